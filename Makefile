@@ -1,0 +1,47 @@
+# `make serve` and `make test` need Python 3.11 or newer, make and npm; everything else they get, pinned by hash.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: serve test lint docs lock clean
+
+serve: .venv/installed
+	@$(if $(PORT),SMARTLOCKER_PORT=$(PORT)) exec $(BIN)/smartlocker serve
+
+test: .venv/tested lint
+	$(BIN)/python -m pytest
+
+lint: .venv/tested
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/smartlocker schema check
+	$(BIN)/smartlocker contracts check
+
+# Writes what is generated: the schema and the page of access patterns.
+docs: .venv/installed
+	$(BIN)/smartlocker schema export
+	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
+
+.venv/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	$(PIP) install --require-hashes --requirement requirements.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/tested: .venv/installed requirements-test.txt
+	$(PIP) install --require-hashes --requirement requirements-test.txt
+	@touch $@
+
+# Renews the lock files; needs uv. They hold for every platform and for Python 3.11 to 3.14.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+		--group build pyproject.toml --output-file requirements.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
+		--group build --group test pyproject.toml --constraint requirements.txt --output-file requirements-test.txt
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
