@@ -1,0 +1,1 @@
+"""The rules of lockers, owners, reservations and events: pure, without input or output."""

@@ -1,0 +1,154 @@
+"""Everything that can be refused: one tree, each class with a stable code and the contract's status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from domain.models import Locker, LockerStatus, Owner, Reservation
+
+__all__ = [
+    "BadCursorError",
+    "BadInputError",
+    "EmailTakenError",
+    "IdTakenError",
+    "InvalidTransitionError",
+    "LockerInMaintenanceError",
+    "MissingError",
+    "OverlapError",
+    "Problem",
+    "ReservationOverError",
+    "SmartLockerError",
+    "UnavailableError",
+    "VersionConflictError",
+]
+
+
+class SmartLockerError(Exception):
+    """A refusal that a client may read: its code, status and message are part of the API."""
+
+    code: ClassVar[str]
+    status: ClassVar[int]
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, path: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = tuple(path)
+
+
+class Problem:
+    """One thing that is wrong with an input, and where."""
+
+    __slots__ = ("message", "path")
+
+    def __init__(self, message: str, path: Sequence[str]) -> None:
+        self.message = message
+        self.path = tuple(path)
+
+
+class BadInputError(SmartLockerError):
+    """The input breaks a rule; `problems` names each place."""
+
+    code = "BAD_USER_INPUT"
+    status = 400
+
+    def __init__(self, message: str, path: Sequence[str] = (), problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message, path)
+        self.problems = tuple(problems) or (Problem(message, path),)
+
+
+class BadCursorError(SmartLockerError):
+    """The cursor was not made by this list."""
+
+    code = "INVALID_CURSOR"
+    status = 400
+
+
+class MissingError(SmartLockerError):
+    """The thing does not exist."""
+
+    code = "NOT_FOUND"
+    status = 404
+
+
+class UnavailableError(SmartLockerError):
+    """The store did not answer in time, or too many writers met: the same request may succeed later."""
+
+    code = "UNAVAILABLE"
+    status = 503
+    retryable = True
+
+
+class ConflictError(SmartLockerError):
+    """The present state does not allow the change."""
+
+    code = "CONFLICT"
+    status = 409
+
+
+class VersionConflictError(ConflictError):
+    """Somebody else changed the entity first; `current` is what it is now."""
+
+    retryable = True
+
+    def __init__(self, current: Locker | Owner) -> None:
+        super().__init__(
+            f"The version is {current.version} by now: look at the current state and try again.",
+            ("input", "expectedVersion"),
+        )
+        self.current = current
+
+
+class IdTakenError(ConflictError):
+    """The id was used before, with other content."""
+
+    code = "ID_TAKEN"
+
+
+class EmailTakenError(ConflictError):
+    """Another owner has this e-mail address."""
+
+    code = "EMAIL_TAKEN"
+
+
+class InvalidTransitionError(ConflictError):
+    """The locker's state machine has no such step."""
+
+    code = "INVALID_TRANSITION"
+
+    def __init__(self, locker: Locker, wanted: LockerStatus, allowed: Sequence[LockerStatus]) -> None:
+        super().__init__(
+            f"A locker cannot go from {locker.status} to {wanted}; from here it may go to {' or '.join(allowed)}.",
+            ("input", "newStatus"),
+        )
+        self.locker = locker
+        self.allowed = tuple(allowed)
+
+
+class LockerInMaintenanceError(ConflictError):
+    """A locker in maintenance takes no new reservation."""
+
+    code = "LOCKER_IN_MAINTENANCE"
+
+
+class OverlapError(ConflictError):
+    """Another live reservation is in the way."""
+
+    code = "RESERVATION_OVERLAP"
+
+    def __init__(self, reservation: Reservation, path: Sequence[str]) -> None:
+        super().__init__(f"The locker is reserved from {reservation.start_at} to {reservation.end_at}.", path)
+        self.reservation = reservation
+
+
+class ReservationOverError(ConflictError):
+    """The reservation has ended or was cancelled, so it cannot be changed any more."""
+
+    code = "RESERVATION_OVER"
+
+    def __init__(self, message: str, reservation: Reservation) -> None:
+        super().__init__(message, ("input", "reservationId"))
+        self.reservation = reservation

@@ -1,0 +1,117 @@
+"""What clients may write: ids, names, e-mail addresses and event metadata, each with one rule.
+
+Each checker returns the canonical value or raises ValueError with a message for the client.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from domain.errors import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from domain.models import Json
+
+__all__ = ["check_email", "check_id", "check_metadata", "check_name", "normalised_email", "require_id"]
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_EMAIL = re.compile(r"[!-?A-~]{1,64}@[!-?A-~]+\.[!-?A-~]+")  # printable ASCII without a space; one @
+_EMAIL_LONGEST = 254
+_NAME_LONGEST = 200
+_METADATA_BYTES = 16 * 1024
+_METADATA_KEYS = 50
+_METADATA_DEPTH = 5
+_KEY_LONGEST = 255
+_NUMBER_DIGITS = 38
+_NUMBER_EXPONENTS = range(-130, 126)
+
+
+def check_id(value: str) -> str:
+    """An id enters a key, so a `#` or a character above `~` in it would make two keys read alike."""
+    if _ID.fullmatch(value) is None:
+        raise ValueError("must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+    return value
+
+
+def require_id(value: str, name: str) -> str:
+    """An id that a query's argument names; refused like any other bad input."""
+    try:
+        return check_id(value)
+    except ValueError as error:
+        raise BadInputError(f"{name} {error}", (name,)) from error
+
+
+def check_name(value: str) -> str:
+    """A name for people: trimmed, one line, neither empty nor endless."""
+    name = value.strip()
+    if not 1 <= len(name) <= _NAME_LONGEST:
+        raise ValueError(f"must have 1 to {_NAME_LONGEST} characters")
+    if any(ord(char) < ord(" ") or char == "\x7f" for char in name):
+        raise ValueError("must not contain control characters")
+    return _encodable(name)
+
+
+def check_email(value: str) -> str:
+    """An address of the usual form; kept as it was written."""
+    email = value.strip()
+    if len(email) > _EMAIL_LONGEST or _EMAIL.fullmatch(email) is None:
+        raise ValueError("must be an e-mail address such as ada@example.com")
+    return email
+
+
+def normalised_email(email: str) -> str:
+    """The form in which two spellings of one address are the same."""
+    return email.lower()
+
+
+def check_metadata(value: Mapping[str, Any]) -> dict[str, Json]:
+    """A JSON object within the limits, its numbers exact."""
+    keys = _check_level(value, depth=1)
+    if keys > _METADATA_KEYS:
+        raise ValueError(f"must have {_METADATA_KEYS} keys at most, in all its levels together")
+    size = len(json.dumps(value, default=str, ensure_ascii=False, separators=(",", ":")).encode())
+    if size > _METADATA_BYTES:
+        raise ValueError(f"must be {_METADATA_BYTES // 1024} KB at most, it has {size} bytes")
+    return dict(value)
+
+
+def _check_level(value: Any, depth: int) -> int:
+    """Counts the keys below a value; refuses what cannot be stored exactly."""
+    match value:
+        case dict() | list() if depth > _METADATA_DEPTH:
+            raise ValueError(f"must not be nested deeper than {_METADATA_DEPTH} levels")
+        case dict():
+            for key in value:
+                if not 1 <= len(_encodable(key)) <= _KEY_LONGEST:
+                    raise ValueError(f"must have keys of 1 to {_KEY_LONGEST} characters")
+            return len(value) + sum(_check_level(child, depth + 1) for child in value.values())
+        case list():
+            return sum(_check_level(child, depth + 1) for child in value)
+        case str():
+            _encodable(value)
+        case int() | Decimal():
+            _check_number(Decimal(value))
+        case None:
+            pass
+        case _:
+            raise ValueError(f"must be JSON, which has no {type(value).__name__}")
+    return 0
+
+
+def _check_number(number: Decimal) -> None:
+    _, digits, exponent = number.normalize().as_tuple() if number.is_finite() else (0, (), None)
+    if exponent is None or len(digits) > _NUMBER_DIGITS or number.adjusted() not in _NUMBER_EXPONENTS:
+        raise ValueError(f"must have numbers of {_NUMBER_DIGITS} digits at most")
+
+
+def _encodable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must not contain half of a surrogate pair") from None
+    return text
