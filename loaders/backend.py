@@ -1,0 +1,25 @@
+"""What every read and write is given: the store, the clock, ids for what has none, and the longest reservation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import timedelta
+
+    from domain.times import Instant
+    from loaders.table.client import Store
+
+__all__ = ["Backend"]
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Passed down from the composition root; nothing of it is global."""
+
+    store: Store
+    clock: Callable[[], Instant]
+    new_id: Callable[[], str]
+    longest_reservation: timedelta

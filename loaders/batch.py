@@ -1,0 +1,153 @@
+"""Loaders on BatchGetItem, one set a request: duplicates removed, order restored, every key read or an error."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from aiodataloader import DataLoader
+
+from domain.models import AccessEvent, EventId, Locker, LockerId, Owner, OwnerId, Reservation, ReservationId
+from domain.schedule import has_ended, is_current
+from domain.times import Instant
+from loaders import keys
+from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20
+from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, LOCKER, OWNER, RESERVATION
+from loaders.reads import latest_event
+from loaders.writes.timeline import repaired_pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from loaders.backend import Backend
+    from loaders.contract import GetContract
+    from loaders.items import Codec
+    from loaders.table.operations import Key
+
+__all__ = [
+    "ActiveReservationByLockerLoader",
+    "EntityByIdLoader",
+    "LatestEventByLockerLoader",
+    "Loaders",
+    "listed_lockers",
+    "open_loaders",
+]
+
+logger = logging.getLogger(__name__)
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+_BATCH_SIZE = 100
+_QUERIES_AT_ONCE = 16
+
+
+class EntityByIdLoader(DataLoader[K, T | None], Generic[K, T]):
+    """Loads entities by their ids: one BatchGetItem for what a request asks in the same moment."""
+
+    max_batch_size = _BATCH_SIZE
+
+    def __init__(self, backend: Backend, contract: GetContract, key: Callable[[K], Key], codec: Codec[T]) -> None:
+        self._backend = backend
+        self._contract = contract
+        self._key = key
+        self._codec = codec
+        super().__init__()
+
+    async def batch_load_fn(self, ids: list[K]) -> list[T | None]:
+        """Reads what was asked for; an id that is not there is None."""
+        wanted = [self._key(entity_id) for entity_id in ids]
+        if len(wanted) == 1:
+            item = await self._backend.store.get(self._contract.get(wanted[0]))
+            found = {} if item is None else {wanted[0]: item}
+        else:
+            found = await self._backend.store.batch_get(self._contract.batch(wanted))
+        return [self._codec.decode(found[key]) if key in found else None for key in wanted]
+
+
+class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
+    """The reservation that is active now, from the pointer; one that has ended is mended on the way."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER)
+        self._slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
+
+    async def batch_load_fn(self, ids: list[LockerId]) -> list[Reservation | None]:
+        """Reads the pointers, then looks behind those that have ended."""
+        pointers = await super().batch_load_fn(ids)
+        return list(await asyncio.gather(*map(self._active, pointers)))
+
+    async def _active(self, pointed: Reservation | None) -> Reservation | None:
+        now = self._backend.clock()
+        if pointed is not None and has_ended(pointed, now):
+            async with self._slots:
+                pointed = await repaired_pointer(self._backend, pointed, now)
+        return pointed if pointed is not None and is_current(pointed, now) else None
+
+
+class LatestEventByLockerLoader(DataLoader[LockerId, AccessEvent | None]):
+    """The newest event of each locker. DynamoDB has no batched Query, so this bounds how many run at once."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
+        super().__init__()
+
+    async def batch_load_fn(self, ids: list[LockerId]) -> Sequence[AccessEvent | None]:  # type: ignore[override]
+        """One Query of Limit 1 for each locker."""
+        return await asyncio.gather(*map(self._latest, ids))
+
+    async def _latest(self, locker_id: LockerId) -> AccessEvent | None:
+        async with self._slots:
+            return await latest_event(self._backend.store, locker_id)
+
+
+async def listed_lockers(loaders: Loaders, backend: Backend, ids: Sequence[LockerId]) -> list[Locker | None]:
+    """The lockers that an owner's copies name.
+
+    One that a plain read does not find may be too new for it, so it is read strongly. What is missing even then is a
+    copy without a locker: it is left out and reported, since one damaged row must not empty the page.
+    """
+    found = dict(zip(ids, await loaders.locker.load_many(ids), strict=True))
+    missing = [locker_id for locker_id, locker in found.items() if locker is None]
+    if missing:
+        wanted = [keys.locker(locker_id) for locker_id in missing]
+        items = await backend.store.batch_get(QC_01.batch(wanted, consistent=True))
+        found |= {
+            locker_id: LOCKER.decode(items[key]) for locker_id, key in zip(missing, wanted, strict=True) if key in items
+        }
+        for locker_id in missing:
+            if found[locker_id] is None:
+                logger.error("an owner's copy names locker %s, which does not exist", locker_id)
+    return [found[locker_id] for locker_id in ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaders:
+    """The loaders of one request."""
+
+    locker: EntityByIdLoader[LockerId, Locker]
+    owner: EntityByIdLoader[OwnerId, Owner]
+    reservation: EntityByIdLoader[tuple[LockerId, Instant, ReservationId], Reservation]
+    event: EntityByIdLoader[tuple[LockerId, Instant, EventId], AccessEvent]
+    active_reservation: ActiveReservationByLockerLoader
+    latest_event: LatestEventByLockerLoader
+
+    def forget(self) -> None:
+        """Drops what was read so far: a write may have changed it."""
+        for field in fields(self):
+            getattr(self, field.name).clear_all()
+
+
+def open_loaders(backend: Backend) -> Loaders:
+    """A fresh set: what one request has read, another never sees."""
+    return Loaders(
+        locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER),
+        owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER),
+        reservation=EntityByIdLoader(backend, QC_15, lambda place: keys.reservation(*place), RESERVATION),
+        event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT),
+        active_reservation=ActiveReservationByLockerLoader(backend),
+        latest_event=LatestEventByLockerLoader(backend),
+    )

@@ -1,0 +1,220 @@
+"""What a query contract is: an access pattern as data, from which requests, documentation and tests come.
+
+A contract that breaks a principle is refused when it is made, so a module with one cannot even be imported.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from loaders.table.operations import Action, BatchGet, Get, Query, Step, Transact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from domain.errors import SmartLockerError
+    from loaders.table.operations import Key, KeyRange
+
+__all__ = [
+    "Consistency",
+    "Contract",
+    "ContractError",
+    "GetContract",
+    "Order",
+    "Page",
+    "QueryContract",
+    "StepRule",
+    "WriteContract",
+    "registry",
+]
+
+MOST_ITEMS = 100
+_ID = re.compile(r"QC-[0-9]{2}")
+_READ_UNIT = 4096
+_WRITE_UNIT = 1024
+
+
+class ContractError(Exception):
+    """A contract that the principles forbid."""
+
+
+class Order(StrEnum):
+    """The direction in which a list runs."""
+
+    ASC = "ASC"
+    DESC = "DESC"
+
+
+class Consistency(StrEnum):
+    """How fresh a read is."""
+
+    EVENTUAL = "eventual"
+    EVENTUAL_OR_STRONG = "eventual; strong on request"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """How many items one read returns."""
+
+    default: int = 25
+    maximum: int = MOST_ITEMS
+    look_ahead: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.default <= self.maximum <= MOST_ITEMS:
+            raise ContractError(f"a page holds 1 to {MOST_ITEMS} items, its default no more than its maximum")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """What every contract states."""
+
+    id: str
+    purpose: str
+    operation: str
+    fields: tuple[str, ...]
+    errors: tuple[type[SmartLockerError], ...] = ()
+    note: str = ""
+    item_bytes: int
+
+    ALLOWED_OPERATIONS = frozenset[str]()
+
+    def __post_init__(self) -> None:
+        if _ID.fullmatch(self.id) is None:
+            raise ContractError(f"{self.id!r} is not an id such as QC-01")
+        if self.operation not in self.ALLOWED_OPERATIONS:
+            raise ContractError(f"{self.id} may not use {self.operation}")
+        if not (self.purpose and self.fields and self.item_bytes > 0):
+            raise ContractError(f"{self.id} must say its purpose, the fields that use it and its items' size")
+
+    def get(self, key: Key, *, consistent: bool = False) -> Get:
+        """Reads one item on behalf of this contract."""
+        return Get(self.id, key, consistent)
+
+    def batch(self, keys: Iterable[Key], *, consistent: bool = False) -> BatchGet:
+        """Reads several items on behalf of this contract."""
+        return BatchGet(self.id, tuple(keys), consistent)
+
+    def query(
+        self,
+        within: KeyRange,
+        *,
+        limit: int,
+        forward: bool = True,
+        start: Key | None = None,
+        consistent: bool = False,
+    ) -> Query:
+        """Reads a stretch of a partition on behalf of this contract."""
+        return Query(self.id, within, limit, forward, start, consistent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GetContract(Contract):
+    """One item by its key; where `claim` is given, its key comes from a claim item that is read first."""
+
+    key: Callable[..., Key]
+    claim: Callable[..., Key] | None = None
+    consistency: Consistency = Consistency.EVENTUAL
+
+    ALLOWED_OPERATIONS = frozenset({"GetItem"})
+
+    @property
+    def operations(self) -> int:
+        """How many reads it takes."""
+        return 1 if self.claim is None else 2
+
+    @property
+    def read_units(self) -> float:
+        """The most read units, eventually consistent."""
+        return self.operations * math.ceil(self.item_bytes / _READ_UNIT) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryContract(Contract):
+    """A bounded, ordered stretch of one partition."""
+
+    range: Callable[..., KeyRange]
+    page: Page
+    orders: tuple[Order, ...] = (Order.ASC,)
+    consistency: Consistency = Consistency.EVENTUAL
+    index: str | None = None
+
+    ALLOWED_OPERATIONS = frozenset({"Query"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.page, Page):
+            raise ContractError(f"{self.id} must have a page: no list is unbounded")
+        if not self.orders:
+            raise ContractError(f"{self.id} must say its order")
+        if self.index is not None and self.consistency is not Consistency.EVENTUAL:
+            raise ContractError(f"{self.id} asks for a strong read on an index, which has none")
+
+    @property
+    def read_units(self) -> float:
+        """The most read units of the largest page, eventually consistent."""
+        items = self.page.maximum + self.page.look_ahead
+        return math.ceil(items * self.item_bytes / _READ_UNIT) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRule:
+    """One item's part in a write: what is done to it, and what must be true of it."""
+
+    name: str
+    action: Action
+    key: Callable[..., Key]
+    condition: str | None
+    when: str = "always"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteContract(Contract):
+    """An atomic write: `reads` come first, then one request with the steps that apply, `most_steps` at most."""
+
+    steps: tuple[StepRule, ...]
+    most_steps: int
+    reads: tuple[str, ...] = ()
+
+    ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.steps or len({rule.name for rule in self.steps}) != len(self.steps):
+            raise ContractError(f"{self.id} must name each of its steps once")
+        if not 1 <= self.most_steps <= MOST_ITEMS:
+            raise ContractError(f"{self.id} must write 1 to {MOST_ITEMS} items at once")
+        for rule in self.steps:
+            if rule.condition is None and rule.action in {Action.UPDATE, Action.CHECK}:
+                raise ContractError(f"{self.id} must say what {rule.name} assumes: without it a ghost is made")
+
+    def step(self, name: str, key: Key, attributes: Mapping[str, Any] | None = None, **values: Any) -> Step:
+        """The step of that name on this item; `values` are what its condition compares with."""
+        rule = next(rule for rule in self.steps if rule.name == name)
+        compared = {f":{placeholder}": value for placeholder, value in values.items()}
+        return Step(name, rule.action, key, attributes or {}, rule.condition, compared)
+
+    def transact(self, *steps: Step) -> Transact:
+        """All these steps or none."""
+        return Transact(self.id, steps)
+
+    @property
+    def write_units(self) -> int:
+        """The most write units; a transaction writes everything twice."""
+        twice = 2 if self.operation == "TransactWriteItems" else 1
+        return twice * self.most_steps * math.ceil(self.item_bytes / _WRITE_UNIT)
+
+
+def registry(contracts: Iterable[Contract]) -> dict[str, Contract]:
+    """All contracts by id, each id once."""
+    by_id: dict[str, Contract] = {}
+    for contract in contracts:
+        if contract.id in by_id:
+            raise ContractError(f"{contract.id} is there twice")
+        by_id[contract.id] = contract
+    return dict(sorted(by_id.items()))

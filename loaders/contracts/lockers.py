@@ -1,0 +1,123 @@
+"""The access patterns of lockers."""
+
+from __future__ import annotations
+
+from domain.errors import (
+    BadCursorError,
+    BadInputError,
+    IdTakenError,
+    InvalidTransitionError,
+    MissingError,
+    VersionConflictError,
+)
+from loaders import keys
+from loaders.contract import Consistency, GetContract, Page, QueryContract, StepRule, WriteContract
+from loaders.table.operations import Action
+
+__all__ = ["QC_01", "QC_02", "QC_03", "QC_06", "QC_11", "QC_12"]
+
+_LOCKER_BYTES = 1500
+_AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
+_IS_NEW = "attribute_not_exists(#PK)"
+_EXISTS = "attribute_exists(#PK)"
+
+_LOCKER_AS_READ = StepRule(name="locker", action=Action.UPDATE, key=keys.locker, condition=_AS_READ)
+_COPY_EXISTS = StepRule(name="copy", action=Action.UPDATE, key=keys.owner_locker, condition=_EXISTS)
+_COPY_MENDED = StepRule(
+    name="missing copy",
+    action=Action.PUT,
+    key=keys.owner_locker,
+    condition=_IS_NEW,
+    when="older data has no copy",
+)
+_LOCKER_READ = "GetItem of the locker, strong"
+
+QC_01 = GetContract(
+    id="QC-01",
+    purpose="A locker by its id",
+    operation="GetItem",
+    key=keys.locker,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
+    fields=(
+        "Query.locker",
+        "Query.node",
+        "Query.nodes",
+        "Owner.lockers",
+        "Reservation.locker",
+        "AccessEvent.locker",
+    ),
+    errors=(MissingError, BadInputError),
+    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
+    item_bytes=_LOCKER_BYTES,
+)
+
+QC_02 = QueryContract(
+    id="QC-02",
+    purpose="An owner's lockers",
+    operation="Query",
+    range=keys.owner_lockers,
+    page=Page(),
+    fields=("Owner.lockers",),
+    errors=(BadInputError, BadCursorError),
+    note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
+    item_bytes=_LOCKER_BYTES,
+)
+
+QC_03 = WriteContract(
+    id="QC-03",
+    purpose="Change a locker's state",
+    operation="TransactWriteItems",
+    reads=(_LOCKER_READ,),
+    steps=(_LOCKER_AS_READ, _COPY_EXISTS, _COPY_MENDED),
+    most_steps=2,
+    fields=("Mutation.updateLockerStatus",),
+    errors=(BadInputError, MissingError, InvalidTransitionError, VersionConflictError),
+    note="The state machine is asked before anything is written.",
+    item_bytes=_LOCKER_BYTES,
+)
+
+QC_06 = WriteContract(
+    id="QC-06",
+    purpose="Transfer a locker to another owner",
+    operation="TransactWriteItems",
+    reads=(_LOCKER_READ,),
+    steps=(
+        _LOCKER_AS_READ,
+        StepRule(name="old copy", action=Action.DELETE, key=keys.owner_locker, condition=None),
+        StepRule(name="new copy", action=Action.PUT, key=keys.owner_locker, condition=None),
+        StepRule(name="new owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+    ),
+    most_steps=4,
+    fields=("Mutation.transferLocker",),
+    errors=(BadInputError, MissingError, VersionConflictError),
+    note="A missing old copy does not block it. Live reservations stay with whoever made them.",
+    item_bytes=_LOCKER_BYTES,
+)
+
+QC_11 = WriteContract(
+    id="QC-11",
+    purpose="Register a locker",
+    operation="TransactWriteItems",
+    steps=(
+        StepRule(name="locker", action=Action.PUT, key=keys.locker, condition=_IS_NEW),
+        StepRule(name="copy", action=Action.PUT, key=keys.owner_locker, condition=_IS_NEW),
+        StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+    ),
+    most_steps=3,
+    fields=("Mutation.registerLocker",),
+    errors=(BadInputError, MissingError, IdTakenError),
+    note="The same id with the same content gives the first result again, for ever.",
+    item_bytes=_LOCKER_BYTES,
+)
+
+QC_12 = WriteContract(
+    id="QC-12",
+    purpose="Rename a locker",
+    operation="TransactWriteItems",
+    reads=(_LOCKER_READ,),
+    steps=(_LOCKER_AS_READ, _COPY_EXISTS, _COPY_MENDED),
+    most_steps=2,
+    fields=("Mutation.renameLocker",),
+    errors=(BadInputError, MissingError, VersionConflictError),
+    item_bytes=_LOCKER_BYTES,
+)

@@ -1,0 +1,187 @@
+"""The access patterns of reservations."""
+
+from __future__ import annotations
+
+from domain.errors import (
+    BadCursorError,
+    BadInputError,
+    IdTakenError,
+    LockerInMaintenanceError,
+    MissingError,
+    OverlapError,
+    ReservationOverError,
+    UnavailableError,
+)
+from loaders import keys
+from loaders.contract import Consistency, GetContract, Order, Page, QueryContract, StepRule, WriteContract
+from loaders.table.operations import Action
+
+__all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15"]
+
+_RESERVATION_BYTES = 800
+_IS_NEW = "attribute_not_exists(#PK)"
+_EXISTS = "attribute_exists(#PK)"
+_POINTER_AS_READ = "#reservationId = :pointed"
+_BOTH = (Order.ASC, Order.DESC)
+
+_GUARD_FIRST = StepRule(
+    name="first guard",
+    action=Action.PUT,
+    key=keys.reservation_guard,
+    condition=_IS_NEW,
+    when="there is none yet",
+)
+_GUARD = StepRule(name="guard", action=Action.UPDATE, key=keys.reservation_guard, condition="#revision = :readRevision")
+# A batch read is no snapshot, so the pointer is held to what was read of it, even where it stays as it is.
+_POINTER_RULES = (
+    StepRule(
+        name="first pointer",
+        action=Action.PUT,
+        key=keys.active_pointer,
+        condition=_IS_NEW,
+        when="nothing is ahead",
+    ),
+    StepRule(
+        name="pointer",
+        action=Action.PUT,
+        key=keys.active_pointer,
+        condition=_POINTER_AS_READ,
+        when="another reservation becomes the earliest, or the pointed one changes",
+    ),
+    StepRule(
+        name="no pointer",
+        action=Action.DELETE,
+        key=keys.active_pointer,
+        condition=_POINTER_AS_READ,
+        when="none is left",
+    ),
+    StepRule(
+        name="same pointer",
+        action=Action.CHECK,
+        key=keys.active_pointer,
+        condition=_POINTER_AS_READ,
+        when="it stays",
+    ),
+    StepRule(
+        name="still no pointer",
+        action=Action.CHECK,
+        key=keys.active_pointer,
+        condition=_IS_NEW,
+        when="it stays absent",
+    ),
+)
+
+QC_04 = WriteContract(
+    id="QC-04",
+    purpose="Create a reservation",
+    operation="TransactWriteItems",
+    reads=(
+        "BatchGetItem of locker, guard, pointer and claim, strong",
+        "then Query of reservations starting from startAt - longest to endAt, newest first, strong",
+    ),
+    steps=(
+        _GUARD_FIRST,
+        _GUARD,
+        StepRule(name="reservation", action=Action.PUT, key=keys.reservation, condition=_IS_NEW),
+        StepRule(name="claim", action=Action.PUT, key=keys.reservation_claim, condition=_IS_NEW),
+        StepRule(name="copy", action=Action.PUT, key=keys.owner_reservation, condition=_IS_NEW),
+        *_POINTER_RULES,
+        StepRule(
+            name="locker",
+            action=Action.CHECK,
+            key=keys.locker,
+            condition=f"{_EXISTS} AND #status <> :maintenance",
+        ),
+        StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+    ),
+    most_steps=7,
+    fields=("Mutation.createReservation",),
+    errors=(
+        BadInputError,
+        MissingError,
+        OverlapError,
+        LockerInMaintenanceError,
+        IdTakenError,
+        UnavailableError,
+    ),
+    note="The guard makes read-then-write atomic: where it moved, all is read again. "
+    "The same id with the same content gives the first result again, for ever.",
+    item_bytes=_RESERVATION_BYTES,
+)
+
+QC_05 = QueryContract(
+    id="QC-05",
+    purpose="A locker's reservations in a window",
+    operation="Query",
+    range=keys.locker_reservations,
+    page=Page(),
+    orders=_BOTH,
+    fields=("Locker.reservations",),
+    errors=(BadInputError, BadCursorError),
+    note="Both bounds are included, by start time.",
+    item_bytes=_RESERVATION_BYTES,
+)
+
+QC_07 = GetContract(
+    id="QC-07",
+    purpose="The reservation that is active now",
+    operation="GetItem",
+    key=keys.active_pointer,
+    fields=("Locker.activeReservation",),
+    note="Several in one request are one BatchGetItem of up to 100 keys. Where the pointed reservation has ended: a "
+    "GetItem of the guard, one bounded Query for the next one, and a conditional repair of the pointer.",
+    item_bytes=_RESERVATION_BYTES,
+)
+
+QC_13 = WriteContract(
+    id="QC-13",
+    purpose="Cancel or extend a reservation",
+    operation="TransactWriteItems",
+    reads=(
+        "BatchGetItem of guard, pointer and claim, strong",
+        "then GetItem of the reservation, and beside it a Query of the ones that start after it, strong",
+    ),
+    steps=(
+        _GUARD_FIRST,
+        _GUARD,
+        StepRule(
+            name="reservation",
+            action=Action.UPDATE,
+            key=keys.reservation,
+            condition="#status = :readStatus AND #endAt = :readEnd",
+        ),
+        StepRule(name="copy", action=Action.PUT, key=keys.owner_reservation, condition=None),
+        *_POINTER_RULES,
+    ),
+    most_steps=4,
+    fields=("Mutation.cancelReservation", "Mutation.extendReservation"),
+    errors=(BadInputError, MissingError, OverlapError, ReservationOverError, UnavailableError),
+    note="Sent again, it answers with what is there and writes nothing.",
+    item_bytes=_RESERVATION_BYTES,
+)
+
+QC_14 = QueryContract(
+    id="QC-14",
+    purpose="The reservations that an owner made, in a window",
+    operation="Query",
+    range=keys.owner_reservations,
+    page=Page(),
+    orders=_BOTH,
+    fields=("Owner.reservations",),
+    errors=(BadInputError, BadCursorError),
+    note="Both bounds are included, by start time. Everything that is shown is in the copy.",
+    item_bytes=_RESERVATION_BYTES,
+)
+
+QC_15 = GetContract(
+    id="QC-15",
+    purpose="A reservation by its locker and id",
+    operation="GetItem",
+    key=keys.reservation,
+    claim=keys.reservation_claim,
+    consistency=Consistency.EVENTUAL,
+    fields=("Query.reservation", "Query.node", "Query.nodes"),
+    errors=(MissingError, BadInputError),
+    note="`node` knows the start from the global id, so there it is one read, and several are one BatchGetItem.",
+    item_bytes=_RESERVATION_BYTES,
+)

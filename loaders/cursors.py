@@ -1,0 +1,44 @@
+"""The cursor contract: base64url of the key of the last item returned, nothing else, decoded strictly.
+
+A cursor is checked against the range of the query that it is given to. The embedded store would accept a foreign one
+silently, and DynamoDB would answer with a ValidationException that says nothing to a client.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import TYPE_CHECKING
+
+from domain.errors import BadCursorError
+from loaders.table.operations import Key
+
+if TYPE_CHECKING:
+    from loaders.table.operations import KeyRange
+
+__all__ = ["decode_cursor", "encode_cursor"]
+
+
+def encode_cursor(key: Key) -> str:
+    """The cursor of an item."""
+    text = json.dumps({"PK": key.pk, "SK": key.sk}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Key:
+    """The key that a cursor of this range names.
+
+    Raises:
+        BadCursorError: for anything but a cursor that `encode_cursor` made of a key in this range.
+    """
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        key = Key(content["PK"], content["SK"])
+    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
+        raise BadCursorError("This is not a cursor of this API.", (argument,)) from None
+    # Encoding it again shows, at once, an attribute too many, spaces or a second spelling.
+    if not all(isinstance(part, str) for part in key) or encode_cursor(key) != cursor or key not in within:
+        raise BadCursorError("This cursor belongs to another list.", (argument,))
+    return key

@@ -1,0 +1,252 @@
+"""Demo data: deterministic for a day, realistic, and made piece by piece, so any amount fits in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from domain.commands import CreateOwner, CreateReservation, RegisterLocker, fingerprint
+from domain.models import (
+    AccessAction,
+    AccessEvent,
+    AccessResult,
+    EventId,
+    Locker,
+    LockerId,
+    LockerStatus,
+    LockerSummary,
+    Owner,
+    OwnerId,
+    OwnerKind,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+)
+from domain.schedule import has_ended
+from domain.times import Instant, shift
+from loaders import items, keys
+from loaders.table.errors import TransactionRefusedError
+from loaders.table.operations import Action, Key, Step, Transact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from loaders.table.client import Store
+
+__all__ = ["DemoShape", "demo_pieces", "load_demo", "locker_id", "owner_id"]
+
+_TRANSACTION_ITEMS = 100
+_TRANSACTIONS_AT_ONCE = 4
+_IS_NEW = "attribute_not_exists(#PK)"
+
+_FIRST_NAMES = ("Ada", "Bruno", "Chiara", "Daan", "Elif", "Farid", "Greta", "Hana", "Ivo", "Jun", "Kira", "Luca")
+_LAST_NAMES = ("Abel", "Bauer", "Conti", "Dumas", "Eriksen", "Fischer", "Garcia", "Horvat", "Ito", "Jansen", "Kaya")
+_COMPANIES = ("Harbour Logistics", "Northside Gym", "City Library", "Alpine Rentals", "Campus Services", "Metro Parcel")
+_PLACES = ("Lobby", "Front Gate", "Garage", "Canteen", "Platform 3", "Reading Room", "Locker Hall", "Bike Cellar")
+
+_Piece = list[tuple[Key, dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoShape:
+    """How much demo data."""
+
+    owners: int = 12
+    lockers: int = 60
+    events: int = 600
+
+
+def owner_id(number: int) -> OwnerId:
+    """The id of the owner of that number, from 0."""
+    return OwnerId(f"owner-{number + 1:04d}")
+
+
+def locker_id(number: int) -> LockerId:
+    """The id of the locker of that number, from 0."""
+    return LockerId(f"locker-{number + 1:06d}")
+
+
+def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[_Piece]:
+    """The items, an owner or a locker at a time; what belongs together is in one piece."""
+    midnight = Instant(f"{now[:10]}T00:00:00.000Z")
+    for number in range(shape.owners):
+        yield _owner(number, midnight)
+    for number in range(shape.lockers):
+        events = shape.events // shape.lockers + (number < shape.events % shape.lockers)
+        yield _locker(number, shape.owners, events, midnight, now)
+
+
+async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None]) -> int:
+    """Writes the demo data; a piece that is there already stays as it is. Returns how many items were written.
+
+    A load that was cut short can simply run again, and a larger one adds to a smaller one.
+    """
+    written = 0
+    slots = asyncio.Semaphore(_TRANSACTIONS_AT_ONCE)
+
+    async def write(pieces: list[_Piece]) -> None:
+        nonlocal written
+        try:
+            written += await _write(store, pieces)
+        finally:
+            slots.release()
+        progress(len(pieces))
+
+    async with asyncio.TaskGroup() as group:
+        for pieces in _packed(demo_pieces(shape, now)):
+            await slots.acquire()
+            group.create_task(write(pieces))
+    return written
+
+
+async def _write(store: Store, pieces: list[_Piece]) -> int:
+    """Writes pieces in one transaction; where one of them is there already, each in its own."""
+    steps = [Step("demo", Action.PUT, key, attributes, _IS_NEW) for piece in pieces for key, attributes in piece]
+    try:
+        for start in range(0, len(steps), _TRANSACTION_ITEMS):
+            await store.transact(Transact("demo", tuple(steps[start : start + _TRANSACTION_ITEMS])))
+    except TransactionRefusedError:
+        return 0 if len(pieces) == 1 else sum([await _write(store, [piece]) for piece in pieces])
+    return len(steps)
+
+
+def _packed(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
+    """As many whole pieces as one transaction holds; a larger piece comes alone."""
+    packed: list[_Piece] = []
+    for piece in pieces:
+        if packed and sum(map(len, packed)) + len(piece) > _TRANSACTION_ITEMS:
+            yield packed
+            packed = []
+        packed.append(piece)
+    if packed:
+        yield packed
+
+
+def _owner(number: int, midnight: Instant) -> _Piece:
+    chance = random.Random(f"owner {number}")
+    is_company = number % 4 == 0
+    name = (
+        f"{chance.choice(_COMPANIES)} {number // 4 + 1}"
+        if is_company
+        else f"{chance.choice(_FIRST_NAMES)} {chance.choice(_LAST_NAMES)}"
+    )
+    created = shift(midnight, timedelta(days=-chance.randint(30, 700), minutes=chance.randint(0, 1439)))
+    owner = Owner(
+        owner_id=owner_id(number),
+        kind=OwnerKind.ORGANIZATION if is_company else OwnerKind.USER,
+        name=name,
+        email=f"{owner_id(number)}@example.com",
+        created_at=created,
+        updated_at=created,
+        version=1,
+    )
+    content = fingerprint(CreateOwner(kind=owner.kind, name=owner.name, email=owner.email), without="owner_id")
+    claim = items.EMAIL_CLAIM.encode(items.EmailClaim(owner_id=owner.owner_id))
+    return [
+        (keys.owner(owner.owner_id), items.OWNER.encode(owner) | {"fingerprint": content}),
+        (keys.email_claim(str(owner.email)), claim),
+    ]
+
+
+def _locker(number: int, owners: int, events: int, midnight: Instant, now: Instant) -> _Piece:
+    chance = random.Random(f"locker {number}")
+    status = chance.choices(tuple(LockerStatus), weights=(70, 25, 5))[0]
+    created = shift(midnight, timedelta(days=-chance.randint(10, 400), minutes=chance.randint(0, 1439)))
+    locker = Locker(
+        locker_id=locker_id(number),
+        owner_id=owner_id(number % owners),
+        status=status,
+        alias=f"{chance.choice(_PLACES)} {number + 1}",
+        created_at=created,
+        updated_at=created,
+        # One that is not as it was registered has been changed once.
+        version=1 if status is LockerStatus.AVAILABLE else 2,
+    )
+    content = fingerprint(RegisterLocker(owner_id=locker.owner_id, alias=locker.alias), without="locker_id")
+    summary = LockerSummary(
+        owner_id=locker.owner_id,
+        locker_id=locker.locker_id,
+        status=locker.status,
+        alias=locker.alias,
+        updated_at=locker.updated_at,
+    )
+    piece = [
+        (keys.locker(locker.locker_id), items.LOCKER.encode(locker) | {"fingerprint": content}),
+        (keys.owner_locker(locker.owner_id, locker.locker_id), items.OWNER_LOCKER.encode(summary)),
+    ]
+    if status is not LockerStatus.MAINTENANCE:
+        piece += _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight, now=now)
+    return piece + [_event(chance, locker.locker_id, count, owners, midnight) for count in range(events)]
+
+
+def _reservations(
+    chance: random.Random, locker: LockerId, number: int, *, owners: int, midnight: Instant, now: Instant
+) -> _Piece:
+    """Yesterday's, today's and tomorrow's, none overlapping, with the pointer and the guard that go with them."""
+    piece: _Piece = []
+    pointed = None
+    for count, day in enumerate((-1, 0, 1)):
+        start = shift(midnight, timedelta(days=day, hours=chance.randint(0, 3)))
+        reservation = Reservation(
+            reservation_id=ReservationId(f"booking-{number + 1:06d}-{count + 1}"),
+            locker_id=locker,
+            owner_id=owner_id(chance.randrange(owners)),
+            start_at=start,
+            end_at=shift(start, timedelta(hours=chance.randint(4, 20))),
+            status=ReservationStatus.ACTIVE,
+            created_at=shift(start, timedelta(days=-2)),
+            updated_at=shift(start, timedelta(days=-2)),
+        )
+        if pointed is None and not has_ended(reservation, now):
+            pointed = reservation
+        piece += _reservation(reservation)
+    guard = items.GUARD.encode(items.Guard(revision=3))
+    piece.append((keys.reservation_guard(locker), guard))
+    if pointed is not None:
+        piece.append((keys.active_pointer(locker), items.ACTIVE_POINTER.encode(pointed)))
+    return piece
+
+
+def _reservation(reservation: Reservation) -> _Piece:
+    command = CreateReservation(
+        locker_id=reservation.locker_id,
+        owner_id=reservation.owner_id,
+        start_at=reservation.start_at,
+        end_at=reservation.end_at,
+    )
+    own_id, start = reservation.reservation_id, reservation.start_at
+    claim = items.ReservationClaim(
+        reservation_id=own_id,
+        locker_id=reservation.locker_id,
+        start_at=start,
+        fingerprint=fingerprint(command, without="reservation_id"),
+    )
+    copy = items.OWNER_RESERVATION.encode(reservation)
+    return [
+        (keys.reservation(reservation.locker_id, start, own_id), items.RESERVATION.encode(reservation)),
+        (keys.reservation_claim(reservation.locker_id, own_id), items.RESERVATION_CLAIM.encode(claim)),
+        (keys.owner_reservation(reservation.owner_id, start, own_id), copy),
+    ]
+
+
+def _event(
+    chance: random.Random, locker: LockerId, count: int, owners: int, midnight: Instant
+) -> tuple[Key, dict[str, Any]]:
+    action = chance.choice(tuple(AccessAction))
+    timestamp = shift(midnight, timedelta(minutes=-17 * count - chance.randint(0, 16)))
+    is_failure = action in {AccessAction.DENIED, AccessAction.TAMPER}
+    event = AccessEvent(
+        event_id=EventId(f"event-{count + 1:06d}"),
+        locker_id=locker,
+        timestamp=timestamp,
+        recorded_at=shift(timestamp, timedelta(milliseconds=chance.randint(20, 900))),
+        action=action,
+        actor_id=owner_id(chance.randrange(owners)),
+        result=AccessResult.FAIL if is_failure else AccessResult.SUCCESS,
+        metadata={"battery": chance.randint(20, 100)} if count % 3 == 0 else None,
+    )
+    key = keys.event(locker, timestamp, event.event_id)
+    return key, items.ACCESS_EVENT.encode(event)

@@ -1,0 +1,160 @@
+"""Items and models: one strict codec a kind of item, made from the model's own fields.
+
+An attribute is its field's name in camelCase; a field that is None has no attribute. What does not decode exactly is
+damage, and is said so rather than shown half right.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic.alias_generators import to_camel
+
+from domain.models import (
+    AccessEvent,
+    EventId,
+    Locker,
+    LockerId,
+    LockerSummary,
+    Owner,
+    OwnerId,
+    Reservation,
+    ReservationId,
+)
+from domain.times import Instant
+
+if TYPE_CHECKING:
+    from loaders.table.values import Item
+
+__all__ = [
+    "ACCESS_EVENT",
+    "ACTIVE_POINTER",
+    "EMAIL_CLAIM",
+    "EVENT_CLAIM",
+    "GUARD",
+    "LOCKER",
+    "OWNER",
+    "OWNER_LOCKER",
+    "OWNER_RESERVATION",
+    "RESERVATION",
+    "RESERVATION_CLAIM",
+    "Codec",
+    "DamagedItemError",
+    "EmailClaim",
+    "EventClaim",
+    "Guard",
+    "ReservationClaim",
+    "difference",
+]
+
+M = TypeVar("M")
+
+
+class DamagedItemError(Exception):
+    """An item of the table is not what its kind must be: a fault of ours, never of the client's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationClaim:
+    """Where the reservation of an id is, and what a repeat of its creation is compared with."""
+
+    reservation_id: ReservationId
+    locker_id: LockerId
+    start_at: Instant
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventClaim:
+    """Where the event of an id is, and what a repeat of its recording is compared with."""
+
+    event_id: EventId
+    locker_id: LockerId
+    timestamp: Instant
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmailClaim:
+    """Whose an e-mail address is."""
+
+    owner_id: OwnerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """How often a locker's reservations were changed."""
+
+    revision: int
+
+
+class Codec(Generic[M]):
+    """Turns a model into an item's attributes and back."""
+
+    def __init__(self, model: type[M], entity_type: str) -> None:
+        hints = get_type_hints(model)
+        self._model = model
+        self.entity_type = entity_type
+        self._fields = [
+            (field.name, to_camel(field.name), *_shape(hints[field.name]))
+            for field in fields(model)  # type: ignore[arg-type]  # every model is a dataclass
+        ]
+
+    def encode(self, model: M) -> dict[str, Any]:
+        """The item's attributes, without its key."""
+        values = ((attribute, getattr(model, name)) for name, attribute, _, _ in self._fields)
+        return {"entityType": self.entity_type} | {name: value for name, value in values if value is not None}
+
+    def decode(self, item: Item) -> M:
+        """The model that the item holds."""
+        if item.get("entityType") != self.entity_type:
+            raise DamagedItemError(f"{_where(item)} is {item.get('entityType')!r}, not {self.entity_type!r}")
+        values: dict[str, Any] = {}
+        for name, attribute, kind, optional in self._fields:
+            value: Any = item.get(attribute)
+            try:
+                if issubclass(kind, Enum):
+                    value = kind(value)
+                elif type(value) is not kind and not (value is None and optional):
+                    raise ValueError(value)  # noqa: TRY301  # both ways of being wrong end alike
+            except ValueError:
+                raise DamagedItemError(f"{_where(item)} has no good {attribute}") from None
+            values[name] = value
+        return self._model(**values)
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes that an update must set; None stands for one that goes."""
+    names = {**before, **after}
+    return {name: after.get(name) for name in names if before.get(name) != after.get(name)}
+
+
+def _shape(hint: Any) -> tuple[type, bool]:
+    """The class of a field's stored value, and whether it may be absent."""
+    options = [option for option in get_args(hint) if option is not type(None)]
+    optional = isinstance(hint, types.UnionType)
+    kind = options[0] if optional else hint
+    if get_origin(kind) is Mapping:
+        return dict, optional
+    return getattr(kind, "__supertype__", kind), optional
+
+
+def _where(item: Item) -> str:
+    return f"item {item.get('PK')} / {item.get('SK')}"
+
+
+LOCKER = Codec(Locker, "LOCKER")
+OWNER_LOCKER = Codec(LockerSummary, "OWNER_LOCKER")
+OWNER = Codec(Owner, "OWNER")
+EMAIL_CLAIM = Codec(EmailClaim, "EMAIL_CLAIM")
+RESERVATION = Codec(Reservation, "RESERVATION")
+OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION")
+ACTIVE_POINTER = Codec(Reservation, "RESERVATION_ACTIVE")
+RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM")
+GUARD = Codec(Guard, "RESERVATION_GUARD")
+ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT")
+EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM")

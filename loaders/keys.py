@@ -1,0 +1,135 @@
+"""Every key of the table: builders and ranges. The only module that knows how a key is spelled.
+
+The ids and times that come in are already canonical (see `domain.text` and `domain.times`), so a `#` separates and a
+`~`, which sorts after every character of an id, closes a range.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+from pydantic.alias_generators import to_camel
+
+from domain.times import EARLIEST, LATEST, Instant
+from loaders.table.operations import Between, Key, KeyRange, Prefix
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.models import EventId, LockerId, OwnerId, ReservationId
+
+__all__ = [
+    "active_pointer",
+    "email_claim",
+    "event",
+    "event_claim",
+    "locker",
+    "locker_events",
+    "locker_reservations",
+    "owner",
+    "owner_locker",
+    "owner_lockers",
+    "owner_reservation",
+    "owner_reservations",
+    "reservation",
+    "reservation_claim",
+    "reservation_guard",
+    "reservations_starting",
+    "spelled",
+]
+
+
+def locker(locker_id: LockerId) -> Key:
+    """The canonical record of a locker."""
+    return Key(f"LOCKER#{locker_id}", "META")
+
+
+def reservation(locker_id: LockerId, start_at: Instant, reservation_id: ReservationId) -> Key:
+    """A reservation, among its locker's others by start."""
+    return Key(f"LOCKER#{locker_id}", f"RES#{start_at}#{reservation_id}")
+
+
+def reservation_claim(locker_id: LockerId, reservation_id: ReservationId) -> Key:
+    """What makes a reservation's id unique whatever its start."""
+    return Key(f"LOCKER#{locker_id}", f"RID#{reservation_id}")
+
+
+def reservation_guard(locker_id: LockerId) -> Key:
+    """The revision that every reservation write of a locker bumps."""
+    return Key(f"LOCKER#{locker_id}", "GUARD#RES")
+
+
+def active_pointer(locker_id: LockerId) -> Key:
+    """The earliest reservation that has not ended: current or next."""
+    return Key(f"LOCKER#{locker_id}", "RES#ACTIVE")
+
+
+def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
+    """An access event, among its locker's others by time."""
+    return Key(f"LOCKER#{locker_id}", f"EVT#{timestamp}#{event_id}")
+
+
+def event_claim(locker_id: LockerId, event_id: EventId) -> Key:
+    """What makes an event's client-chosen id unique whatever its time."""
+    return Key(f"LOCKER#{locker_id}", f"EID#{event_id}")
+
+
+def owner(owner_id: OwnerId) -> Key:
+    """The profile of an owner."""
+    return Key(f"OWNER#{owner_id}", "META")
+
+
+def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:
+    """An owner's copy of what a list shows of a locker."""
+    return Key(f"OWNER#{owner_id}", f"LOCKER#{locker_id}")
+
+
+def owner_reservation(owner_id: OwnerId, start_at: Instant, reservation_id: ReservationId) -> Key:
+    """The copy of a reservation with whoever made it."""
+    return Key(f"OWNER#{owner_id}", f"RES#{start_at}#{reservation_id}")
+
+
+def email_claim(email: str) -> Key:
+    """What makes a normalised e-mail address unique."""
+    return Key(f"EMAIL#{email}", "META")
+
+
+def owner_lockers(owner_id: OwnerId) -> KeyRange:
+    """All lockers of an owner, by locker id."""
+    return Prefix(f"OWNER#{owner_id}", "LOCKER#")
+
+
+def locker_reservations(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """A locker's reservations that start from `start` to `end`, both included.
+
+    A range even where it has no bounds: the active pointer lives under the same prefix.
+    """
+    return Between(f"LOCKER#{locker_id}", f"RES#{start}", f"RES#{end}~")
+
+
+def reservations_starting(locker_id: LockerId, start: Instant, before: Instant) -> KeyRange:
+    """A locker's reservations that start from `start` to just before `before`."""
+    return Between(f"LOCKER#{locker_id}", f"RES#{start}", f"RES#{before}")
+
+
+def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """A locker's events from `start` to `end`, both included."""
+    return Between(f"LOCKER#{locker_id}", f"EVT#{start}", f"EVT#{end}~")
+
+
+def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """The reservations that an owner made, by start from `start` to `end`, both included."""
+    return Between(f"OWNER#{owner_id}", f"RES#{start}", f"RES#{end}~")
+
+
+def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:
+    """How a builder's partition and sort key read, each argument shown as its name: for the documentation."""
+    names = inspect.signature(builder).parameters
+    match builder(*(f"<{to_camel(name)}>" for name in names)):
+        case Key(pk, sk):
+            return f"PK = {pk}", f"SK = {sk}"
+        case Prefix(pk, prefix):
+            return f"PK = {pk}", f"SK begins_with {prefix}"
+        case Between(pk, low, high):
+            return f"PK = {pk}", f"SK BETWEEN {low} AND {high}"

@@ -1,0 +1,229 @@
+"""Runs the read contracts that are not batched: look-ups through a claim, and pages of a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from domain.errors import BadInputError
+from domain.text import normalised_email
+from domain.times import EARLIEST, LATEST, Instant
+from loaders import keys
+from loaders.contract import Order
+from loaders.contracts import QC_01, QC_02, QC_05, QC_09, QC_10, QC_14, QC_15, QC_21
+from loaders.cursors import decode_cursor, encode_cursor
+from loaders.items import (
+    ACCESS_EVENT,
+    EMAIL_CLAIM,
+    LOCKER,
+    OWNER,
+    OWNER_LOCKER,
+    OWNER_RESERVATION,
+    RESERVATION,
+    RESERVATION_CLAIM,
+)
+
+if TYPE_CHECKING:
+    from domain.models import (
+        AccessEvent,
+        Locker,
+        LockerId,
+        LockerSummary,
+        Owner,
+        OwnerId,
+        Reservation,
+        ReservationId,
+    )
+    from loaders.contract import QueryContract
+    from loaders.items import Codec
+    from loaders.table.client import Store
+    from loaders.table.operations import Key, KeyRange
+    from loaders.table.values import Item
+
+__all__ = [
+    "Page",
+    "Slice",
+    "Window",
+    "access_events",
+    "consistent_locker",
+    "latest_event",
+    "locker_reservations",
+    "owner_by_email",
+    "owner_lockers",
+    "owner_reservations",
+    "read_page",
+    "read_range",
+    "reservation_by_id",
+    "slice_of",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Which part of a list a client wants: so many items from one end, or from behind a cursor."""
+
+    size: int
+    backward: bool = False
+    cursor: str | None = None
+
+    @property
+    def cursor_argument(self) -> str:
+        """The argument that the cursor came in."""
+        return "before" if self.backward else "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time, both bounds included."""
+
+    start: Instant = EARLIEST
+    end: Instant = LATEST
+
+    def __post_init__(self) -> None:
+        if self.start > self.end:
+            raise BadInputError("window.from must not lie after window.to.", ("window", "from"))
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """The part of a list, each item with its cursor, and whether there is more on either side."""
+
+    entries: list[tuple[str, T]]
+    has_next: bool
+    has_previous: bool
+    next_cursor: str | None
+
+
+def slice_of(
+    *, first: int | None, after: str | None, last: int | None, before: str | None, default: int, maximum: int
+) -> Slice:
+    """Understands the four paging arguments.
+
+    Raises:
+        BadInputError: where they contradict each other or ask for a page that no contract allows.
+    """
+    backward = last is not None or before is not None
+    if backward and (first is not None or after is not None):
+        raise BadInputError("Page with first and after, or with last and before, not with both.", ("last",))
+    name, size = ("last", last) if backward else ("first", first)
+    if size is None:
+        size = default
+    if not 1 <= size <= maximum:
+        raise BadInputError(f"{name} must be 1 to {maximum}, not {size}.", (name,))
+    return Slice(size, backward, before if backward else after)
+
+
+async def read_page(
+    store: Store,
+    contract: QueryContract,
+    within: KeyRange,
+    codec: Codec[T],
+    part: Slice,
+    order: Order = Order.ASC,
+) -> Page[T]:
+    """Reads one page.
+
+    It reads one item more than the page holds: a Query that stops exactly at its Limit says that there may be more, so
+    only an item in the hand shows that there is.
+    """
+    cursor = None if part.cursor is None else decode_cursor(part.cursor, within, part.cursor_argument)
+    forward = (order is Order.ASC) is not part.backward
+    limit = part.size + contract.page.look_ahead
+    found = await read_range(store, contract, within, limit=limit, forward=forward, start=cursor)
+    has_more = len(found) > part.size
+    found = found[: part.size]
+    next_cursor = encode_cursor(found[-1][0]) if has_more else None
+    if part.backward:
+        found.reverse()
+    came_from = part.cursor is not None
+    return Page(
+        entries=[(encode_cursor(key), codec.decode(item)) for key, item in found],
+        has_next=came_from if part.backward else has_more,
+        has_previous=has_more if part.backward else came_from,
+        next_cursor=next_cursor,
+    )
+
+
+async def owner_lockers(store: Store, owner_id: OwnerId, part: Slice) -> Page[LockerSummary]:
+    """An owner's lockers, as the owner's copies show them (QC-02)."""
+    return await read_page(store, QC_02, keys.owner_lockers(owner_id), OWNER_LOCKER, part=part)
+
+
+async def locker_reservations(
+    store: Store, locker_id: LockerId, window: Window, part: Slice, order: Order
+) -> Page[Reservation]:
+    """A locker's reservations that start in a window (QC-05)."""
+    within = keys.locker_reservations(locker_id, window.start, window.end)
+    return await read_page(store, QC_05, within, RESERVATION, part=part, order=order)
+
+
+async def owner_reservations(
+    store: Store, owner_id: OwnerId, window: Window, part: Slice, order: Order
+) -> Page[Reservation]:
+    """The reservations that an owner made and that start in a window (QC-14)."""
+    within = keys.owner_reservations(owner_id, window.start, window.end)
+    return await read_page(store, QC_14, within, OWNER_RESERVATION, part=part, order=order)
+
+
+async def access_events(
+    store: Store, locker_id: LockerId, window: Window, part: Slice, order: Order
+) -> Page[AccessEvent]:
+    """A locker's events in a window (QC-09)."""
+    within = keys.locker_events(locker_id, window.start, window.end)
+    return await read_page(store, QC_09, within, ACCESS_EVENT, part=part, order=order)
+
+
+async def read_range(
+    store: Store,
+    contract: QueryContract,
+    within: KeyRange,
+    *,
+    limit: int,
+    forward: bool,
+    start: Key | None = None,
+) -> list[tuple[Key, Item]]:
+    """Reads up to `limit` items of a range, past the 1 MB at which the store cuts an answer off."""
+    found: list[tuple[Key, Item]] = []
+    while len(found) < limit:
+        operation = contract.query(within, limit=limit - len(found), forward=forward, start=start)
+        answer = await store.query(operation)
+        found += answer.items
+        start = answer.last
+        if start is None:
+            break
+    return found
+
+
+async def consistent_locker(store: Store, locker_id: LockerId) -> Locker | None:
+    """A locker as the last acknowledged write left it."""
+    item = await store.get(QC_01.get(keys.locker(locker_id), consistent=True))
+    return None if item is None else LOCKER.decode(item)
+
+
+async def reservation_by_id(store: Store, locker_id: LockerId, reservation_id: ReservationId) -> Reservation | None:
+    """A reservation through its claim, which knows the start."""
+    claimed = await store.get(QC_15.get(keys.reservation_claim(locker_id, reservation_id)))
+    if claimed is None:
+        return None
+    claim = RESERVATION_CLAIM.decode(claimed)
+    item = await store.get(QC_15.get(keys.reservation(locker_id, claim.start_at, reservation_id)))
+    return None if item is None else RESERVATION.decode(item)
+
+
+async def owner_by_email(store: Store, email: str) -> Owner | None:
+    """The owner of an address, through its claim; an address that moved between the two reads is nobody's."""
+    address = normalised_email(email)
+    claimed = await store.get(QC_21.get(keys.email_claim(address)))
+    if claimed is None:
+        return None
+    item = await store.get(QC_21.get(keys.owner(EMAIL_CLAIM.decode(claimed).owner_id)))
+    owner = None if item is None else OWNER.decode(item)
+    return owner if owner and owner.email and normalised_email(owner.email) == address else None
+
+
+async def latest_event(store: Store, locker_id: LockerId) -> AccessEvent | None:
+    """The newest event of a locker."""
+    answer = await store.query(QC_10.query(keys.locker_events(locker_id), limit=1, forward=False))
+    return ACCESS_EVENT.decode(answer.items[0][1]) if answer.items else None

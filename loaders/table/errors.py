@@ -1,0 +1,111 @@
+"""From a wire error to a class: one flat table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from domain.errors import UnavailableError
+from loaders.table.values import item_from_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from botocore.exceptions import ClientError
+
+    from loaders.table.operations import Step, Transact
+    from loaders.table.values import Item
+
+__all__ = [
+    "BusyError",
+    "ConditionFailedError",
+    "StoreError",
+    "TableMissingError",
+    "TransactionRefusedError",
+    "translated",
+]
+
+
+class StoreError(Exception):
+    """The store refused a request that we should not have sent, or failed: a fault that no client can mend."""
+
+
+class TableMissingError(StoreError):
+    """There is no such table."""
+
+
+class BusyError(StoreError):
+    """Nothing was applied; the same operation, sent again in a moment, may be."""
+
+
+class ConditionFailedError(StoreError):
+    """The item is not as the write assumed; `item` is what it is."""
+
+    def __init__(self, item: Item | None) -> None:
+        super().__init__("the condition of a write failed")
+        self.item = item
+
+
+class TransactionRefusedError(StoreError):
+    """Steps of a transaction whose conditions failed, each with the item as it is."""
+
+    def __init__(self, refused: Sequence[tuple[Step, Item | None]]) -> None:
+        super().__init__(f"the conditions failed of: {', '.join(step.name for step, _ in refused)}")
+        self.refused = refused
+
+    @property
+    def failed(self) -> dict[str, Item | None]:
+        """The items by the name of their step."""
+        return {step.name: item for step, item in self.refused}
+
+
+_BY_CODE: dict[str, type[Exception]] = {
+    "ResourceNotFoundException": TableMissingError,
+    "TransactionConflictException": BusyError,
+    "TransactionInProgressException": BusyError,
+    "ProvisionedThroughputExceededException": UnavailableError,
+    "RequestLimitExceeded": UnavailableError,
+    "ThrottlingException": UnavailableError,
+    "InternalServerError": UnavailableError,
+    "ServiceUnavailable": UnavailableError,
+}
+_SERVER_FAULT = 500
+_BUSY_REASONS = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
+_CONDITION_FAILED = "ConditionalCheckFailed"
+
+
+def translated(error: ClientError, operation: object) -> Exception:
+    """The exception that stands for the store's answer."""
+    response: Mapping[str, Any] = error.response
+    code = response["Error"].get("Code", "")
+    if code == "TransactionCanceledException":
+        return _cancelled(response.get("CancellationReasons", []), operation)  # type: ignore[arg-type]
+    if code == "ConditionalCheckFailedException":
+        return ConditionFailedError(_item(response))
+    if code in _BY_CODE:
+        kind = _BY_CODE[code]
+    else:
+        is_down = response["ResponseMetadata"].get("HTTPStatusCode", 0) >= _SERVER_FAULT
+        kind = UnavailableError if is_down else StoreError
+    if kind is UnavailableError:
+        return UnavailableError("The store is busy or down: try again in a moment.")
+    return kind(f"{code}: {response['Error'].get('Message', '')}")
+
+
+def _cancelled(reasons: list[Mapping[str, Any]], transaction: Transact) -> Exception:
+    """Reasons stand in the order of the steps. A failed condition outweighs a conflict: it will fail again."""
+    refused = [
+        (step, _item(reason))
+        for step, reason in zip(transaction.steps, reasons, strict=True)
+        if reason.get("Code") == _CONDITION_FAILED
+    ]
+    if refused:
+        return TransactionRefusedError(refused)
+    codes = {reason.get("Code") for reason in reasons} - {"None", None}
+    if codes and codes <= _BUSY_REASONS:
+        return BusyError(", ".join(sorted(map(str, codes))))
+    return StoreError(f"a transaction was cancelled: {codes}")
+
+
+def _item(answer: Mapping[str, Any]) -> Item | None:
+    item = answer.get("Item")
+    return item_from_wire(item) if item else None

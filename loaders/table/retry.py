@@ -1,0 +1,23 @@
+"""When the same operation is sent again: exponential backoff with full jitter."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+__all__ = ["attempts"]
+
+_BASE_SECONDS = 0.01
+_CAP_SECONDS = 0.25
+
+
+async def attempts(most: int) -> AsyncIterator[int]:
+    """Counts the attempts, with a pause of random length before each but the first."""
+    for attempt in range(most):
+        if attempt:
+            await asyncio.sleep(random.uniform(0, min(_CAP_SECONDS, _BASE_SECONDS * 2**attempt)))
+        yield attempt

@@ -1,0 +1,67 @@
+"""Python values as DynamoDB's typed JSON and back; numbers stay exact, so there is no float."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from domain.models import Json
+
+__all__ = ["Item", "WireItem", "WireValue", "from_wire", "item_from_wire", "item_to_wire", "to_wire"]
+
+Item: TypeAlias = Mapping[str, Json]
+WireValue: TypeAlias = dict[str, Any]
+WireItem: TypeAlias = dict[str, WireValue]
+
+
+def to_wire(value: Any) -> WireValue:
+    """One value, tagged with its type."""
+    match value:
+        case str():
+            return {"S": str(value)}  # an enum's member becomes its plain text
+        case bool():
+            return {"BOOL": value}
+        case int() | Decimal():
+            return {"N": str(value)}
+        case None:
+            return {"NULL": True}
+        case Mapping():
+            return {"M": item_to_wire(value)}
+        case list() | tuple():
+            return {"L": [to_wire(child) for child in value]}
+        case _:
+            raise TypeError(f"{type(value).__name__} cannot be stored exactly")
+
+
+def from_wire(value: WireValue) -> Json:
+    """The value of a tagged one."""
+    ((tag, content),) = value.items()
+    match tag:
+        case "S" | "BOOL":
+            return content  # type: ignore[no-any-return]
+        case "N":
+            return _number(content)
+        case "NULL":
+            return None
+        case "M":
+            return item_from_wire(content)
+        case "L":
+            return [from_wire(child) for child in content]
+        case _:
+            raise TypeError(f"no item of this table has a value of type {tag}")
+
+
+def item_to_wire(item: Mapping[str, Any]) -> WireItem:
+    """A whole item, attribute by attribute."""
+    return {name: to_wire(value) for name, value in item.items()}
+
+
+def item_from_wire(item: WireItem) -> dict[str, Json]:
+    """A whole item as plain values."""
+    return {name: from_wire(value) for name, value in item.items()}
+
+
+def _number(text: str) -> int | Decimal:
+    number = Decimal(text)
+    return int(number) if number == number.to_integral_value() else number

@@ -1,0 +1,291 @@
+"""Writes of reservations: whatever happens at once, two live ones of a locker never overlap."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from domain.commands import fingerprint
+from domain.errors import (
+    BadInputError,
+    IdTakenError,
+    LockerInMaintenanceError,
+    MissingError,
+    OverlapError,
+    ReservationOverError,
+    UnavailableError,
+)
+from domain.models import LockerStatus, Reservation, ReservationId, ReservationStatus
+from domain.schedule import check_ahead, check_order, has_ended, overlaps
+from domain.times import shift
+from loaders import keys
+from loaders.contracts import QC_04, QC_13
+from loaders.items import (
+    ACTIVE_POINTER,
+    GUARD,
+    LOCKER,
+    OWNER_RESERVATION,
+    RESERVATION,
+    RESERVATION_CLAIM,
+    DamagedItemError,
+    ReservationClaim,
+    difference,
+)
+from loaders.table.errors import TransactionRefusedError
+from loaders.table.retry import attempts
+from loaders.writes.timeline import MOVED, first_ahead, guard_step, pointer_step, walk
+
+if TYPE_CHECKING:
+    from domain.commands import CancelReservation, CreateReservation, ExtendReservation
+    from domain.models import Locker, LockerId
+    from domain.times import Instant
+    from loaders.backend import Backend
+    from loaders.contract import Contract
+    from loaders.items import Guard
+    from loaders.table.client import Store
+    from loaders.table.operations import KeyRange, Transact
+
+__all__ = ["cancel_reservation", "changing", "create_reservation", "creating", "extend_reservation"]
+
+_ATTEMPTS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Ledger:
+    """What a reservation write must know of the locker before it looks at the reservations themselves."""
+
+    guard: Guard | None
+    pointer: Reservation | None
+    claim: ReservationClaim | None
+    locker: Locker | None
+
+
+async def create_reservation(backend: Backend, command: CreateReservation) -> Reservation:
+    """Holds a locker for a window in which nobody else has it (QC-04)."""
+    check_order(command.start_at, command.end_at, "endAt")
+    reservation_id = command.reservation_id or ReservationId(backend.new_id())
+    content = fingerprint(command, without="reservation_id")
+    async for _ in attempts(_ATTEMPTS):
+        ledger = await _open(backend.store, QC_04, command.locker_id, reservation_id, with_locker=True)
+        if ledger.claim is not None:
+            return await _first_result(backend.store, ledger.claim, content)
+        _check_bookable(ledger.locker, command.locker_id)
+        now = backend.clock()
+        reservation = Reservation(
+            reservation_id=reservation_id,
+            locker_id=command.locker_id,
+            owner_id=command.owner_id,
+            start_at=command.start_at,
+            end_at=command.end_at,
+            status=ReservationStatus.ACTIVE,
+            created_at=now,
+            updated_at=now,
+        )
+        check_ahead(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
+        await _check_free(backend, reservation)
+        try:
+            await backend.store.transact(creating(reservation, content, ledger.guard, ledger.pointer))
+        except TransactionRefusedError as refusal:
+            _raise_unless_moved(refusal, reservation)
+            continue
+        return reservation
+    raise _contended()
+
+
+async def cancel_reservation(backend: Backend, command: CancelReservation) -> Reservation:
+    """Gives a reservation up; one that is cancelled already is answered as it is (QC-13)."""
+    async for _ in attempts(_ATTEMPTS):
+        now = backend.clock()
+        ledger, claim = await _open_existing(backend.store, command)
+        points_here = ledger.pointer is not None and ledger.pointer.reservation_id == command.reservation_id
+        within = keys.locker_reservations(claim.locker_id, start=claim.start_at) if points_here else None
+        reservation, ahead = await _with_what_follows(backend.store, claim, within, now)
+        if reservation.status is ReservationStatus.CANCELLED:
+            return reservation
+        if has_ended(reservation, now):
+            raise ReservationOverError("The reservation has ended, so it cannot be cancelled.", reservation)
+        cancelled = replace(reservation, status=ReservationStatus.CANCELLED, updated_at=now)
+        becomes = ahead if points_here else ledger.pointer
+        if await _changed(backend, changing(reservation, cancelled, ledger.guard, ledger.pointer, becomes)):
+            return cancelled
+    raise _contended()
+
+
+async def extend_reservation(backend: Backend, command: ExtendReservation) -> Reservation:
+    """Moves a reservation's end further away; one that ends there already is answered as it is (QC-13)."""
+    async for _ in attempts(_ATTEMPTS):
+        now = backend.clock()
+        ledger, claim = await _open_existing(backend.store, command)
+        check_order(claim.start_at, command.new_end_at, "newEndAt")
+        within = keys.reservations_starting(claim.locker_id, claim.start_at, command.new_end_at)
+        reservation, in_the_way = await _with_what_follows(backend.store, claim, within, now)
+        if reservation.end_at == command.new_end_at and reservation.status is ReservationStatus.ACTIVE:
+            return reservation
+        _check_extendable(reservation, command.new_end_at, now)
+        check_ahead(reservation.start_at, command.new_end_at, now, backend.longest_reservation, "newEndAt")
+        if in_the_way is not None:
+            raise OverlapError(in_the_way, ("input", "newEndAt"))
+        extended = replace(reservation, end_at=command.new_end_at, updated_at=now)
+        points_here = ledger.pointer is not None and ledger.pointer.reservation_id == command.reservation_id
+        becomes = extended if points_here else ledger.pointer
+        if await _changed(backend, changing(reservation, extended, ledger.guard, ledger.pointer, becomes)):
+            return extended
+    raise _contended()
+
+
+def creating(reservation: Reservation, content: str, guard: Guard | None, pointer: Reservation | None) -> Transact:
+    """The request that creates a reservation, given the guard and the pointer as they were read."""
+    locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
+    # Nothing unended lies before what the pointer names, and nothing overlaps: the earlier start is the earlier one.
+    becomes = reservation if pointer is None or start < pointer.start_at else pointer
+    claim = ReservationClaim(reservation_id=reservation_id, locker_id=locker_id, start_at=start, fingerprint=content)
+    return QC_04.transact(
+        guard_step(QC_04, locker_id, guard),
+        QC_04.step("reservation", keys.reservation(locker_id, start, reservation_id), RESERVATION.encode(reservation)),
+        QC_04.step("claim", keys.reservation_claim(locker_id, reservation_id), RESERVATION_CLAIM.encode(claim)),
+        QC_04.step(
+            "copy",
+            keys.owner_reservation(reservation.owner_id, start, reservation_id),
+            OWNER_RESERVATION.encode(reservation),
+        ),
+        pointer_step(QC_04, locker_id, pointer, becomes),
+        QC_04.step("locker", keys.locker(locker_id), maintenance=LockerStatus.MAINTENANCE),
+        QC_04.step("owner", keys.owner(reservation.owner_id)),
+    )
+
+
+def changing(
+    read: Reservation,
+    changed: Reservation,
+    guard: Guard | None,
+    pointer: Reservation | None,
+    becomes: Reservation | None,
+) -> Transact:
+    """The request that changes a reservation and its copy, and moves the pointer."""
+    locker_id, reservation_id, start = read.locker_id, read.reservation_id, read.start_at
+    return QC_13.transact(
+        guard_step(QC_13, locker_id, guard),
+        QC_13.step(
+            "reservation",
+            keys.reservation(locker_id, start, reservation_id),
+            difference(RESERVATION.encode(read), RESERVATION.encode(changed)),
+            readStatus=read.status,
+            readEnd=read.end_at,
+        ),
+        QC_13.step(
+            "copy",
+            keys.owner_reservation(read.owner_id, start, reservation_id),
+            OWNER_RESERVATION.encode(changed),
+        ),
+        pointer_step(QC_13, locker_id, pointer, becomes),
+    )
+
+
+async def _open(
+    store: Store, contract: Contract, locker_id: LockerId, reservation_id: ReservationId, *, with_locker: bool
+) -> _Ledger:
+    """Reads the guard before anything that it guards."""
+    guard, pointer = keys.reservation_guard(locker_id), keys.active_pointer(locker_id)
+    claim, locker = keys.reservation_claim(locker_id, reservation_id), keys.locker(locker_id)
+    wanted = [guard, pointer, claim, *([locker] if with_locker else [])]
+    found = await store.batch_get(contract.batch(wanted, consistent=True))
+    return _Ledger(
+        guard=GUARD.decode(found[guard]) if guard in found else None,
+        pointer=ACTIVE_POINTER.decode(found[pointer]) if pointer in found else None,
+        claim=RESERVATION_CLAIM.decode(found[claim]) if claim in found else None,
+        locker=LOCKER.decode(found[locker]) if locker in found else None,
+    )
+
+
+async def _open_existing(
+    store: Store, command: CancelReservation | ExtendReservation
+) -> tuple[_Ledger, ReservationClaim]:
+    ledger = await _open(store, QC_13, command.locker_id, command.reservation_id, with_locker=False)
+    if ledger.claim is None:
+        message = f"Locker {command.locker_id} has no reservation {command.reservation_id}."
+        raise MissingError(message, ("input", "reservationId"))
+    return ledger, ledger.claim
+
+
+async def _with_what_follows(
+    store: Store, claim: ReservationClaim, within: KeyRange | None, now: Instant
+) -> tuple[Reservation, Reservation | None]:
+    """The claimed reservation and, read beside it, the first live one after it in a range."""
+    if within is None:
+        return await _claimed(store, QC_13, claim), None
+    following = first_ahead(store, QC_13, within, now, but=claim.reservation_id)
+    return await asyncio.gather(_claimed(store, QC_13, claim), following)
+
+
+async def _claimed(store: Store, contract: Contract, claim: ReservationClaim) -> Reservation:
+    key = keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)
+    item = await store.get(contract.get(key, consistent=True))
+    if item is None:
+        raise DamagedItemError(f"the claim {claim} has no reservation")
+    return RESERVATION.decode(item)
+
+
+async def _first_result(store: Store, claim: ReservationClaim, content: str) -> Reservation:
+    if claim.fingerprint != content:
+        message = f"The id {claim.reservation_id} was used before, for another reservation of this locker."
+        raise IdTakenError(message, ("input", "reservationId"))
+    return await _claimed(store, QC_04, claim)
+
+
+def _check_bookable(locker: Locker | None, locker_id: LockerId) -> None:
+    if locker is None:
+        raise MissingError(f"There is no locker {locker_id}.", ("input", "lockerId"))
+    if locker.status is LockerStatus.MAINTENANCE:
+        raise LockerInMaintenanceError(f"Locker {locker_id} is in maintenance.", ("input", "lockerId"))
+
+
+async def _check_free(backend: Backend, wanted: Reservation) -> None:
+    """Refuses a window that a live reservation shares.
+
+    Live reservations do not overlap each other, so the walk backwards ends at the first live one that starts no later
+    than the window: whatever starts before it has ended before it.
+    """
+    earliest = shift(wanted.start_at, -backend.longest_reservation)
+    within = keys.reservations_starting(wanted.locker_id, earliest, wanted.end_at)
+    async for other in walk(backend.store, QC_04, within, forward=False):
+        if overlaps(other, wanted.start_at, wanted.end_at):
+            raise OverlapError(other, ("input", "startAt"))
+        if other.status is ReservationStatus.ACTIVE and other.start_at <= wanted.start_at:
+            return
+
+
+async def _changed(backend: Backend, transaction: Transact) -> bool:
+    """Whether the change was made; if not, somebody else was faster."""
+    try:
+        await backend.store.transact(transaction)
+    except TransactionRefusedError:
+        return False
+    return True
+
+
+def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
+    if refusal.failed.keys() & MOVED:
+        return
+    if "locker" in refusal.failed:
+        item = refusal.failed["locker"]
+        _check_bookable(None if item is None else LOCKER.decode(item), wanted.locker_id)
+    if "owner" in refusal.failed:
+        raise MissingError(f"There is no owner {wanted.owner_id}.", ("input", "ownerId")) from None
+    if "copy" in refusal.failed:
+        message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
+        raise IdTakenError(message, ("input", "reservationId")) from None
+
+
+def _check_extendable(reservation: Reservation, new_end: Instant, now: Instant) -> None:
+    if reservation.status is ReservationStatus.CANCELLED:
+        raise ReservationOverError("The reservation was cancelled, so it cannot be extended.", reservation)
+    if has_ended(reservation, now):
+        raise ReservationOverError("The reservation has ended, so it cannot be extended.", reservation)
+    if new_end < reservation.end_at:
+        message = f"newEndAt must lie after the present end, {reservation.end_at}"
+        raise BadInputError(message, ("input", "newEndAt"))
+
+
+def _contended() -> UnavailableError:
+    return UnavailableError("Too many changes met at this locker: try again in a moment.", ("input", "lockerId"))
