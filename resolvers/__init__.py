@@ -1,0 +1,1 @@
+"""The GraphQL schema: thin resolvers that call a read, a write or a loader and shape the answer."""

@@ -1,0 +1,86 @@
+"""The domain's enums as the schema shows them, each value described."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import strawberry
+
+from domain.models import AccessAction, AccessResult, LockerStatus, OwnerKind, ReservationStatus
+from loaders.contract import Order
+
+__all__ = ["UserErrorCode"]
+
+
+class UserErrorCode(StrEnum):
+    """Why a mutation was refused; stable, since clients switch on it."""
+
+    BAD_USER_INPUT = "BAD_USER_INPUT"
+    NOT_FOUND = "NOT_FOUND"
+    CONFLICT = "CONFLICT"
+    INVALID_TRANSITION = "INVALID_TRANSITION"
+    ID_TAKEN = "ID_TAKEN"
+    EMAIL_TAKEN = "EMAIL_TAKEN"
+    LOCKER_IN_MAINTENANCE = "LOCKER_IN_MAINTENANCE"
+    RESERVATION_OVERLAP = "RESERVATION_OVERLAP"
+    RESERVATION_OVER = "RESERVATION_OVER"
+
+
+def _describe(enum: type[StrEnum], description: str, *, name: str | None = None, **values: str) -> None:
+    """Registers an enum with the schema; a value without a description is a KeyError at import."""
+    strawberry.enum(enum, name=name, description=description)
+    for value in enum.__strawberry_definition__.values:  # type: ignore[attr-defined]
+        value.description = values[value.name]
+
+
+_describe(
+    LockerStatus,
+    "What a locker is doing.",
+    AVAILABLE="Free to be used.",
+    OCCUPIED="In use.",
+    MAINTENANCE="Out of order: takes no new reservation.",
+)
+_describe(
+    OwnerKind,
+    "Whether an owner is one person or many.",
+    USER="A person.",
+    ORGANIZATION="An organisation.",
+)
+_describe(
+    ReservationStatus,
+    "The state of a reservation as of now.",
+    ACTIVE="Holds its window, which has not ended.",
+    CANCELLED="Was given up.",
+    EXPIRED="Its window has ended.",
+)
+_describe(
+    AccessAction,
+    "What was done, or tried, at a locker's door.",
+    OPEN="The door was opened.",
+    CLOSE="The door was closed.",
+    UNLOCK="The lock was released.",
+    LOCK="The lock was set.",
+    DENIED="Access was refused.",
+    TAMPER="Somebody interfered with the locker.",
+)
+_describe(AccessResult, "How an access went.", SUCCESS="It worked.", FAIL="It did not work.")
+_describe(
+    Order,
+    "The direction in which a list runs.",
+    name="OrderBy",
+    ASC="The earliest first.",
+    DESC="The latest first.",
+)
+_describe(
+    UserErrorCode,
+    "Why a mutation was refused.",
+    BAD_USER_INPUT="A value of the input breaks a rule.",
+    NOT_FOUND="Something that the input names does not exist.",
+    CONFLICT="Somebody else changed the entity first.",
+    INVALID_TRANSITION="The locker's state machine has no such step.",
+    ID_TAKEN="The id was used before, with other content.",
+    EMAIL_TAKEN="Another owner has this e-mail address.",
+    LOCKER_IN_MAINTENANCE="A locker in maintenance takes no new reservation.",
+    RESERVATION_OVERLAP="Another live reservation is in the way.",
+    RESERVATION_OVER="The reservation has ended or was cancelled.",
+)

@@ -1,0 +1,251 @@
+"""Owners: the type, its queries and its mutations."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import strawberry
+
+from domain import commands
+from domain.errors import BadInputError, MissingError
+from domain.models import LockerSummary, OwnerId, OwnerKind
+from domain.models import Owner as Record
+from domain.text import check_email, require_id
+from domain.times import Instant
+from loaders import reads
+from loaders.batch import listed_lockers
+from loaders.contract import Order
+from loaders.writes import owners as writes
+from resolvers.context import Info, selected_fields
+from resolvers.errors import UserError, attempt
+from resolvers.lazy import Lazy
+from resolvers.lockers import RECORD_FIELDS, Locker
+from resolvers.relay import (
+    After,
+    Before,
+    Connection,
+    First,
+    Last,
+    Node,
+    OrderArgument,
+    WindowArgument,
+    connection_of,
+    slice_from,
+    window_from,
+)
+from resolvers.reservations import Reservation
+
+__all__ = ["Owner", "OwnerMutations", "OwnerQueries"]
+
+_LISTS = frozenset({"lockers", "reservations"})
+_KNOWN_FIELDS = _LISTS | {"id", "ownerId", "__typename"}
+
+
+@strawberry.type(description="A person or organisation that has lockers and makes reservations.")
+class Owner(Node):
+    """Its lists need only its id, so they are read beside its profile, or without it."""
+
+    lazy: strawberry.Private[Lazy[Record]]
+    plain_id: strawberry.Private[OwnerId]
+
+    @classmethod
+    def of(cls, record: Record) -> Owner:
+        """An owner whose profile is known."""
+        return cls.at(record.owner_id, Lazy(record))
+
+    @classmethod
+    def at(cls, owner_id: OwnerId, lazy: Lazy[Record]) -> Owner:
+        """An owner whose profile may be on its way."""
+        return cls(key=("Owner", owner_id), lazy=lazy, plain_id=owner_id)
+
+    @strawberry.field(description="Its own id.")
+    def owner_id(self) -> strawberry.ID:
+        """The id that queries and inputs take."""
+        return strawberry.ID(self.plain_id)
+
+    @strawberry.field(description="A person or an organisation.")
+    def kind(self) -> OwnerKind:
+        """From the profile."""
+        return self.lazy.attribute("kind")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="Its name.")
+    def name(self) -> str:
+        """From the profile."""
+        return self.lazy.attribute("name")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="Its e-mail address, as it was written.")
+    def email(self) -> str | None:
+        """From the profile."""
+        return self.lazy.attribute("email")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="Goes up by one with each change; send it as `expectedVersion`.")
+    def version(self) -> int:
+        """From the profile."""
+        return self.lazy.attribute("version")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="When it was created.")
+    def created_at(self) -> Instant:
+        """From the profile."""
+        return self.lazy.attribute("created_at")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="When it was last changed.")
+    def updated_at(self) -> Instant:
+        """From the profile."""
+        return self.lazy.attribute("updated_at")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="Its lockers, by lockerId.")
+    async def lockers(
+        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+    ) -> Connection[Locker] | None:
+        """QC-02, and QC-01 where more is asked than the copies show."""
+        part = slice_from(info, first, after, last, before)
+        page = await reads.owner_lockers(info.context.backend.store, self.plain_id, part)
+        wanted = selected_fields(info, "nodes") | selected_fields(info, "edges", "node")
+        if not wanted & RECORD_FIELDS:
+            return connection_of(page, Locker.listed)
+        return await _with_records(info, page, wanted)
+
+    @strawberry.field(description="The reservations that it made and that start in a window.")
+    async def reservations(
+        self,
+        info: Info,
+        window: WindowArgument = None,
+        order_by: OrderArgument = Order.ASC,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> Connection[Reservation] | None:
+        """QC-14."""
+        part = slice_from(info, first, after, last, before)
+        store = info.context.backend.store
+        page = await reads.owner_reservations(store, self.plain_id, window_from(window), part, order_by)
+        return connection_of(page, Reservation.of)
+
+
+async def _with_records(info: Info, page: reads.Page[LockerSummary], wanted: set[str]) -> Connection[Locker]:
+    """A page of lockers with their records: all that is shown of a locker then comes from one read of it."""
+    loaders = info.context.loaders
+    ids = [summary.locker_id for _, summary in page.entries]
+    # These need only the ids, so they set off now, together with the records.
+    for field, loader in (("activeReservation", loaders.active_reservation), ("latestEvent", loaders.latest_event)):
+        if field in wanted:
+            for locker_id in ids:
+                loader.load(locker_id)
+    records = dict(zip(ids, await listed_lockers(loaders, info.context.backend, ids), strict=True))
+
+    def shown(summary: LockerSummary) -> Locker | None:
+        record = records[summary.locker_id]
+        return None if record is None else Locker.of(record)
+
+    return connection_of(page, shown)
+
+
+@strawberry.type
+class OwnerQueries:
+    """Merged into Query."""
+
+    @strawberry.field(description="An owner by its id.")
+    async def owner(
+        self,
+        info: Info,
+        owner_id: Annotated[strawberry.ID, strawberry.argument(description="The owner's id.")],
+    ) -> Owner | None:
+        """QC-20; null with NOT_FOUND where there is none. With only lists asked for, the profile is not read."""
+        plain_id = OwnerId(require_id(owner_id, "ownerId"))
+        wanted = selected_fields(info)
+        if wanted & _LISTS and wanted <= _KNOWN_FIELDS:
+            return Owner.at(plain_id, Lazy())
+        lazy = Lazy(loading=info.context.loaders.owner.load(plain_id), name=f"owner {plain_id}")
+        if wanted & _LISTS:
+            return Owner.at(plain_id, lazy)
+        return Owner.of(await lazy.record())
+
+    @strawberry.field(description="An owner by its e-mail address, in any case of letters.")
+    async def owner_by_email(
+        self,
+        info: Info,
+        email: Annotated[str, strawberry.argument(description="The e-mail address.")],
+    ) -> Owner | None:
+        """QC-21; null with NOT_FOUND where there is none."""
+        try:
+            address = check_email(email)
+        except ValueError as error:
+            raise BadInputError(f"email {error}", ("email",)) from error
+        record = await reads.owner_by_email(info.context.backend.store, address)
+        if record is None:
+            raise MissingError("There is no owner with this e-mail address.")
+        return Owner.of(record)
+
+
+@strawberry.input(description="Create an owner.")
+class CreateOwnerInput:
+    """See `domain.commands`."""
+
+    owner_id: strawberry.ID | None = strawberry.field(
+        default=strawberry.UNSET,
+        description="An id of your choice: sent again with the same content, it gives the first result. Made here if "
+        "left out.",
+    )
+    kind: OwnerKind = strawberry.field(description="A person or an organisation.")
+    name: str = strawberry.field(description="Its name.")
+    email: str | None = strawberry.field(
+        default=strawberry.UNSET, description="Its e-mail address, which no other owner may have."
+    )
+
+
+@strawberry.input(description="Change an owner; what is left out stays.")
+class UpdateOwnerInput:
+    """See `domain.commands`."""
+
+    owner_id: strawberry.ID = strawberry.field(description="The owner.")
+    expected_version: int = strawberry.field(description="The version that you have seen.")
+    name: str | None = strawberry.field(default=strawberry.UNSET, description="Its new name.")
+    email: str | None = strawberry.field(
+        default=strawberry.UNSET, description="Its new e-mail address; null takes the present one away."
+    )
+
+
+@strawberry.type(description="What came of creating an owner.")
+class CreateOwnerPayload:
+    """The owner."""
+
+    owner: Owner | None = strawberry.field(description="The owner, if it was created.")
+    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
+
+
+@strawberry.type(description="What came of changing an owner.")
+class UpdateOwnerPayload:
+    """The owner as it is now, after a conflict too."""
+
+    owner: Owner | None = strawberry.field(description="The owner as it is now, after a conflict too.")
+    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
+
+
+@strawberry.type
+class OwnerMutations:
+    """Merged into Mutation."""
+
+    @strawberry.mutation(description="Create an owner.")
+    async def create_owner(
+        self,
+        info: Info,
+        input: Annotated[CreateOwnerInput, strawberry.argument(description="What to create.")],
+    ) -> CreateOwnerPayload:
+        """QC-22."""
+        outcome = await attempt(info, commands.CreateOwner, input, writes.create_owner)
+        return CreateOwnerPayload(owner=_shown(outcome.entity), user_errors=outcome.errors)
+
+    @strawberry.mutation(description="Change an owner's name or e-mail address.")
+    async def update_owner(
+        self,
+        info: Info,
+        input: Annotated[UpdateOwnerInput, strawberry.argument(description="What to change.")],
+    ) -> UpdateOwnerPayload:
+        """QC-22."""
+        outcome = await attempt(info, commands.UpdateOwner, input, writes.update_owner)
+        return UpdateOwnerPayload(owner=_shown(outcome.entity), user_errors=outcome.errors)
+
+
+def _shown(record: Record | None) -> Owner | None:
+    return None if record is None else Owner.of(record)

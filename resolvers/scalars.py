@@ -1,0 +1,80 @@
+"""The API's own scalars."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, NewType
+
+import strawberry
+from graphql import (
+    BooleanValueNode,
+    EnumValueNode,
+    FloatValueNode,
+    GraphQLError,
+    IntValueNode,
+    ListValueNode,
+    ObjectValueNode,
+    StringValueNode,
+    ValueNode,
+    VariableNode,
+)
+from strawberry.schema.config import StrawberryConfig
+
+from domain.times import Instant, parse_instant
+
+__all__ = ["JSON", "schema_config"]
+
+JSON = NewType("JSON", object)
+
+
+def _parse_time(value: object) -> Instant:
+    if not isinstance(value, str):
+        raise GraphQLError(f"DateTime must be text, not {type(value).__name__}.")
+    try:
+        return parse_instant(value)
+    except ValueError as error:
+        raise GraphQLError(f"DateTime {value[:40]!r} {error}.") from error
+
+
+def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
+    """A JSON value written inside the document; numbers stay exact."""
+    value: Any = None
+    match node:
+        case StringValueNode() | BooleanValueNode():
+            value = node.value
+        case IntValueNode():
+            value = int(node.value)
+        case FloatValueNode():
+            value = Decimal(node.value)
+        case ListValueNode():
+            value = [_parse_json_literal(child, variables) for child in node.values]
+        case ObjectValueNode():
+            value = {field.name.value: _parse_json_literal(field.value, variables) for field in node.fields}
+        case VariableNode():
+            value = (variables or {}).get(node.name.value)
+        case EnumValueNode():
+            raise GraphQLError("JSON has no enum values: write text in quotes.", node)
+    return value
+
+
+def schema_config() -> StrawberryConfig:
+    """The mapping from Python types to scalars."""
+    return StrawberryConfig(
+        scalar_map={
+            Instant: strawberry.scalar(
+                name="DateTime",
+                description="A moment: RFC 3339 with a zone on the way in, UTC with milliseconds and Z on the way out.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
+                serialize=str,
+                parse_value=_parse_time,
+            ),
+            JSON: strawberry.scalar(
+                name="JSON",
+                description="Any JSON value; its numbers stay exact.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
+                serialize=lambda value: value,
+                parse_value=lambda value: value,
+                parse_literal=_parse_json_literal,
+            ),
+        }
+    )

@@ -1,0 +1,44 @@
+"""The schema: every entity's queries and mutations, merged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import strawberry
+from strawberry.extensions import ParserCache, ValidationCache
+from strawberry.tools import merge_types
+
+from resolvers.errors import ERROR_TYPES
+from resolvers.events import AccessEventMutations
+from resolvers.lockers import LockerMutations, LockerQueries
+from resolvers.nodes import NodeQueries
+from resolvers.owners import OwnerMutations, OwnerQueries
+from resolvers.reservations import ReservationMutations, ReservationQueries
+from resolvers.scalars import schema_config
+
+if TYPE_CHECKING:
+    from graphql import GraphQLError
+    from strawberry.types import ExecutionContext
+
+__all__ = ["build_schema"]
+
+Query = merge_types("Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries))
+Mutation = merge_types("Mutation", (OwnerMutations, LockerMutations, ReservationMutations, AccessEventMutations))
+
+
+class SmartLockerSchema(strawberry.Schema):
+    """Leaves the errors to the HTTP layer, which knows the request they belong to."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Logs nothing here."""
+
+
+def build_schema() -> SmartLockerSchema:
+    """The schema; parsed and validated documents are kept in bounded caches."""
+    return SmartLockerSchema(
+        query=Query,
+        mutation=Mutation,
+        types=ERROR_TYPES,
+        config=schema_config(),
+        extensions=[ParserCache, ValidationCache],
+    )
