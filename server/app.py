@@ -1,0 +1,73 @@
+"""The composition root: everything is made here and passed down."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.routing import Route
+from ulid import ULID
+
+from domain.times import Instant, instant_of
+from loaders.backend import Backend
+from loaders.batch import open_loaders
+from loaders.table.client import Connection, open_store
+from resolvers.context import Context
+from resolvers.schema import build_schema
+from server.http import GraphQLEndpoint
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+
+    from server.settings import Settings
+
+__all__ = ["create_app", "new_id", "utc_now"]
+
+
+def utc_now() -> Instant:
+    """The server's clock."""
+    return instant_of(datetime.now(UTC))
+
+
+def new_id() -> str:
+    """A ULID: unique, and sorted by when it was made."""
+    return str(ULID())
+
+
+def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
+    """The application on a table that is there."""
+    backends: list[Backend] = []
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with open_store(connection) as store:
+            backends.append(Backend(store, clock, new_id, settings.longest_reservation))
+            yield
+            backends.clear()
+
+    def new_context() -> Context:
+        (backend,) = backends
+        return Context(backend, open_loaders(backend), settings.page_size, settings.page_size_max)
+
+    return Starlette(
+        routes=[
+            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id)),
+            Route("/health", _health),
+            Route("/", _home),
+        ],
+        lifespan=lifespan,
+    )
+
+
+async def _health(_: Request) -> PlainTextResponse:
+    """Alive: touches nothing."""
+    return PlainTextResponse("ok")
+
+
+async def _home(_: Request) -> RedirectResponse:
+    return RedirectResponse("/graphql")

@@ -1,0 +1,245 @@
+"""The `smartlocker` command."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import uvicorn
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from loaders.contracts import CONTRACTS
+from loaders.demo import DemoShape, load_demo, owner_id
+from loaders.table.client import open_store
+from loaders.table.definition import TableProblemError, check_table, create_table, describe_table
+from loaders.table.embedded import EmbeddedStoreError
+from resolvers.schema import build_schema
+from server.app import create_app, utc_now
+from server.documentation import access_patterns
+from server.settings import Settings
+from server.store import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
+    from loaders.table.client import Connection
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(help="SmartLocker: a GraphQL API server for physical lockers.", no_args_is_help=True)
+table_app = typer.Typer(help="The table behind it all.", no_args_is_help=True)
+demo_app = typer.Typer(help="Demo data.", no_args_is_help=True)
+schema_app = typer.Typer(help="The GraphQL schema as a file.", no_args_is_help=True)
+contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True)
+for name, group in (("table", table_app), ("demo", demo_app), ("schema", schema_app), ("contracts", contracts_app)):
+    app.add_typer(group, name=name)
+
+_SCHEMA_PATH = Path("schema.graphql")
+_CONTRACTS_PATH = Path("docs/access-patterns.md")
+
+
+class CommandError(Exception):
+    """A command cannot do what was asked; the message is all that its user needs."""
+
+
+@app.command()
+def serve() -> None:
+    """Serve the API; without SMARTLOCKER_ENDPOINT_URL also run the embedded store, with demo data the first time."""
+    _run(_serve(_settings()))
+
+
+@table_app.command("create")
+def table_create() -> None:
+    """Create the table where there is none."""
+
+    async def work(settings: Settings) -> None:
+        async with connect(settings) as connection:
+            made = await create_table(connection)
+        typer.echo(f"table {settings.table_name} {'made' if made else 'is there already'}")
+
+    _run(work(_settings()))
+
+
+@table_app.command("describe")
+def table_describe() -> None:
+    """Say what the store knows of the table."""
+
+    async def work(settings: Settings) -> None:
+        async with connect(settings) as connection:
+            description = await describe_table(connection)
+            if description is None:
+                raise CommandError(f"there is no table {settings.table_name}: make it with `smartlocker table create`")
+            _print_description(description)
+            await check_table(connection)
+
+    _run(work(_settings()))
+
+
+@demo_app.command("load")
+def demo_load(
+    owners: Annotated[int, typer.Option(min=1, help="How many owners.")] = DemoShape().owners,
+    lockers: Annotated[
+        int, typer.Option(min=1, help="How many lockers, shared out among the owners.")
+    ] = DemoShape().lockers,
+    events: Annotated[int, typer.Option(min=0, help="How many access events, over all lockers.")] = DemoShape().events,
+) -> None:
+    """Load demo data; what is there already stays as it is."""
+    shape = DemoShape(owners, lockers, events)
+
+    async def work(settings: Settings) -> None:
+        async with connect(settings) as connection:
+            if settings.is_embedded:
+                await create_table(connection)
+            await check_table(connection)
+            typer.echo(f"{await _load_demo(connection, shape)} items written")
+
+    _run(work(_settings()))
+
+
+@schema_app.command("export")
+def schema_export(path: Annotated[Path, typer.Option(help="Where to write it.")] = _SCHEMA_PATH) -> None:
+    """Write the schema to a file."""
+    path.write_text(_schema_text())
+
+
+@schema_app.command("check")
+def schema_check(path: Annotated[Path, typer.Option(help="The file to compare with.")] = _SCHEMA_PATH) -> None:
+    """Fail where the file is not the schema."""
+    _compare(path, _schema_text(), "smartlocker schema export")
+
+
+@contracts_app.command("list")
+def contracts_list(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As the page docs/access-patterns.md.")] = False,
+) -> None:
+    """List the contracts."""
+    if markdown:
+        typer.echo(access_patterns(), nl=False)
+        return
+    listing = Table("id", "what", "operation", "GraphQL")
+    for contract in CONTRACTS.values():
+        listing.add_row(contract.id, contract.purpose, contract.operation, ", ".join(contract.fields))
+    Console().print(listing)
+
+
+@contracts_app.command("check")
+def contracts_check(path: Annotated[Path, typer.Option(help="The page to compare with.")] = _CONTRACTS_PATH) -> None:
+    """Fail where the page is not what the contracts say."""
+    _compare(path, access_patterns(), f"smartlocker contracts list --markdown > {path}")
+
+
+def main() -> None:
+    """Runs the command; what its user can mend is said in one line."""
+    try:
+        app()
+    except (CommandError, EmbeddedStoreError, TableProblemError) as error:
+        typer.echo(f"smartlocker: {' '.join(str(error).split())}", err=True)
+        sys.exit(1)
+
+
+async def _serve(settings: Settings) -> None:
+    with _listen(settings) as listener:
+        async with connect(settings) as connection:
+            if settings.is_embedded and await create_table(connection):
+                await _load_demo(connection, DemoShape())
+            await check_table(connection)
+            server = _Server(
+                uvicorn.Config(
+                    create_app(settings, connection),
+                    log_level=settings.log_level,
+                    lifespan="on",
+                    timeout_graceful_shutdown=10,
+                )
+            )
+            _greet(settings, connection, listener.getsockname()[1])
+            await server.serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Ends by itself on a signal, and lets what is around it end too: uvicorn would raise the signal again."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+
+@contextmanager
+def _listen(settings: Settings) -> Iterator[socket.socket]:
+    listener = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with listener:
+        try:
+            listener.bind((settings.host, settings.port))
+        except OSError as error:
+            place = f"port {settings.port} of {settings.host}"
+            raise CommandError(f"{place} cannot be used ({error.strerror}): set SMARTLOCKER_PORT to another") from error
+        yield listener
+
+
+def _greet(settings: Settings, connection: Connection, port: int) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{port}/graphql"
+    data = (
+        settings.data_dir.resolve() if settings.is_embedded else connection.endpoint_url or f"AWS {connection.region}"
+    )
+    query = (
+        f'{{ owner(ownerId: "{owner_id(0)}") {{ name lockers(first: 3) {{ nodes {{ lockerId alias status }} }} }} }}'
+    )
+    typer.echo(f"SmartLocker serves {address}")
+    typer.echo(f"The data is in {data}, table {settings.table_name}")
+    typer.echo("Try, in a browser there or with:")
+    typer.echo(f"  curl -s {address} --json '{{\"query\": {_quoted(query)}}}'")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+async def _load_demo(connection: Connection, shape: DemoShape) -> int:
+    async with open_store(connection) as store:
+        with Progress(console=Console(stderr=True)) as progress:
+            task = progress.add_task("Loading demo data", total=shape.owners + shape.lockers)
+            return await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
+
+
+def _settings() -> Settings:
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        names = "_".join(str(part) for part in first["loc"]).upper()
+        raise CommandError(f"{f'SMARTLOCKER_{names}: ' if names else ''}{first['msg']}") from None
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(work)
+
+
+def _print_description(description: dict[str, Any]) -> None:
+    typer.echo(f"table {description['TableName']}: {description['TableStatus']}, {description['ItemCount']} items")
+    typer.echo(f"keys: {', '.join(key['AttributeName'] for key in description['KeySchema'])}")
+    for index in description.get("GlobalSecondaryIndexes", []):
+        names = ", ".join(key["AttributeName"] for key in index["KeySchema"])
+        typer.echo(f"index {index['IndexName']}: {names}")
+
+
+def _schema_text() -> str:
+    return build_schema().as_str() + "\n"
+
+
+def _compare(path: Path, wanted: str, remedy: str) -> None:
+    if not path.exists() or path.read_text() != wanted:
+        raise CommandError(f"{path} is out of date: run `{remedy}`")
+    typer.echo(f"{path} is up to date")

@@ -1,0 +1,74 @@
+"""The documentation that is generated: the access patterns from the contracts, the settings from their class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loaders import keys
+from loaders.contract import GetContract, QueryContract, WriteContract
+from loaders.contracts import CONTRACTS
+
+if TYPE_CHECKING:
+    from loaders.contract import Contract
+
+__all__ = ["access_patterns"]
+
+_HEADER = """# Access patterns
+
+Generated from the contracts in `loaders/contracts/` by `smartlocker contracts list --markdown`, and compared with them
+in the tests. Units are the most that one call can take: read units eventually consistent (a strong read takes twice as
+many), write units as a transaction counts them.
+
+There is never a Scan, never a filter after a query, and every read stays inside one partition or a fixed list of keys.
+"""
+
+
+def access_patterns() -> str:
+    """The page `docs/access-patterns.md`."""
+    rows = ["| id | what | operation | GraphQL |", "|---|---|---|---|"]
+    rows += [
+        f"| [{c.id}](#{c.id.lower()}) | {c.purpose} | {c.operation} | {', '.join(f'`{f}`' for f in c.fields)} |"
+        for c in CONTRACTS.values()
+    ]
+    sections = [_section(contract) for contract in CONTRACTS.values()]
+    return "\n".join([_HEADER, *rows, "", *sections])
+
+
+def _section(contract: Contract) -> str:
+    lines = [f"## {contract.id}", "", f"{contract.purpose}. {contract.note}".rstrip(), ""]
+    match contract:
+        case GetContract():
+            if contract.claim is not None:
+                lines.append(f"- First: GetItem {_spelled(contract.claim)}")
+            lines.append(f"- {'Then: ' if contract.claim else ''}{contract.operation} {_spelled(contract.key)}")
+            lines.append(f"- Consistency: {contract.consistency.value}")
+            lines.append(f"- Cost: {contract.operations} operation(s), {contract.read_units:g} read units at most")
+        case QueryContract():
+            page = contract.page
+            lines.append(f"- {contract.operation} {_spelled(contract.range)}")
+            lines.append(f"- Order: {', or '.join(contract.orders)}")
+            lines.append(
+                f"- Page: {page.default} by default, {page.maximum} at most, Limit = size + {page.look_ahead}"
+                if page.maximum > 1
+                else "- Page: one item, Limit 1"
+            )
+            lines.append(f"- Consistency: {contract.consistency.value}")
+            lines.append(f"- Cost: {contract.read_units:g} read units at most")
+        case WriteContract():
+            lines += [f"- Reads: {read}" for read in contract.reads]
+            lines.append(f"- {contract.operation}, at most {contract.most_steps} items:")
+            lines += [
+                f"    - {rule.action.value} {rule.name}: {_spelled(rule.key)}"
+                + (f"; if `{rule.condition}`" if rule.condition else "; whatever is there")
+                + ("" if rule.when == "always" else f"; when {rule.when}")
+                for rule in contract.steps
+            ]
+            lines.append(f"- Cost: {contract.write_units} write units at most")
+    errors = ", ".join(f"{error.code} {error.status}" for error in contract.errors) or "none of its own"
+    lines += [f"- Errors: {errors}", f"- Used by: {', '.join(f'`{field}`' for field in contract.fields)}", ""]
+    return "\n".join(lines)
+
+
+def _spelled(builder: object) -> str:
+    partition, sort = keys.spelled(builder)  # type: ignore[arg-type]
+    return f"`{partition}`, `{sort}`"

@@ -1,0 +1,63 @@
+"""Settings from the environment, each as `SMARTLOCKER_…`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from loaders.contract import MOST_ITEMS
+
+__all__ = ["Settings"]
+
+
+class Settings(BaseSettings):
+    """Everything that can be set; each has a default that suits a first try."""
+
+    model_config = SettingsConfigDict(env_prefix="SMARTLOCKER_", env_ignore_empty=True, frozen=True)
+
+    endpoint_url: str | None = Field(
+        default=None,
+        pattern=r"^(aws|https?://.+)$",
+        description="Where the store is: the URL of anything that speaks DynamoDB's protocol, or `aws` for AWS's own "
+        "endpoint and credential chain. Unset: the embedded store.",
+    )
+    region: str = Field(default="eu-central-1", description="The AWS region.")
+    table_name: str = Field(default="SmartLocker", pattern=r"^[A-Za-z0-9_.-]{3,255}$", description="The table's name.")
+    data_dir: Path = Field(default=Path(".smartlocker"), description="Where the embedded store keeps its data.")
+    store_binary: Path | None = Field(
+        default=None, description="A dynoxide binary for the embedded store. Unset: fetched once through npm."
+    )
+    host: str = Field(default="127.0.0.1", description="The address to listen on.")
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8000, description="The port to listen on; 0 picks one.")
+    longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = Field(
+        default=30,
+        description="The longest reservation, in days. Raise it at will; lower it only when no longer reservation is "
+        "live, since the look-back for overlaps reaches just this far.",
+    )
+    page_size: Annotated[int, Field(ge=1)] = Field(
+        default=25, description="The items of a page when none is asked for."
+    )
+    page_size_max: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = Field(
+        default=MOST_ITEMS, description="The most items that a page may hold."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
+
+    @model_validator(mode="after")
+    def _check_page_sizes(self) -> Settings:
+        if self.page_size > self.page_size_max:
+            raise ValueError("SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX")
+        return self
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the store runs as part of this process."""
+        return self.endpoint_url is None
+
+    @property
+    def longest_reservation(self) -> timedelta:
+        """The longest reservation as a duration."""
+        return timedelta(days=self.longest_reservation_days)
