@@ -1,0 +1,96 @@
+"""The API as a client uses it, and the few mutations that most tests begin with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["Api"]
+
+CREATE_OWNER = """
+mutation ($input: CreateOwnerInput!) {
+  createOwner(input: $input) { owner { ownerId version } userErrors { code message path status } }
+}"""
+REGISTER_LOCKER = """
+mutation ($input: RegisterLockerInput!) {
+  registerLocker(input: $input) {
+    locker { lockerId alias status version } userErrors { code message path status }
+  }
+}"""
+CREATE_RESERVATION = """
+mutation ($input: CreateReservationInput!) {
+  createReservation(input: $input) {
+    reservation { reservationId startAt endAt status ownerId }
+    userErrors { __typename code message path status ... on ReservationOverlap { reservation { reservationId } } }
+  }
+}"""
+UPDATE_STATUS = """
+mutation ($input: UpdateLockerStatusInput!) {
+  updateLockerStatus(input: $input) {
+    locker { lockerId status version }
+    userErrors { __typename code message path status retryable ... on VersionConflict { currentVersion } }
+  }
+}"""
+RECORD_EVENT = """
+mutation ($input: RecordAccessEventInput!) {
+  recordAccessEvent(input: $input) {
+    accessEvent { eventId timestamp recordedAt action metadata } userErrors { code message path status }
+  }
+}"""
+
+
+class Api:
+    """Sends GraphQL over HTTP."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self.client = client
+
+    async def send(self, query: str, **variables: Any) -> dict[str, Any]:
+        """The whole answer, whatever it says."""
+        response = await self.client.post("/graphql", json={"query": query, "variables": variables})
+        answer: dict[str, Any] = response.json()
+        return answer
+
+    async def run(self, query: str, **variables: Any) -> Any:
+        """The data of an answer without errors."""
+        answer = await self.send(query, **variables)
+        assert "errors" not in answer, answer["errors"]
+        return answer["data"]
+
+    async def mutate(self, query: str, **values: Any) -> dict[str, Any]:
+        """The payload of a mutation with one field, given its input's values."""
+        (payload,) = (await self.run(query, input=values)).values()
+        assert isinstance(payload, dict)
+        return payload
+
+    async def owner(self, owner_id: str, **values: Any) -> None:
+        """An owner."""
+        payload = await self.mutate(CREATE_OWNER, **{"ownerId": owner_id, "kind": "USER", "name": owner_id, **values})
+        assert not payload["userErrors"], payload
+
+    async def locker(self, locker_id: str, owner_id: str, **values: Any) -> None:
+        """A locker of an owner that exists."""
+        payload = await self.mutate(REGISTER_LOCKER, lockerId=locker_id, ownerId=owner_id, **values)
+        assert not payload["userErrors"], payload
+
+    async def reservation(self, reservation_id: str, locker_id: str, owner_id: str, start: str, end: str) -> None:
+        """A reservation of a locker that exists."""
+        payload = await self.mutate(
+            CREATE_RESERVATION,
+            reservationId=reservation_id,
+            lockerId=locker_id,
+            ownerId=owner_id,
+            startAt=start,
+            endAt=end,
+        )
+        assert not payload["userErrors"], payload
+
+    async def event(self, locker_id: str, **values: Any) -> dict[str, Any]:
+        """An event of a locker that exists."""
+        values = {"action": "OPEN", "actorId": "ada", "result": "SUCCESS", **values}
+        payload = await self.mutate(RECORD_EVENT, lockerId=locker_id, **values)
+        assert not payload["userErrors"], payload
+        event: dict[str, Any] = payload["accessEvent"]
+        return event

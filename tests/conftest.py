@@ -1,0 +1,152 @@
+"""What the tests stand on: the real embedded store, a proxy that sees the wire, a table and an app for each test."""
+
+from __future__ import annotations
+
+import os
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from domain.times import Instant, shift
+from loaders.backend import Backend
+from loaders.table.client import Connection, DynamoStore, open_client
+from loaders.table.definition import definition
+from loaders.table.embedded import find_binary, run_embedded
+from loaders.table.values import item_from_wire
+from server.app import create_app, new_id
+from server.settings import Settings
+from tests.api import Api
+from tests.wire import Wire, open_wire
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
+
+NOW = Instant("2026-03-01T12:00:00.000Z")
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now: Instant = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> Instant:
+        return self.now
+
+    def move(self, **duration: float) -> None:
+        """Lets time pass."""
+        self.now = shift(self.now, timedelta(**duration))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_cloud() -> Iterator[None]:
+    """Nothing here may ever look for AWS, its credentials, or a setting of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(("SMARTLOCKER_", "AWS_"))]:
+            patch.delenv(name)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def store_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The embedded store."""
+    async with run_embedded(find_binary(None), tmp_path_factory.mktemp("store")) as url:
+        yield url
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_wire(store_url: str) -> AsyncIterator[Wire]:
+    async with open_wire(store_url) as wire:
+        yield wire
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def store_client(shared_wire: Wire) -> AsyncIterator[Any]:
+    """One low-level client for all tests that need no app, through the proxy."""
+    async with open_client(Connection("none", "eu-central-1", shared_wire.url, local=True)) as client:
+        yield client
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def plain_client(store_url: str) -> AsyncIterator[Any]:
+    """A client that the proxy does not see, for preparing and looking."""
+    async with open_client(Connection("none", "eu-central-1", store_url, local=True)) as client:
+        yield client
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest_asyncio.fixture
+async def table(plain_client: Any) -> str:
+    """A table of the test's own."""
+    name = f"test-{uuid4()}"
+    await plain_client.create_table(**definition(name))
+    return name
+
+
+@pytest.fixture
+def wire(shared_wire: Wire, table: str) -> Iterator[Wire]:
+    """What the test sends to the store, from here on."""
+    assert table
+    shared_wire.reset()
+    yield shared_wire
+    shared_wire.reset()
+
+
+@pytest.fixture
+def backend(store_client: Any, table: str, clock: Clock) -> Backend:
+    """The data layer on the test's table, through the proxy."""
+    return Backend(DynamoStore(store_client, table), clock, new_id, timedelta(days=30))
+
+
+@pytest_asyncio.fixture
+async def api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> AsyncIterator[Api]:
+    """The whole application on the test's table, through the proxy."""
+    async with open_api() as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyncContextManager[Api]]:
+    """Opens the application with other settings, or a second time: a second server on the same table."""
+
+    @asynccontextmanager
+    async def opened(**settings: Any) -> AsyncIterator[Api]:
+        connection = Connection(table, "eu-central-1", wire.url, local=True)
+        app = create_app(Settings(table_name=table, **settings), connection, clock)
+        transport = httpx.ASGITransport(app=app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://smartlocker", timeout=60) as client,
+        ):
+            yield Api(client)
+
+    return opened
+
+
+@pytest_asyncio.fixture
+async def dump(plain_client: Any, table: str) -> Callable[[], Any]:
+    """All items of the test's table by key. Only tests ever scan."""
+
+    async def items() -> dict[tuple[str, str], dict[str, Any]]:
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        start: dict[str, Any] = {}
+        while True:
+            page = await plain_client.scan(TableName=table, **start)
+            for item in map(item_from_wire, page["Items"]):
+                found[str(item["PK"]), str(item["SK"])] = item
+            if "LastEvaluatedKey" not in page:
+                return found
+            start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+    return items

@@ -1,0 +1,177 @@
+"""A proxy between the server and the store: writes down what passes, and breaks what it is told to break."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+from aiohttp import web
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+__all__ = ["Answer", "Call", "Lose", "Twice", "Wait", "Wire", "open_wire"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Do not ask the store: give this answer."""
+
+    status: int
+    body: dict[str, Any]
+
+    @classmethod
+    def error(cls, code: str, **more: Any) -> Answer:
+        """An error as DynamoDB sends it."""
+        return cls(400, {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": code, **more})
+
+    @classmethod
+    def cancelled(cls, *codes: str) -> Answer:
+        """A cancelled transaction with one reason for each step."""
+        return cls.error("TransactionCanceledException", CancellationReasons=[{"Code": code} for code in codes])
+
+
+@dataclass(frozen=True)
+class Lose:
+    """Let the store do it, then drop the connection instead of answering."""
+
+
+@dataclass(frozen=True)
+class Twice:
+    """Send the request to the store two times and give the second answer."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Let this much time pass first."""
+
+    seconds: float
+
+
+@dataclass
+class Call:
+    """One request that reached the store, or was kept from it."""
+
+    operation: str
+    request: dict[str, Any]
+    status: int = 0
+    response: dict[str, Any] = field(default_factory=dict)
+    started: float = 0
+    ended: float = 0
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """The keys that the request names, in order."""
+        found: list[dict[str, Any]] = []
+        match self.operation:
+            case "BatchGetItem":
+                found = [key for part in self.request["RequestItems"].values() for key in part["Keys"]]
+            case "TransactWriteItems":
+                steps = [step for entry in self.request["TransactItems"] for step in entry.values()]
+                found = [step.get("Key") or step["Item"] for step in steps]
+            case "PutItem":
+                found = [self.request["Item"]]
+            case "GetItem":
+                found = [self.request["Key"]]
+        return [(key["PK"]["S"], key["SK"]["S"]) for key in found]
+
+    @property
+    def units(self) -> float:
+        """The capacity units that the store says it took."""
+        capacity = self.response.get("ConsumedCapacity") or []
+        parts = capacity if isinstance(capacity, list) else [capacity]
+        return float(sum(part["CapacityUnits"] for part in parts))
+
+
+class Wire:
+    """What passed, and the rule for what is broken; `fault` looks at a call and says what to do to it, if anything."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.url = ""
+        self.calls: list[Call] = []
+        self.fault: Callable[[Call], Answer | Lose | Twice | Wait | None] = lambda _: None
+        self.amend: Callable[[Call], None] = lambda _: None
+        self.running = 0
+        self.most_running = 0
+
+    def reset(self) -> None:
+        """Forget everything, break nothing."""
+        self.calls = []
+        self.fault = lambda _: None
+        self.amend = lambda _: None
+        self.running = self.most_running = 0
+
+    @property
+    def operations(self) -> Counter[str]:
+        """How often each operation was sent."""
+        return Counter(call.operation for call in self.calls)
+
+    def of(self, operation: str) -> list[Call]:
+        """The calls of one operation."""
+        return [call for call in self.calls if call.operation == operation]
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """Passes one request on."""
+        call = Call(request.headers["X-Amz-Target"].split(".")[1], await request.json())
+        call.started = asyncio.get_running_loop().time()
+        self.calls.append(call)
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        try:
+            return await self._pass_on(request, call)
+        finally:
+            self.running -= 1
+            call.ended = asyncio.get_running_loop().time()
+
+    async def _pass_on(self, request: web.Request, call: Call) -> web.Response:
+        fault = self.fault(call)
+        if isinstance(fault, Wait):
+            await asyncio.sleep(fault.seconds)
+        if isinstance(fault, Answer):
+            call.status, call.response = fault.status, fault.body
+        else:
+            for _ in range(2 if isinstance(fault, Twice) else 1):
+                await self._ask(request, call)
+        self.amend(call)
+        if isinstance(fault, Lose):
+            assert request.transport is not None
+            request.transport.abort()
+        body = json.dumps(call.response).encode()
+        return web.Response(status=call.status, body=body, content_type="application/x-amz-json-1.0")
+
+    async def _ask(self, request: web.Request, call: Call) -> None:
+        passed_on = {
+            name: request.headers[name] for name in ("X-Amz-Target", "X-Amz-Date", "Content-Type", "Authorization")
+        }
+        body = json.dumps(call.request | {"ReturnConsumedCapacity": "TOTAL"})
+        session: aiohttp.ClientSession = request.app[_SESSION]
+        async with session.post(self.target, data=body, headers=passed_on) as answer:
+            call.status = answer.status
+            call.response = json.loads(await answer.read())
+
+
+_SESSION: web.AppKey[aiohttp.ClientSession] = web.AppKey("session", aiohttp.ClientSession)
+
+
+@asynccontextmanager
+async def open_wire(target: str) -> AsyncIterator[Wire]:
+    """A proxy in front of a store, on a free port."""
+    wire = Wire(target)
+    application = web.Application(client_max_size=64 * 1024 * 1024)
+    application.router.add_post("/", wire.handle)
+    async with aiohttp.ClientSession() as session:
+        application[_SESSION] = session
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        wire.url = f"http://{host}:{port}"
+        yield wire
+        await runner.cleanup()
