@@ -40,6 +40,7 @@ __all__ = ["DemoShape", "demo_pieces", "load_demo", "locker_id", "owner_id"]
 
 _TRANSACTION_ITEMS = 100
 _TRANSACTIONS_AT_ONCE = 4
+_RESERVED = 0.5
 _IS_NEW = "attribute_not_exists(#PK)"
 
 _FIRST_NAMES = ("Ada", "Bruno", "Chiara", "Daan", "Elif", "Farid", "Greta", "Hana", "Ivo", "Jun", "Kira", "Luca")
@@ -90,9 +91,10 @@ async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Call
     async def write(pieces: list[_Piece]) -> None:
         nonlocal written
         try:
-            written += await _write(store, pieces)
+            count = await _write(store, pieces)
         finally:
             slots.release()
+        written += count
         progress(len(pieces))
 
     async with asyncio.TaskGroup() as group:
@@ -177,7 +179,7 @@ def _locker(number: int, owners: int, events: int, midnight: Instant, now: Insta
         (keys.locker(locker.locker_id), items.LOCKER.encode(locker) | {"fingerprint": content}),
         (keys.owner_locker(locker.owner_id, locker.locker_id), items.OWNER_LOCKER.encode(summary)),
     ]
-    if status is not LockerStatus.MAINTENANCE:
+    if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         piece += _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight, now=now)
     return piece + [_event(chance, locker.locker_id, count, owners, midnight) for count in range(events)]
 

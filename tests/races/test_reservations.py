@@ -1,0 +1,145 @@
+"""Many clients reserve, extend and cancel at one locker at once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING, Any
+
+from tests.api import CREATE_RESERVATION
+from tests.conftest import NOW
+from tests.invariants import check_invariants, live_reservations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+    from tests.conftest import Clock
+
+CANCEL = """
+mutation ($input: CancelReservationInput!) {
+  cancelReservation(input: $input) { reservation { status } userErrors { code } }
+}"""
+EXTEND = """
+mutation ($input: ExtendReservationInput!) {
+  extendReservation(input: $input) { reservation { endAt } userErrors { code } }
+}"""
+ACTIVE = '{ locker(lockerId: "l1") { activeReservation { reservationId } } }'
+
+
+def hours(start: float, end: float) -> dict[str, str]:
+    """A window on the day after the tests' present."""
+    return {
+        f"{name}At": f"2026-03-02T{int(hour):02d}:{int(hour % 1 * 60):02d}:00Z"
+        for name, hour in (("start", start), ("end", end))
+    }
+
+
+async def prepare(api: Api) -> None:
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+
+
+async def test_ten_times_twenty_clients_race_for_a_window_and_one_gets_it(
+    api: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    async with open_api() as second_server:
+        for race in range(10):
+            window = hours(race * 2, race * 2 + 1.5)
+            servers = [api, second_server] * 10
+            payloads = await asyncio.gather(
+                *(server.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **window) for server in servers)
+            )
+            codes = sorted(error["code"] for payload in payloads for error in payload["userErrors"])
+            assert codes == ["RESERVATION_OVERLAP"] * 19
+            (winner,) = [payload["reservation"] for payload in payloads if payload["reservation"]]
+            in_the_way = {
+                error["reservation"]["reservationId"] for payload in payloads for error in payload["userErrors"]
+            }
+            assert in_the_way == {winner["reservationId"]}
+    items = await dump()
+    assert len(live_reservations(items, "l1")) == 10
+    check_invariants(items, NOW)
+
+
+async def test_twenty_clients_with_windows_side_by_side_all_get_theirs(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    payloads = await asyncio.gather(
+        *(
+            api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **hours(number, number + 1))
+            for number in random.sample(range(20), 20)
+        )
+    )
+    assert [payload["userErrors"] for payload in payloads] == [[]] * 20
+    items = await dump()
+    assert len(live_reservations(items, "l1")) == 20
+    assert items["LOCKER#l1", "GUARD#RES"]["revision"] == 20
+    check_invariants(items, NOW)
+
+
+async def test_the_same_reservation_sent_twice_at_once_is_one_and_both_get_it(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    for number in range(10):
+        content = {"reservationId": f"r{number}", "lockerId": "l1", "ownerId": "ada", **hours(number, number + 1)}
+        payloads = await asyncio.gather(*(api.mutate(CREATE_RESERVATION, **content) for _ in range(2)))
+        assert payloads[0] == payloads[1]
+        assert payloads[0]["userErrors"] == []
+    items = await dump()
+    assert len(live_reservations(items, "l1")) == 10
+    check_invariants(items, NOW)
+
+
+async def test_reserving_extending_cancelling_and_reading_at_random_keep_every_invariant(
+    api: Api, dump: Callable[[], Any], clock: Clock
+) -> None:
+    await prepare(api)
+    chance = random.Random(7)
+    known: list[str] = []
+
+    async def reserve() -> None:
+        start = chance.randrange(0, 44) / 2
+        window = hours(start, start + chance.choice((0.5, 1, 1.5)))
+        reservation_id = f"r{len(known)}"
+        known.append(reservation_id)
+        await api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", reservationId=reservation_id, **window)
+
+    async def cancel() -> None:
+        await api.mutate(CANCEL, lockerId="l1", reservationId=chance.choice(known))
+
+    async def extend() -> None:
+        new_end = hours(0, chance.randrange(2, 47) / 2)["endAt"]
+        await api.mutate(EXTEND, lockerId="l1", reservationId=chance.choice(known), newEndAt=new_end)
+
+    async def read() -> None:
+        await api.run(ACTIVE)
+
+    await reserve()
+    clock.move(hours=12)
+    for _ in range(40):
+        await asyncio.gather(*(chance.choice((reserve, reserve, cancel, extend, read))() for _ in range(8)))
+        clock.move(minutes=30)
+        check_invariants(await dump(), clock.now)
+
+
+async def test_an_ended_pointer_mended_while_others_reserve_names_the_earliest(
+    api: Api, dump: Callable[[], Any], clock: Clock
+) -> None:
+    await prepare(api)
+    for number in range(20):
+        start, end = f"2026-03-{number + 2:02d}T00:00:00Z", f"2026-03-{number + 2:02d}T01:00:00Z"
+        await api.reservation(f"a{number}", "l1", "ada", start, end)
+        later = {"startAt": f"2026-03-{number + 2:02d}T20:00:00Z", "endAt": f"2026-03-{number + 2:02d}T21:00:00Z"}
+        sooner = {"startAt": f"2026-03-{number + 2:02d}T10:00:00Z", "endAt": f"2026-03-{number + 2:02d}T11:00:00Z"}
+        clock.now = type(clock.now)(f"2026-03-{number + 2:02d}T02:00:00.000Z")
+        await asyncio.gather(
+            api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **later),
+            api.run(ACTIVE),
+            api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **sooner),
+            api.run(ACTIVE),
+        )
+        check_invariants(await dump(), clock.now)
+        clock.move(hours=21)
