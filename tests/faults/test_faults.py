@@ -1,0 +1,286 @@
+"""The store misbehaves: what must hold all the same."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loaders.contracts import QC_01
+from loaders.table.operations import Key
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS
+from tests.conftest import NOW
+from tests.invariants import check_invariants, live_reservations
+from tests.races.test_reservations import CANCEL, EXTEND, hours
+from tests.wire import Answer, Lose, Twice, Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loaders.backend import Backend
+    from tests.api import Api
+    from tests.wire import Call, Wire
+
+WRITES = {"TransactWriteItems", "PutItem"}
+
+
+def once(fault: Any, *operations: str) -> Callable[[Call], Any]:
+    """The fault at the first call of these operations, and no other."""
+    left = [fault]
+    return lambda call: left.pop() if left and call.operation in operations else None
+
+
+def conflict(call: Call) -> Answer:
+    """What DynamoDB answers where two transactions meet at an item."""
+    steps = len(call.request["TransactItems"])
+    return Answer.cancelled("TransactionConflict", *["None"] * (steps - 1))
+
+
+@pytest.fixture
+def lockers(api: Api) -> Callable[..., Any]:
+    async def made(count: int = 1) -> None:
+        await api.owner("ada")
+        for number in range(count):
+            await api.locker(f"l{number}", "ada")
+
+    return made
+
+
+async def test_a_change_whose_answer_is_lost_is_no_conflict(
+    api: Api, wire: Wire, lockers: Callable[..., Any], dump: Callable[[], Any]
+) -> None:
+    await lockers()
+    wire.reset()
+    wire.fault = once(Lose(), "TransactWriteItems")
+    payload = await api.mutate(UPDATE_STATUS, lockerId="l0", newStatus="OCCUPIED", expectedVersion=1)
+    assert payload == {"locker": {"lockerId": "l0", "status": "OCCUPIED", "version": 2}, "userErrors": []}
+    tokens = [call.request["ClientRequestToken"] for call in wire.of("TransactWriteItems")]
+    assert len(tokens) == 2
+    assert tokens[0] == tokens[1]
+    assert (await dump())["LOCKER#l0", "META"]["version"] == 2
+
+
+async def test_an_event_whose_answer_is_lost_is_written_once_and_answered(
+    api: Api, wire: Wire, lockers: Callable[..., Any], dump: Callable[[], Any]
+) -> None:
+    await lockers()
+    wire.fault = once(Lose(), "PutItem")
+    event = await api.event("l0")
+    assert event["timestamp"] == NOW
+    assert sum(item["entityType"] == "ACCESS_EVENT" for item in (await dump()).values()) == 1
+
+
+async def test_a_conflict_between_transactions_is_retried_with_the_same_token(
+    api: Api, wire: Wire, lockers: Callable[..., Any]
+) -> None:
+    await lockers()
+    wire.reset()
+    left = [True] * 3
+    wire.fault = lambda call: conflict(call) if call.operation == "TransactWriteItems" and left and left.pop() else None
+    payload = await api.mutate(UPDATE_STATUS, lockerId="l0", newStatus="OCCUPIED", expectedVersion=1)
+    assert payload["userErrors"] == []
+    tokens = {call.request["ClientRequestToken"] for call in wire.of("TransactWriteItems")}
+    assert (len(wire.of("TransactWriteItems")), len(tokens)) == (4, 1)
+
+
+async def test_throttling_inside_a_transaction_is_retried(api: Api, wire: Wire, lockers: Callable[..., Any]) -> None:
+    await lockers()
+    wire.fault = once(Answer.cancelled("ThrottlingError", "None"), "TransactWriteItems")
+    payload = await api.mutate(UPDATE_STATUS, lockerId="l0", newStatus="OCCUPIED", expectedVersion=1)
+    assert payload["userErrors"] == []
+
+
+async def test_a_failed_condition_beside_a_conflict_is_told_at_once(
+    api: Api, wire: Wire, lockers: Callable[..., Any]
+) -> None:
+    await lockers()
+    wire.reset()
+    answer = Answer.error(
+        "TransactionCanceledException",
+        CancellationReasons=[
+            {"Code": "TransactionConflict"},
+            {"Code": "None"},
+            {"Code": "ConditionalCheckFailed"},
+        ],
+    )
+    wire.fault = lambda call: answer if call.operation == "TransactWriteItems" else None
+    payload = await api.mutate(REGISTER_LOCKER, lockerId="new", ownerId="nobody")
+    assert [error["code"] for error in payload["userErrors"]] == ["NOT_FOUND"]
+    assert wire.operations == {"TransactWriteItems": 1}
+
+
+async def test_conflicts_without_end_become_unavailable(
+    api: Api, wire: Wire, lockers: Callable[..., Any], dump: Callable[[], Any]
+) -> None:
+    await lockers()
+    before = await dump()
+    wire.fault = lambda call: conflict(call) if call.operation == "TransactWriteItems" else None
+    change = {"lockerId": "l0", "newStatus": "OCCUPIED", "expectedVersion": 1}
+    answer = await api.send(UPDATE_STATUS, input=change)
+    assert answer["data"] is None
+    (error,) = answer["errors"]
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAVAILABLE", 503)
+    assert await dump() == before
+
+
+def halve(call: Call) -> None:
+    """The store reads only half of the keys of a batch."""
+    if call.operation == "BatchGetItem" and call.status == 200:
+        ((table, part),) = call.request["RequestItems"].items()
+        kept = len(part["Keys"]) // 2
+        left_out = part["Keys"][kept:]
+        if kept:
+            answered = call.response["Responses"][table]
+            call.response["Responses"][table] = [
+                item for item in answered if {name: item[name] for name in ("PK", "SK")} not in left_out
+            ]
+            call.response["UnprocessedKeys"] = {table: {**part, "Keys": left_out}}
+
+
+async def test_every_key_of_a_batch_is_read_though_half_are_left_each_time(
+    api: Api, wire: Wire, lockers: Callable[..., Any]
+) -> None:
+    await lockers(40)
+    wire.amend = halve
+    data = await api.run('{ owner(ownerId: "ada") { lockers(first: 100) { nodes { lockerId version } } } }')
+    assert len(data["owner"]["lockers"]["nodes"]) == 40
+    assert {node["version"] for node in data["owner"]["lockers"]["nodes"]} == {1}
+    assert wire.operations["BatchGetItem"] == 7  # 40 keys, then 20, 10, 5, 3, 2, 1
+
+
+async def test_a_key_that_is_never_read_is_an_error_and_not_a_null(backend: Backend, wire: Wire) -> None:
+    def nothing(call: Call) -> Answer | None:
+        return Answer(200, {"Responses": {}, "UnprocessedKeys": call.request["RequestItems"]})
+
+    wire.fault = nothing
+    with pytest.raises(Exception, match="left keys unread"):
+        await backend.store.batch_get(QC_01.batch([Key("LOCKER#a", "META"), Key("LOCKER#b", "META")]))
+
+
+async def test_throttled_calls_fail_soon_after_three_attempts_and_recover(
+    api: Api, wire: Wire, lockers: Callable[..., Any]
+) -> None:
+    await lockers()
+    wire.reset()
+    wire.fault = lambda _: Answer.error("ProvisionedThroughputExceededException")
+    started = time.monotonic()
+    answer = await api.send('{ locker(lockerId: "l0") { version } }')
+    assert time.monotonic() - started < 3
+    assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert wire.operations == {"GetItem": 3}
+    wire.fault = lambda _: None
+    assert (await api.run('{ locker(lockerId: "l0") { version } }'))["locker"]["version"] == 1
+
+
+async def test_a_call_that_hangs_ends_within_the_deadline_and_spares_the_others(
+    api: Api, wire: Wire, lockers: Callable[..., Any]
+) -> None:
+    await lockers(2)
+    wire.fault = lambda call: Wait(30) if ("LOCKER#l0", "META") in call.keys else None
+    started = time.monotonic()
+    hanging = asyncio.create_task(api.send('{ locker(lockerId: "l0") { version } }'))
+    for _ in range(100):
+        assert (await api.run('{ locker(lockerId: "l1") { version } }'))["locker"]["version"] == 1
+    answer = await hanging
+    assert time.monotonic() - started < 10
+    assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+
+
+async def test_every_mutation_sent_twice_by_the_network_has_one_effect(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    wire.fault = lambda call: Twice() if call.operation in WRITES else None
+    await api.owner("ada", email="ada@example.com")
+    await api.locker("l0", "ada")
+    await api.reservation("r0", "l0", "ada", **_named(hours(1, 2)))
+    await api.event("l0", eventId="e0")
+    await api.event("l0")
+    payload = await api.mutate(UPDATE_STATUS, lockerId="l0", newStatus="OCCUPIED", expectedVersion=1)
+    assert payload["userErrors"] == []
+    payload = await api.mutate(EXTEND, lockerId="l0", reservationId="r0", newEndAt=hours(1, 3)["endAt"])
+    assert payload == {"reservation": {"endAt": "2026-03-02T03:00:00.000Z"}, "userErrors": []}
+    payload = await api.mutate(CANCEL, lockerId="l0", reservationId="r0")
+    assert payload == {"reservation": {"status": "CANCELLED"}, "userErrors": []}
+    items = await dump()
+    assert items["LOCKER#l0", "META"]["version"] == 2
+    assert sum(item["entityType"] == "ACCESS_EVENT" for item in items.values()) == 2
+    check_invariants(items, NOW)
+
+
+async def test_conflicts_lost_answers_and_repeats_break_nothing_and_tell_no_client_a_false_conflict(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await api.owner("ada")
+    chance = random.Random(11)
+
+    def fault(call: Call) -> Any:
+        draw = chance.random()
+        if call.operation == "TransactWriteItems" and draw < 0.10:
+            return conflict(call)
+        if draw < 0.15:
+            return Lose()
+        return Twice() if draw < 0.20 else None
+
+    wire.fault = fault
+
+    async def client(number: int) -> None:
+        """Alone at its locker, so any conflict it is told of is false."""
+        locker = f"l{number}"
+        assert (await api.mutate(REGISTER_LOCKER, lockerId=locker, ownerId="ada"))["userErrors"] == []
+        for version in range(1, 6):
+            status = "OCCUPIED" if version % 2 else "AVAILABLE"
+            payload = await api.mutate(UPDATE_STATUS, lockerId=locker, newStatus=status, expectedVersion=version)
+            assert payload["userErrors"] == []
+        for hour in range(4):
+            content = {"lockerId": locker, "ownerId": "ada", "reservationId": f"{locker}-{hour}"}
+            payload = await api.mutate(CREATE_RESERVATION, **content, **hours(hour, hour + 1))
+            assert payload["userErrors"] == []
+        payload = await api.mutate(CANCEL, lockerId=locker, reservationId=f"{locker}-0")
+        assert payload["userErrors"] == []
+        await api.event(locker)
+
+    await asyncio.gather(*(client(number) for number in range(12)))
+    items = await dump()
+    for number in range(12):
+        assert items[f"LOCKER#l{number}", "META"]["version"] == 6
+        assert len(live_reservations(items, f"l{number}")) == 3
+    assert sum(item["entityType"] == "ACCESS_EVENT" for item in items.values()) == 12
+    check_invariants(items, NOW)
+
+
+async def test_two_servers_whose_clocks_are_five_minutes_apart_let_no_reservations_overlap(
+    api: Api, wire: Wire, table: str, dump: Callable[[], Any], open_api: Callable[..., Any], clock: Any
+) -> None:
+    await api.owner("ada")
+    await api.locker("l0", "ada")
+    async with open_api() as second_server:
+        for number in range(10):
+            window = {
+                "startAt": f"2026-03-01T12:{number * 5:02d}:00Z",
+                "endAt": f"2026-03-01T12:{number * 5 + 7:02d}:00Z",
+            }
+            for server, minutes in ((api, 0), (second_server, 5)):
+                clock.move(minutes=minutes)
+                await server.send(CREATE_RESERVATION, input={"lockerId": "l0", "ownerId": "ada", **window})
+                await server.run('{ locker(lockerId: "l0") { activeReservation { endAt } } }')
+                clock.move(minutes=-minutes)
+    assert table
+    assert wire.operations["TransactWriteItems"] > 5
+    check_invariants(await dump(), clock.now)
+
+
+async def test_an_owner_whose_creation_is_lost_may_be_created_again(api: Api, wire: Wire) -> None:
+    content = {"ownerId": "ada", "kind": "USER", "name": "Ada", "email": "ada@example.com"}
+    wire.fault = lambda call: Lose() if call.operation == "TransactWriteItems" else None
+    answer = await api.send(CREATE_OWNER, input=content)
+    assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    wire.fault = lambda _: None
+    payload = await api.mutate(CREATE_OWNER, **content)
+    assert payload == {"owner": {"ownerId": "ada", "version": 1}, "userErrors": []}
+
+
+def _named(window: dict[str, str]) -> dict[str, str]:
+    return {"start": window["startAt"], "end": window["endAt"]}
