@@ -129,12 +129,12 @@ class Locker(Node):
     async def reservations(
         self,
         info: Info,
-        window: WindowArgument = None,
+        window: WindowArgument = strawberry.UNSET,
         order_by: OrderArgument = Order.ASC,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
+        first: First = strawberry.UNSET,
+        after: After = strawberry.UNSET,
+        last: Last = strawberry.UNSET,
+        before: Before = strawberry.UNSET,
     ) -> Connection[Reservation] | None:
         """QC-05."""
         part = slice_from(info, first, after, last, before)
@@ -146,12 +146,12 @@ class Locker(Node):
     async def access_events(
         self,
         info: Info,
-        window: WindowArgument = None,
+        window: WindowArgument = strawberry.UNSET,
         order_by: OrderArgument = Order.DESC,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
+        first: First = strawberry.UNSET,
+        after: After = strawberry.UNSET,
+        last: Last = strawberry.UNSET,
+        before: Before = strawberry.UNSET,
     ) -> Connection[AccessEvent] | None:
         """QC-09."""
         part = slice_from(info, first, after, last, before)

@@ -95,7 +95,12 @@ class Owner(Node):
 
     @strawberry.field(description="Its lockers, by lockerId.")
     async def lockers(
-        self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None
+        self,
+        info: Info,
+        first: First = strawberry.UNSET,
+        after: After = strawberry.UNSET,
+        last: Last = strawberry.UNSET,
+        before: Before = strawberry.UNSET,
     ) -> Connection[Locker] | None:
         """QC-02, and QC-01 where more is asked than the copies show."""
         part = slice_from(info, first, after, last, before)
@@ -109,12 +114,12 @@ class Owner(Node):
     async def reservations(
         self,
         info: Info,
-        window: WindowArgument = None,
+        window: WindowArgument = strawberry.UNSET,
         order_by: OrderArgument = Order.ASC,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
+        first: First = strawberry.UNSET,
+        after: After = strawberry.UNSET,
+        last: Last = strawberry.UNSET,
+        before: Before = strawberry.UNSET,
     ) -> Connection[Reservation] | None:
         """QC-14."""
         part = slice_from(info, first, after, last, before)

@@ -90,8 +90,8 @@ class Connection(Generic[N]):
 class TimeWindow:
     """As the lists by time take it."""
 
-    from_: Instant | None = strawberry.field(name="from", default=None, description="The earliest time.")
-    to: Instant | None = strawberry.field(default=None, description="The latest time.")
+    from_: Instant | None = strawberry.field(name="from", default=strawberry.UNSET, description="The earliest time.")
+    to: Instant | None = strawberry.field(default=strawberry.UNSET, description="The latest time.")
 
 
 First = Annotated[int | None, strawberry.argument(description="How many items from the start, or after `after`.")]
@@ -106,20 +106,14 @@ WindowArgument = Annotated[
 
 def slice_from(info: Info, first: int | None, after: str | None, last: int | None, before: str | None) -> Slice:
     """The part of a list that the four arguments name."""
-    context = info.context
-    return slice_of(
-        first=first,
-        after=after,
-        last=last,
-        before=before,
-        default=context.page_size,
-        maximum=context.page_size_max,
-    )
+    arguments = {"first": first, "after": after, "last": last, "before": before}
+    given = {name: None if value is strawberry.UNSET else value for name, value in arguments.items()}
+    return slice_of(**given, default=info.context.page_size, maximum=info.context.page_size_max)
 
 
 def window_from(window: TimeWindow | None) -> Window:
     """The stretch of time that an argument names."""
-    if window is None:
+    if not window:
         return Window()
     return Window(window.from_ or EARLIEST, window.to or LATEST)
 

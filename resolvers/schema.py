@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import strawberry
 from strawberry.extensions import ParserCache, ValidationCache
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["build_schema"]
 
-Query = merge_types("Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries))
-Mutation = merge_types("Mutation", (OwnerMutations, LockerMutations, ReservationMutations, AccessEventMutations))
+Query: Any = merge_types("Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries))
+Mutation: Any = merge_types("Mutation", (OwnerMutations, LockerMutations, ReservationMutations, AccessEventMutations))
+Query.__strawberry_definition__.description = "What can be asked."
+Mutation.__strawberry_definition__.description = "What can be changed: each takes one input and gives one payload."
 
 
 class SmartLockerSchema(strawberry.Schema):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import socket
 import sys
@@ -182,6 +183,7 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
     with listener:
         try:
             listener.bind((settings.host, settings.port))
+            listener.listen()  # a port that is merely bound can be bound again
         except OSError as error:
             place = f"port {settings.port} of {settings.host}"
             raise CommandError(f"{place} cannot be used ({error.strerror}): set SMARTLOCKER_PORT to another") from error
@@ -200,18 +202,18 @@ def _greet(settings: Settings, connection: Connection, port: int) -> None:
     typer.echo(f"SmartLocker serves {address}")
     typer.echo(f"The data is in {data}, table {settings.table_name}")
     typer.echo("Try, in a browser there or with:")
-    typer.echo(f"  curl -s {address} --json '{{\"query\": {_quoted(query)}}}'")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '\\"') + '"'
+    typer.echo(f"  curl -s {address} -H 'Content-Type: application/json' -d '{{\"query\": {_quoted(query)}}}'")
 
 
 async def _load_demo(connection: Connection, shape: DemoShape) -> int:
     async with open_store(connection) as store:
         with Progress(console=Console(stderr=True)) as progress:
             task = progress.add_task("Loading demo data", total=shape.owners + shape.lockers)
-            return await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
+            try:
+                return await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
+            except ExceptionGroup as group:
+                reason = group.exceptions[0]
+                raise CommandError(f"not all demo data is loaded, `smartlocker demo load` goes on: {reason}") from group
 
 
 def _settings() -> Settings:
@@ -220,7 +222,8 @@ def _settings() -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         names = "_".join(str(part) for part in first["loc"]).upper()
-        raise CommandError(f"{f'SMARTLOCKER_{names}: ' if names else ''}{first['msg']}") from None
+        problem = first["msg"].removeprefix("Value error, ")
+        raise CommandError(f"{f'SMARTLOCKER_{names}: ' if names else ''}{problem}") from None
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

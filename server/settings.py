@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from loaders.contract import MOST_ITEMS
 
 __all__ = ["Settings"]
+
+# What the SDK takes as a host: it would refuse any other with a traceback.
+_HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
+
+
+def _check_endpoint(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and parts.port != 0 and _HOST.fullmatch(parts.hostname or "")
+    except ValueError:
+        usable = False
+    if value != "aws" and not usable:
+        raise ValueError("must be aws or a URL such as http://127.0.0.1:8001")
+    return value
 
 
 class Settings(BaseSettings):
@@ -19,9 +35,8 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="SMARTLOCKER_", env_ignore_empty=True, frozen=True)
 
-    endpoint_url: str | None = Field(
+    endpoint_url: Annotated[str, AfterValidator(_check_endpoint)] | None = Field(
         default=None,
-        pattern=r"^(aws|https?://.+)$",
         description="Where the store is: the URL of anything that speaks DynamoDB's protocol, or `aws` for AWS's own "
         "endpoint and credential chain. Unset: the embedded store.",
     )
