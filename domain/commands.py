@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -25,6 +25,7 @@ from domain.text import check_email, check_id, check_metadata, check_name
 from domain.times import Instant
 
 __all__ = [
+    "EVENTS_AT_ONCE",
     "CancelReservation",
     "Command",
     "CreateOwner",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 EVENTS_AT_ONCE = 25
+_EXACT = Context(prec=38)  # as many digits as a number may have, so that nothing is rounded
 
 Name = Annotated[str, AfterValidator(check_name)]
 Email = Annotated[str, AfterValidator(check_email)]
@@ -181,7 +183,7 @@ def fingerprint(command: Command, without: str) -> str:
 
 def _plain_number(number: Decimal) -> str:
     # The mark keeps the number 1.5 apart from the text "1.5".
-    return f"\0{number.normalize()}"
+    return f"\0{number.normalize(_EXACT)}"
 
 
 def _problem(message: str, place: tuple[str, ...]) -> Problem:

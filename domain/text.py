@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import BadInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from domain.models import Json
 
 __all__ = ["check_email", "check_id", "check_metadata", "check_name", "normalised_email", "require_id"]
@@ -23,6 +22,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _EMAIL = re.compile(r"[!-?A-~]{1,64}@[!-?A-~]+\.[!-?A-~]+")  # printable ASCII without a space; one @
 _EMAIL_LONGEST = 254
 _NAME_LONGEST = 200
+_LINE_BREAKERS = frozenset({"Cc", "Zl", "Zp"})  # control characters, line and paragraph separators
 _METADATA_BYTES = 16 * 1024
 _METADATA_KEYS = 50
 _METADATA_DEPTH = 5
@@ -51,7 +51,7 @@ def check_name(value: str) -> str:
     name = value.strip()
     if not 1 <= len(name) <= _NAME_LONGEST:
         raise ValueError(f"must have 1 to {_NAME_LONGEST} characters")
-    if any(ord(char) < ord(" ") or char == "\x7f" for char in name):
+    if any(unicodedata.category(char) in _LINE_BREAKERS for char in name):
         raise ValueError("must not contain control characters")
     return _encodable(name)
 
@@ -69,15 +69,17 @@ def normalised_email(email: str) -> str:
     return email.lower()
 
 
-def check_metadata(value: Mapping[str, Any]) -> dict[str, Json]:
+def check_metadata(value: Any) -> dict[str, Json]:
     """A JSON object within the limits, its numbers exact."""
+    if not isinstance(value, dict):
+        raise ValueError("must be a JSON object")  # noqa: TRY004  # a client's mistake like any other
     keys = _check_level(value, depth=1)
     if keys > _METADATA_KEYS:
         raise ValueError(f"must have {_METADATA_KEYS} keys at most, in all its levels together")
     size = len(json.dumps(value, default=str, ensure_ascii=False, separators=(",", ":")).encode())
     if size > _METADATA_BYTES:
         raise ValueError(f"must be {_METADATA_BYTES // 1024} KB at most, it has {size} bytes")
-    return dict(value)
+    return value
 
 
 def _check_level(value: Any, depth: int) -> int:
@@ -104,8 +106,9 @@ def _check_level(value: Any, depth: int) -> int:
 
 
 def _check_number(number: Decimal) -> None:
-    _, digits, exponent = number.normalize().as_tuple() if number.is_finite() else (0, (), None)
-    if exponent is None or len(digits) > _NUMBER_DIGITS or number.adjusted() not in _NUMBER_EXPONENTS:
+    # Counted on the digits themselves: arithmetic, normalize() included, rounds to the context's precision first.
+    digits = "".join(map(str, number.as_tuple().digits)).strip("0")
+    if not number.is_finite() or len(digits) > _NUMBER_DIGITS or number.adjusted() not in _NUMBER_EXPONENTS:
         raise ValueError(f"must have numbers of {_NUMBER_DIGITS} digits at most")
 
 

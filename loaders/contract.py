@@ -164,13 +164,18 @@ class QueryContract(Contract):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRule:
-    """One item's part in a write: what is done to it, and what must be true of it."""
+    """One item's part in a write: what is done to it, and what must be true of it.
+
+    `most` is how often it may stand in one request; `item_bytes` is given where it differs from the contract's.
+    """
 
     name: str
     action: Action
     key: Callable[..., Key]
     condition: str | None
     when: str = "always"
+    most: int = 1
+    item_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,9 +210,14 @@ class WriteContract(Contract):
 
     @property
     def write_units(self) -> int:
-        """The most write units; a transaction writes everything twice."""
-        twice = 2 if self.operation == "TransactWriteItems" else 1
-        return twice * self.most_steps * math.ceil(self.item_bytes / _WRITE_UNIT)
+        """The most write units: the dearest steps that fit; a transaction writes, and checks, everything twice."""
+        twice = 1 if self.operation == "PutItem" and self.most_steps == 1 else 2
+        units = [
+            math.ceil((rule.item_bytes or self.item_bytes) / _WRITE_UNIT)
+            for rule in self.steps
+            for _ in range(rule.most)
+        ]
+        return twice * sum(sorted(units, reverse=True)[: self.most_steps])
 
 
 def registry(contracts: Iterable[Contract]) -> dict[str, Contract]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_cursor", "encode_cursor"]
 
+_PART_LONGEST = 1024
+
 
 def encode_cursor(key: Key) -> str:
     """The cursor of an item."""
@@ -39,6 +41,11 @@ def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Key:
     except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
         raise BadCursorError("This is not a cursor of this API.", (argument,)) from None
     # Encoding it again shows, at once, an attribute too many, spaces or a second spelling.
-    if not all(isinstance(part, str) for part in key) or encode_cursor(key) != cursor or key not in within:
+    if not all(map(_may_be_ours, key)) or encode_cursor(key) != cursor or key not in within:
         raise BadCursorError("This cursor belongs to another list.", (argument,))
     return key
+
+
+def _may_be_ours(part: object) -> bool:
+    """Half a surrogate pair, or a key that is too long, a store would refuse in words of its own."""
+    return isinstance(part, str) and part.isascii() and len(part) <= _PART_LONGEST

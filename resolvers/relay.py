@@ -39,6 +39,7 @@ __all__ = [
 
 N = TypeVar("N")
 M = TypeVar("M")
+A = TypeVar("A")
 
 _SEPARATOR = "/"
 
@@ -106,9 +107,19 @@ WindowArgument = Annotated[
 
 def slice_from(info: Info, first: int | None, after: str | None, last: int | None, before: str | None) -> Slice:
     """The part of a list that the four arguments name."""
-    arguments = {"first": first, "after": after, "last": last, "before": before}
-    given = {name: None if value is strawberry.UNSET else value for name, value in arguments.items()}
-    return slice_of(**given, default=info.context.page_size, maximum=info.context.page_size_max)
+    return slice_of(
+        first=_or_none(first),
+        after=_or_none(after),
+        last=_or_none(last),
+        before=_or_none(before),
+        default=info.context.page_size,
+        maximum=info.context.page_size_max,
+    )
+
+
+def _or_none(value: A | None) -> A | None:
+    """An argument left out is as good as null."""
+    return None if value is strawberry.UNSET else value
 
 
 def window_from(window: TimeWindow | None) -> Window:

@@ -202,7 +202,7 @@ def _greet(settings: Settings, connection: Connection, port: int) -> None:
     typer.echo(f"SmartLocker serves {address}")
     typer.echo(f"The data is in {data}, table {settings.table_name}")
     typer.echo("Try, in a browser there or with:")
-    typer.echo(f"  curl -s {address} -H 'Content-Type: application/json' -d '{{\"query\": {_quoted(query)}}}'")
+    typer.echo(f"  curl -s {address} -H 'Content-Type: application/json' -d '{json.dumps({'query': query})}'")
 
 
 async def _load_demo(connection: Connection, shape: DemoShape) -> int:

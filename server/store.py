@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,13 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
         binary = find_binary(settings.store_binary)
         async with run_embedded(binary, settings.data_dir) as endpoint:
             yield Connection(settings.table_name, settings.region, endpoint, local=True)
+    elif settings.endpoint_url == "aws":
+        yield Connection(settings.table_name, settings.region)
     else:
-        endpoint_url = None if settings.endpoint_url == "aws" else settings.endpoint_url
-        yield Connection(settings.table_name, settings.region, endpoint_url)
+        yield Connection(settings.table_name, settings.region, settings.endpoint_url, local=_is_local(settings))
+
+
+def _is_local(settings: Settings) -> bool:
+    """Whether a URL is a store of one's own: nobody sends AWS's credentials over plain HTTP unless told to."""
+    is_plain = str(settings.endpoint_url).startswith("http://")
+    return is_plain and not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & os.environ.keys()

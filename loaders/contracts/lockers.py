@@ -14,9 +14,9 @@ from loaders import keys
 from loaders.contract import Consistency, GetContract, Page, QueryContract, StepRule, WriteContract
 from loaders.table.operations import Action
 
-__all__ = ["QC_01", "QC_02", "QC_03", "QC_06", "QC_11", "QC_12"]
+__all__ = ["LOCKER_BYTES", "QC_01", "QC_02", "QC_03", "QC_06", "QC_11", "QC_12"]
 
-_LOCKER_BYTES = 1500
+LOCKER_BYTES = 1500
 _AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
 _IS_NEW = "attribute_not_exists(#PK)"
 _EXISTS = "attribute_exists(#PK)"
@@ -48,7 +48,7 @@ QC_01 = GetContract(
     ),
     errors=(MissingError, BadInputError),
     note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
-    item_bytes=_LOCKER_BYTES,
+    item_bytes=LOCKER_BYTES,
 )
 
 QC_02 = QueryContract(
@@ -60,7 +60,7 @@ QC_02 = QueryContract(
     fields=("Owner.lockers",),
     errors=(BadInputError, BadCursorError),
     note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
-    item_bytes=_LOCKER_BYTES,
+    item_bytes=LOCKER_BYTES,
 )
 
 QC_03 = WriteContract(
@@ -73,7 +73,7 @@ QC_03 = WriteContract(
     fields=("Mutation.updateLockerStatus",),
     errors=(BadInputError, MissingError, InvalidTransitionError, VersionConflictError),
     note="The state machine is asked before anything is written.",
-    item_bytes=_LOCKER_BYTES,
+    item_bytes=LOCKER_BYTES,
 )
 
 QC_06 = WriteContract(
@@ -91,7 +91,7 @@ QC_06 = WriteContract(
     fields=("Mutation.transferLocker",),
     errors=(BadInputError, MissingError, VersionConflictError),
     note="A missing old copy does not block it. Live reservations stay with whoever made them.",
-    item_bytes=_LOCKER_BYTES,
+    item_bytes=LOCKER_BYTES,
 )
 
 QC_11 = WriteContract(
@@ -107,7 +107,7 @@ QC_11 = WriteContract(
     fields=("Mutation.registerLocker",),
     errors=(BadInputError, MissingError, IdTakenError),
     note="The same id with the same content gives the first result again, for ever.",
-    item_bytes=_LOCKER_BYTES,
+    item_bytes=LOCKER_BYTES,
 )
 
 QC_12 = WriteContract(
@@ -119,5 +119,5 @@ QC_12 = WriteContract(
     most_steps=2,
     fields=("Mutation.renameLocker",),
     errors=(BadInputError, MissingError, VersionConflictError),
-    item_bytes=_LOCKER_BYTES,
+    item_bytes=LOCKER_BYTES,
 )

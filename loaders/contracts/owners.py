@@ -7,9 +7,9 @@ from loaders import keys
 from loaders.contract import GetContract, StepRule, WriteContract
 from loaders.table.operations import Action
 
-__all__ = ["QC_20", "QC_21", "QC_22"]
+__all__ = ["OWNER_BYTES", "QC_20", "QC_21", "QC_22"]
 
-_OWNER_BYTES = 2000
+OWNER_BYTES = 2000
 
 QC_20 = GetContract(
     id="QC-20",
@@ -19,7 +19,7 @@ QC_20 = GetContract(
     fields=("Query.owner", "Query.node", "Query.nodes", "Locker.owner", "Reservation.owner"),
     errors=(MissingError, BadInputError),
     note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
-    item_bytes=_OWNER_BYTES,
+    item_bytes=OWNER_BYTES,
 )
 
 QC_21 = GetContract(
@@ -31,7 +31,7 @@ QC_21 = GetContract(
     fields=("Query.ownerByEmail",),
     errors=(MissingError, BadInputError),
     note="The address is looked up in its normalised form, so its case does not matter.",
-    item_bytes=_OWNER_BYTES,
+    item_bytes=OWNER_BYTES,
 )
 
 QC_22 = WriteContract(
@@ -73,5 +73,5 @@ QC_22 = WriteContract(
     fields=("Mutation.createOwner", "Mutation.updateOwner"),
     errors=(BadInputError, MissingError, IdTakenError, EmailTakenError, VersionConflictError),
     note="The same id with the same content gives the first result again, for ever.",
-    item_bytes=_OWNER_BYTES,
+    item_bytes=OWNER_BYTES,
 )

@@ -14,6 +14,8 @@ from domain.errors import (
 )
 from loaders import keys
 from loaders.contract import Consistency, GetContract, Order, Page, QueryContract, StepRule, WriteContract
+from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.contracts.owners import OWNER_BYTES
 from loaders.table.operations import Action
 
 __all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15"]
@@ -91,8 +93,9 @@ QC_04 = WriteContract(
             action=Action.CHECK,
             key=keys.locker,
             condition=f"{_EXISTS} AND #status <> :maintenance",
+            item_bytes=LOCKER_BYTES,
         ),
-        StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+        StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS, item_bytes=OWNER_BYTES),
     ),
     most_steps=7,
     fields=("Mutation.createReservation",),

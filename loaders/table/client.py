@@ -36,7 +36,7 @@ _CONFIG = AioConfig(
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Where the table is."""
+    """Where the table is; a `local` store is asked without credentials."""
 
     table: str
     region: str
@@ -135,12 +135,9 @@ class DynamoStore:
 @asynccontextmanager
 async def open_client(connection: Connection) -> AsyncIterator[Any]:
     """The low-level client, its pool kept alive until the block ends."""
-    session = aioboto3.Session()
-    placeholders: dict[str, str] = {}
-    if connection.local or (connection.endpoint_url and await session.get_credentials() is None):
-        # A store of one's own checks no signature, but the SDK wants to make one.
-        placeholders = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
-    async with session.client(
+    # A store of one's own checks no signature, but the SDK wants to make one.
+    placeholders = {"aws_access_key_id": "local", "aws_secret_access_key": "local"} if connection.local else {}
+    async with aioboto3.Session().client(
         "dynamodb",
         region_name=connection.region,
         endpoint_url=connection.endpoint_url,

@@ -63,7 +63,10 @@ def find_binary(chosen: Path | None) -> Path:
             )
             raise EmbeddedStoreError(f"found neither {what}: {_WAYS_OUT}")
         return Path(on_path)
-    _fetch(home)
+    try:
+        _fetch(home)
+    except OSError as error:
+        raise EmbeddedStoreError(f"{home} cannot be made ({error.strerror}): {_WAYS_OUT}") from error
     return fetched
 
 
@@ -92,7 +95,10 @@ async def _keep(process: asyncio.subprocess.Process, command: list[str], log: in
             status = await process.wait()
             logger.error("the embedded store ended with status %s: starting it again", status)
             await asyncio.sleep(_RESTART_PAUSE_SECONDS)
-            process = await _start(command, log, port)
+            try:
+                process = await _start(command, log, port)
+            except EmbeddedStoreError as error:
+                logger.warning("%s: trying again", error)
     finally:
         await _end(process)
 
@@ -124,8 +130,14 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 @contextmanager
 def _locked(data_directory: Path) -> Iterator[None]:
     """Holds the data directory: the store itself would let two servers in."""
-    data_directory.mkdir(parents=True, exist_ok=True)
-    with (data_directory / "lock").open("w") as lock:
+    try:
+        data_directory.mkdir(parents=True, exist_ok=True)
+        lock = (data_directory / "lock").open("w")
+    except OSError as error:
+        raise EmbeddedStoreError(
+            f"the data directory {data_directory} cannot be used ({error.strerror}): set SMARTLOCKER_DATA_DIR"
+        ) from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
