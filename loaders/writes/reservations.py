@@ -83,7 +83,11 @@ async def create_reservation(backend: Backend, command: CreateReservation) -> Re
             updated_at=now,
         )
         check_ahead(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
-        await _check_free(backend, reservation)
+        in_the_way = await _in_the_way(backend, reservation)
+        if in_the_way is not None and in_the_way.reservation_id == reservation_id:
+            continue  # the same request, sent twice, was faster: its claim is there by now
+        if in_the_way is not None:
+            raise OverlapError(in_the_way, ("input", "startAt"))
         try:
             await backend.store.transact(creating(reservation, content, ledger.guard, ledger.pointer))
         except TransactionRefusedError as refusal:
@@ -240,8 +244,8 @@ def _check_bookable(locker: Locker | None, locker_id: LockerId) -> None:
         raise LockerInMaintenanceError(f"Locker {locker_id} is in maintenance.", ("input", "lockerId"))
 
 
-async def _check_free(backend: Backend, wanted: Reservation) -> None:
-    """Refuses a window that a live reservation shares.
+async def _in_the_way(backend: Backend, wanted: Reservation) -> Reservation | None:
+    """A live reservation that shares a moment with the wanted one.
 
     Live reservations do not overlap each other, so the walk backwards ends at the first live one that starts no later
     than the window: whatever starts before it has ended before it.
@@ -250,9 +254,10 @@ async def _check_free(backend: Backend, wanted: Reservation) -> None:
     within = keys.reservations_starting(wanted.locker_id, earliest, wanted.end_at)
     async for other in walk(backend.store, QC_04, within, forward=False):
         if overlaps(other, wanted.start_at, wanted.end_at):
-            raise OverlapError(other, ("input", "startAt"))
+            return other
         if other.status is ReservationStatus.ACTIVE and other.start_at <= wanted.start_at:
-            return
+            return None
+    return None
 
 
 async def _changed(backend: Backend, transaction: Transact) -> bool:

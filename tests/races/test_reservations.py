@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.api import CREATE_RESERVATION
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
+from tests.wire import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from tests.api import Api
     from tests.conftest import Clock
+    from tests.wire import Wire
 
 CANCEL = """
 mutation ($input: CancelReservationInput!) {
@@ -91,6 +93,19 @@ async def test_the_same_reservation_sent_twice_at_once_is_one_and_both_get_it(
     items = await dump()
     assert len(live_reservations(items, "l1")) == 10
     check_invariants(items, NOW)
+
+
+async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(api: Api, wire: Wire) -> None:
+    await prepare(api)
+    first_query = [Wait(0.3)]
+    wire.fault = lambda call: first_query.pop() if call.operation == "Query" and first_query else None
+    content = {"reservationId": "r", "lockerId": "l1", "ownerId": "ada", **hours(1, 2)}
+    slow = asyncio.create_task(api.mutate(CREATE_RESERVATION, **content))
+    while first_query:
+        await asyncio.sleep(0.01)
+    fast = await api.mutate(CREATE_RESERVATION, **content)
+    assert await slow == fast
+    assert fast["userErrors"] == []
 
 
 async def test_reserving_extending_cancelling_and_reading_at_random_keep_every_invariant(
