@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.api import Api
     from tests.conftest import Clock
-    from tests.wire import Wire
+    from tests.wire import Call, Wire
 
 CANCEL = """
 mutation ($input: CancelReservationInput!) {
@@ -97,12 +97,18 @@ async def test_the_same_reservation_sent_twice_at_once_is_one_and_both_get_it(
 
 async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(api: Api, wire: Wire) -> None:
     await prepare(api)
-    first_query = [Wait(0.3)]
-    wire.fault = lambda call: first_query.pop() if call.operation == "Query" and first_query else None
+    reached = asyncio.Event()
+
+    def hold_the_first_query(call: Call) -> Wait | None:
+        if call.operation != "Query" or reached.is_set():
+            return None
+        reached.set()
+        return Wait(0.3)
+
+    wire.fault = hold_the_first_query
     content = {"reservationId": "r", "lockerId": "l1", "ownerId": "ada", **hours(1, 2)}
     slow = asyncio.create_task(api.mutate(CREATE_RESERVATION, **content))
-    while first_query:
-        await asyncio.sleep(0.01)
+    await reached.wait()
     fast = await api.mutate(CREATE_RESERVATION, **content)
     assert await slow == fast
     assert fast["userErrors"] == []
