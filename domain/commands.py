@@ -15,13 +15,15 @@ from domain.models import (
     AccessAction,
     AccessResult,
     EventId,
+    LocationId,
     LockerId,
     LockerStatus,
     OwnerId,
     OwnerKind,
+    OwnerRole,
     ReservationId,
 )
-from domain.text import check_email, check_id, check_metadata, check_name
+from domain.text import check_email, check_id, check_metadata, check_name, check_phone
 from domain.times import Instant
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "CreateOwner",
     "CreateReservation",
     "ExtendReservation",
+    "MoveLocker",
     "RecordAccessEvent",
     "RecordAccessEvents",
     "RegisterLocker",
@@ -53,6 +56,8 @@ CheckedLockerId = Annotated[LockerId, AfterValidator(check_id)]
 CheckedOwnerId = Annotated[OwnerId, AfterValidator(check_id)]
 CheckedReservationId = Annotated[ReservationId, AfterValidator(check_id)]
 CheckedEventId = Annotated[EventId, AfterValidator(check_id)]
+CheckedLocationId = Annotated[LocationId, AfterValidator(check_id)]
+Phone = Annotated[str, AfterValidator(check_phone)]
 ActorId = Annotated[str, AfterValidator(check_id)]
 
 
@@ -69,6 +74,8 @@ class CreateOwner(Command):
     kind: OwnerKind
     name: Name
     email: Email | None = None
+    phone: Phone | None = None
+    role: OwnerRole = OwnerRole.USER
 
 
 class UpdateOwner(Command):
@@ -78,6 +85,8 @@ class UpdateOwner(Command):
     expected_version: int
     name: Name = ""
     email: Email | None = None
+    phone: Phone | None = None
+    role: OwnerRole = OwnerRole.USER
 
 
 class RegisterLocker(Command):
@@ -86,6 +95,7 @@ class RegisterLocker(Command):
     locker_id: CheckedLockerId | None = None
     owner_id: CheckedOwnerId
     alias: Name | None = None
+    location_id: CheckedLocationId | None = None
 
 
 class RenameLocker(Command):
@@ -109,6 +119,14 @@ class TransferLocker(Command):
 
     locker_id: CheckedLockerId
     new_owner_id: CheckedOwnerId
+    expected_version: int
+
+
+class MoveLocker(Command):
+    """Put a locker at another location, or at none."""
+
+    locker_id: CheckedLockerId
+    new_location_id: CheckedLocationId | None
     expected_version: int
 
 
@@ -176,7 +194,8 @@ def understand(command: type[C], values: dict[str, Any]) -> C:
 
 def fingerprint(command: Command, without: str) -> str:
     """What a repeat of a create is compared with: all that the client said, but for the id itself."""
-    content = command.model_dump(exclude={without}, exclude_none=True)
+    # What is at its default counts as left out, so that a field which a later release adds changes no fingerprint.
+    content = command.model_dump(exclude={without}, exclude_none=True, exclude_defaults=True)
     text = json.dumps(content, sort_keys=True, default=_plain_number, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 

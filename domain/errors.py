@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from domain.models import Locker, LockerStatus, Owner, Reservation
+    from domain.bookings import Booking, CalendarSlot
+    from domain.models import Location, Locker, LockerStatus, Owner, Reservation
 
 __all__ = [
     "BadCursorError",
     "BadInputError",
+    "BookingClosedError",
+    "CodeTakenError",
     "EmailTakenError",
+    "ForbiddenError",
     "IdTakenError",
     "InvalidTransitionError",
+    "LocationInactiveError",
     "LockerInMaintenanceError",
     "MissingError",
     "OverlapError",
     "Problem",
     "ReservationOverError",
+    "SlotTakenError",
     "SmartLockerError",
     "UnavailableError",
     "VersionConflictError",
@@ -94,7 +100,7 @@ class VersionConflictError(ConflictError):
 
     retryable = True
 
-    def __init__(self, current: Locker | Owner) -> None:
+    def __init__(self, current: Locker | Owner | Location | Booking) -> None:
         super().__init__(
             f"The version is {current.version} by now: look at the current state and try again.",
             ("input", "expectedVersion"),
@@ -106,6 +112,45 @@ class IdTakenError(ConflictError):
     """The id was used before, with other content."""
 
     code = "ID_TAKEN"
+
+
+class ForbiddenError(SmartLockerError):
+    """Whoever asks may not do this."""
+
+    code = "FORBIDDEN"
+    status = 403
+
+
+class CodeTakenError(ConflictError):
+    """Another location has, or had, this code."""
+
+    code = "CODE_TAKEN"
+
+
+class LocationInactiveError(ConflictError):
+    """An inactive location takes nothing new."""
+
+    code = "LOCATION_INACTIVE"
+
+
+class SlotTakenError(ConflictError):
+    """Something else is in the calendar; `slot` is it."""
+
+    code = "SLOT_TAKEN"
+
+    def __init__(self, slot: CalendarSlot, path: Sequence[str]) -> None:
+        super().__init__(f"The {slot.slot.lower()} of {slot.date} is taken by {slot.title!r}.", path)
+        self.slot = slot
+
+
+class BookingClosedError(ConflictError):
+    """The booking was decided, cancelled or is over, so this cannot be done to it any more."""
+
+    code = "BOOKING_CLOSED"
+
+    def __init__(self, message: str, booking: Booking) -> None:
+        super().__init__(message, ("input", "bookingId"))
+        self.booking = booking
 
 
 class EmailTakenError(ConflictError):

@@ -16,6 +16,9 @@ __all__ = [
     "AccessResult",
     "EventId",
     "Json",
+    "Location",
+    "LocationId",
+    "LocationStatus",
     "Locker",
     "LockerId",
     "LockerStatus",
@@ -23,6 +26,7 @@ __all__ = [
     "Owner",
     "OwnerId",
     "OwnerKind",
+    "OwnerRole",
     "Reservation",
     "ReservationId",
     "ReservationStatus",
@@ -32,6 +36,7 @@ LockerId = NewType("LockerId", str)
 OwnerId = NewType("OwnerId", str)
 ReservationId = NewType("ReservationId", str)
 EventId = NewType("EventId", str)
+LocationId = NewType("LocationId", str)
 
 Json: TypeAlias = bool | int | Decimal | str | list["Json"] | dict[str, "Json"] | None
 
@@ -49,6 +54,20 @@ class OwnerKind(StrEnum):
 
     USER = "USER"
     ORGANIZATION = "ORGANIZATION"
+
+
+class OwnerRole(StrEnum):
+    """What an owner may do beside using lockers."""
+
+    USER = "USER"
+    ADMIN = "ADMIN"
+
+
+class LocationStatus(StrEnum):
+    """Whether a location takes anything new."""
+
+    ACTIVE = "ACTIVE"
+    INACTIVE = "INACTIVE"
 
 
 class ReservationStatus(StrEnum):
@@ -88,11 +107,12 @@ class Locker:
     created_at: Instant
     updated_at: Instant
     version: int
+    location_id: LocationId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockerSummary:
-    """What an owner's list shows of a locker without reading the locker itself."""
+    """What an owner's or a location's list shows of a locker without reading the locker itself."""
 
     owner_id: OwnerId
     locker_id: LockerId
@@ -109,6 +129,31 @@ class Owner:
     kind: OwnerKind
     name: str
     email: str | None
+    created_at: Instant
+    updated_at: Instant
+    version: int
+    phone: str | None = None
+    role: OwnerRole = OwnerRole.USER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A place where lockers stand, and whose room or wall can be booked."""
+
+    location_id: LocationId
+    code: str
+    name: str
+    formatted_address: str | None
+    street: str | None
+    city: str | None
+    region: str | None
+    postal_code: str | None
+    country: str | None
+    place_id: str | None
+    lat: Decimal | None
+    lng: Decimal | None
+    time_zone: str
+    status: LocationStatus
     created_at: Instant
     updated_at: Instant
     version: int

@@ -10,14 +10,33 @@ import re
 import unicodedata
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from zoneinfo import available_timezones
 
 from domain.errors import BadInputError
 
 if TYPE_CHECKING:
     from domain.models import Json
 
-__all__ = ["check_email", "check_id", "check_metadata", "check_name", "normalised_email", "require_id"]
+__all__ = [
+    "check_code",
+    "check_currency",
+    "check_email",
+    "check_id",
+    "check_metadata",
+    "check_name",
+    "check_phone",
+    "check_text",
+    "check_time_zone",
+    "check_ulid",
+    "normalised_email",
+    "require_id",
+]
 
+_CODE = re.compile(r"[a-z0-9-]{3,40}")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_PHONE = re.compile(r"\+?[0-9][0-9 ()./-]{4,29}")
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_TEXT_LONGEST = 2000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _EMAIL = re.compile(r"[!-?A-~]{1,64}@[!-?A-~]+\.[!-?A-~]+")  # printable ASCII without a space; one @
 _EMAIL_LONGEST = 254
@@ -62,6 +81,52 @@ def check_email(value: str) -> str:
     if len(email) > _EMAIL_LONGEST or _EMAIL.fullmatch(email) is None:
         raise ValueError("must be an e-mail address such as ada@example.com")
     return email
+
+
+def check_text(value: str) -> str:
+    """A longer text for people: trimmed, neither empty nor endless; it may have lines."""
+    text = value.strip()
+    if not 1 <= len(text) <= _TEXT_LONGEST:
+        raise ValueError(f"must have 1 to {_TEXT_LONGEST} characters")
+    if any(unicodedata.category(char) == "Cc" and char not in "\n\r\t" for char in text):
+        raise ValueError("must not contain control characters")
+    return _encodable(text)
+
+
+def check_code(value: str) -> str:
+    """A location's code: short, in small letters, fit for a URL."""
+    if _CODE.fullmatch(value) is None:
+        raise ValueError("must be 3 to 40 characters of a-z, 0-9 and -")
+    return value
+
+
+def check_ulid(value: str) -> str:
+    """An id that sorts by when it was made."""
+    if _ULID.fullmatch(value) is None:
+        raise ValueError("must be a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    return value
+
+
+def check_phone(value: str) -> str:
+    """A telephone number as people write it."""
+    phone = value.strip()
+    if _PHONE.fullmatch(phone) is None:
+        raise ValueError("must be a telephone number such as +39 123 456 7890")
+    return phone
+
+
+def check_currency(value: str) -> str:
+    """A currency of ISO 4217."""
+    if _CURRENCY.fullmatch(value) is None:
+        raise ValueError("must be a currency of three letters such as EUR")
+    return value
+
+
+def check_time_zone(value: str) -> str:
+    """A zone of the IANA database."""
+    if value not in available_timezones():
+        raise ValueError("must be an IANA time zone such as Europe/Rome")
+    return value
 
 
 def normalised_email(email: str) -> str:

@@ -6,16 +6,33 @@ The form has a fixed width, so comparing two instants as text compares them as t
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NewType
+from zoneinfo import ZoneInfo
 
-__all__ = ["EARLIEST", "LATEST", "Instant", "as_datetime", "instant_of", "parse_instant", "shift"]
+__all__ = [
+    "EARLIEST",
+    "LATEST",
+    "Day",
+    "Instant",
+    "as_datetime",
+    "count_days",
+    "day_in",
+    "days_between",
+    "instant_of",
+    "parse_day",
+    "parse_instant",
+    "shift",
+]
 
 Instant = NewType("Instant", str)
+Day = NewType("Day", str)
+"""A date of a calendar, as YYYY-MM-DD; in which time zone it begins is its place's matter."""
 
 EARLIEST = Instant("0001-01-01T00:00:00.000Z")
 LATEST = Instant("9999-12-31T23:59:59.999Z")
 
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _RFC_3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?P<zone>[Zz]|[+-][0-9]{2}:[0-9]{2})?"
 )
@@ -59,3 +76,33 @@ def shift(instant: Instant, by: timedelta) -> Instant:
         return instant_of(as_datetime(instant) + by)
     except OverflowError:
         return EARLIEST if by < timedelta(0) else LATEST
+
+
+def parse_day(text: str) -> Day:
+    """Reads an RFC 3339 full-date.
+
+    Raises:
+        ValueError: with a message for the client.
+    """
+    if _DAY.fullmatch(text) is None:
+        raise ValueError("is not a date such as 2026-03-01")
+    try:
+        return Day(date.fromisoformat(text).isoformat())
+    except ValueError as error:
+        raise ValueError(f"is not a date that exists ({error})") from error
+
+
+def day_in(time_zone: str, now: Instant) -> Day:
+    """Which day it is, now, at a place of that time zone."""
+    return Day(as_datetime(now).astimezone(ZoneInfo(time_zone)).date().isoformat())
+
+
+def count_days(first: Day, last: Day) -> int:
+    """How many days lie from the first to the last, both included."""
+    return (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
+
+
+def days_between(first: Day, last: Day) -> list[Day]:
+    """Every day from the first to the last, both included."""
+    start = date.fromisoformat(first)
+    return [Day((start + timedelta(days=number)).isoformat()) for number in range(count_days(first, last))]

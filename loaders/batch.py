@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from aiodataloader import DataLoader
 
-from domain.models import AccessEvent, EventId, Locker, LockerId, Owner, OwnerId, Reservation, ReservationId
+from domain.bookings import Booking, BookingId
+from domain.models import (
+    AccessEvent,
+    EventId,
+    Location,
+    LocationId,
+    Locker,
+    LockerId,
+    Owner,
+    OwnerId,
+    Reservation,
+    ReservationId,
+)
 from domain.schedule import has_ended, is_current
 from domain.times import Instant
 from loaders import keys
-from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20
-from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, LOCKER, OWNER, RESERVATION
+from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20, QC_31, QC_41
+from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, BOOKING, LOCATION, LOCKER, OWNER, RESERVATION
 from loaders.reads import latest_event
 from loaders.writes.timeline import repaired_pointer
 
@@ -105,7 +117,7 @@ class LatestEventByLockerLoader(DataLoader[LockerId, AccessEvent | None]):
 
 
 async def listed_lockers(loaders: Loaders, backend: Backend, ids: Sequence[LockerId]) -> list[Locker | None]:
-    """The lockers that an owner's copies name.
+    """The lockers that the copies of a list name.
 
     One that a plain read does not find may be too new for it, so it is read strongly. What is missing even then is a
     copy without a locker: it is left out and reported, since one damaged row must not empty the page.
@@ -120,7 +132,7 @@ async def listed_lockers(loaders: Loaders, backend: Backend, ids: Sequence[Locke
         }
         for locker_id in missing:
             if found[locker_id] is None:
-                logger.error("an owner's copy names locker %s, which does not exist", locker_id)
+                logger.error("a copy names locker %s, which does not exist", locker_id)
     return [found[locker_id] for locker_id in ids]
 
 
@@ -132,6 +144,8 @@ class Loaders:
     owner: EntityByIdLoader[OwnerId, Owner]
     reservation: EntityByIdLoader[tuple[LockerId, Instant, ReservationId], Reservation]
     event: EntityByIdLoader[tuple[LockerId, Instant, EventId], AccessEvent]
+    location: EntityByIdLoader[LocationId, Location]
+    booking: EntityByIdLoader[BookingId, Booking]
     active_reservation: ActiveReservationByLockerLoader
     latest_event: LatestEventByLockerLoader
 
@@ -148,6 +162,8 @@ def open_loaders(backend: Backend) -> Loaders:
         owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER),
         reservation=EntityByIdLoader(backend, QC_15, lambda place: keys.reservation(*place), RESERVATION),
         event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT),
+        location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION),
+        booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING),
         active_reservation=ActiveReservationByLockerLoader(backend),
         latest_event=LatestEventByLockerLoader(backend),
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from domain.errors import SmartLockerError
-    from loaders.table.operations import Key, KeyRange
+    from loaders.table.operations import Key, KeyRange, Place
 
 __all__ = [
     "Consistency",
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 MOST_ITEMS = 100
+MOST_WHOLE = 200
 _ID = re.compile(r"QC-[0-9]{2}")
 _READ_UNIT = 4096
 _WRITE_UNIT = 1024
@@ -64,10 +65,13 @@ class Page:
     default: int = 25
     maximum: int = MOST_ITEMS
     look_ahead: int = 1
+    whole: bool = False
+    """Its key range alone keeps it small enough to be read as one."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.default <= self.maximum <= MOST_ITEMS:
-            raise ContractError(f"a page holds 1 to {MOST_ITEMS} items, its default no more than its maximum")
+        most = MOST_WHOLE if self.whole else MOST_ITEMS
+        if not 1 <= self.default <= self.maximum <= most:
+            raise ContractError(f"a page holds 1 to {most} items, its default no more than its maximum")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +110,7 @@ class Contract:
         *,
         limit: int,
         forward: bool = True,
-        start: Key | None = None,
+        start: Place | None = None,
         consistent: bool = False,
     ) -> Query:
         """Reads a stretch of a partition on behalf of this contract."""

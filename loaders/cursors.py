@@ -12,23 +12,22 @@ import json
 from typing import TYPE_CHECKING
 
 from domain.errors import BadCursorError
-from loaders.table.operations import Key
 
 if TYPE_CHECKING:
-    from loaders.table.operations import KeyRange
+    from loaders.table.operations import KeyRange, Place
 
 __all__ = ["decode_cursor", "encode_cursor"]
 
 _PART_LONGEST = 1024
 
 
-def encode_cursor(key: Key) -> str:
+def encode_cursor(key: Place) -> str:
     """The cursor of an item."""
-    text = json.dumps({"PK": key.pk, "SK": key.sk}, separators=(",", ":"))
+    text = json.dumps({name: value["S"] for name, value in key.wire.items()}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Key:
+def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Place:
     """The key that a cursor of this range names.
 
     Raises:
@@ -37,7 +36,7 @@ def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Key:
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        key = Key(content["PK"], content["SK"])
+        key = within.place(content)
     except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
         raise BadCursorError("This is not a cursor of this API.", (argument,)) from None
     # Encoding it again shows, at once, an attribute too many, spaces or a second spelling.

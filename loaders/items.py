@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
+from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic.alias_generators import to_camel
 
+from domain.bookings import Booking, CalendarSlot, Duration, Notification, Payment
 from domain.models import (
     AccessEvent,
     EventId,
+    Location,
+    LocationId,
     Locker,
     LockerId,
     LockerSummary,
@@ -25,7 +29,7 @@ from domain.models import (
     Reservation,
     ReservationId,
 )
-from domain.times import Instant
+from domain.times import Day, Instant
 
 if TYPE_CHECKING:
     from loaders.table.values import Item
@@ -33,20 +37,31 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCESS_EVENT",
     "ACTIVE_POINTER",
+    "BOOKING",
+    "CALENDAR_CLAIM",
+    "CALENDAR_SLOT",
     "EMAIL_CLAIM",
     "EVENT_CLAIM",
     "GUARD",
+    "LOCATION",
+    "LOCATION_CODE",
+    "LOCATION_LOCKER",
     "LOCKER",
+    "NOTIFICATION",
     "OWNER",
+    "OWNER_BOOKING",
     "OWNER_LOCKER",
     "OWNER_RESERVATION",
+    "PAYMENT",
     "RESERVATION",
     "RESERVATION_CLAIM",
+    "CalendarClaim",
     "Codec",
     "DamagedItemError",
     "EmailClaim",
     "EventClaim",
     "Guard",
+    "LocationCode",
     "ReservationClaim",
     "difference",
 ]
@@ -86,6 +101,25 @@ class EmailClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LocationCode:
+    """Which location a code belongs to, for ever."""
+
+    location_id: LocationId
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarClaim:
+    """Where the calendar event of an id is, and what a repeat of its creation is compared with."""
+
+    event_id: str
+    location_id: LocationId
+    date: Day
+    duration: Duration
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
     """How often a locker's reservations were changed."""
 
@@ -103,6 +137,12 @@ class Codec(Generic[M]):
             (field.name, to_camel(field.name), *_shape(hints[field.name]))
             for field in fields(model)  # type: ignore[arg-type]  # every model is a dataclass
         ]
+        # What older items do not have yet.
+        self._defaults = {
+            to_camel(field.name): field.default
+            for field in fields(model)  # type: ignore[arg-type]
+            if field.default is not MISSING
+        }
 
     def encode(self, model: M) -> dict[str, Any]:
         """The item's attributes, without its key."""
@@ -115,10 +155,12 @@ class Codec(Generic[M]):
             raise DamagedItemError(f"{_where(item)} is {item.get('entityType')!r}, not {self.entity_type!r}")
         values: dict[str, Any] = {}
         for name, attribute, kind, optional in self._fields:
-            value: Any = item.get(attribute)
+            value: Any = item.get(attribute, self._defaults.get(attribute))
             try:
                 if issubclass(kind, Enum):
                     value = kind(value)
+                elif kind is Decimal and type(value) is int:
+                    value = Decimal(value)
                 elif type(value) is not kind and not (value is None and optional):
                     raise ValueError(value)  # noqa: TRY301  # both ways of being wrong end alike
             except ValueError:
@@ -136,7 +178,7 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
 def _shape(hint: Any) -> tuple[type, bool]:
     """The class of a field's stored value, and whether it may be absent."""
     options = [option for option in get_args(hint) if option is not type(None)]
-    optional = isinstance(hint, types.UnionType)
+    optional = get_origin(hint) in {Union, types.UnionType}
     kind = options[0] if optional else hint
     if get_origin(kind) is Mapping:
         return dict, optional
@@ -156,5 +198,14 @@ OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION")
 ACTIVE_POINTER = Codec(Reservation, "RESERVATION_ACTIVE")
 RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM")
 GUARD = Codec(Guard, "RESERVATION_GUARD")
+LOCATION = Codec(Location, "LOCATION")
+LOCATION_CODE = Codec(LocationCode, "LOCATION_CODE")
+LOCATION_LOCKER = Codec(LockerSummary, "LOCATION_LOCKER")
+BOOKING = Codec(Booking, "BOOKING")
+OWNER_BOOKING = Codec(Booking, "OWNER_BOOKING")
+CALENDAR_SLOT = Codec(CalendarSlot, "CALENDAR_SLOT")
+CALENDAR_CLAIM = Codec(CalendarClaim, "CALENDAR_EVENT_CLAIM")
+PAYMENT = Codec(Payment, "PAYMENT")
+NOTIFICATION = Codec(Notification, "NOTIFICATION")
 ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT")
 EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM")

@@ -12,26 +12,46 @@ from typing import TYPE_CHECKING
 from pydantic.alias_generators import to_camel
 
 from domain.times import EARLIEST, LATEST, Instant
-from loaders.table.operations import Between, Key, KeyRange, Prefix
+from loaders.table.operations import Between, IndexPartition, Key, KeyRange, Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.models import EventId, LockerId, OwnerId, ReservationId
+    from domain.bookings import BookingId, DaySlot
+    from domain.models import EventId, LocationId, LocationStatus, LockerId, OwnerId, ReservationId
+    from domain.times import Day
 
 __all__ = [
     "active_pointer",
+    "booking",
+    "booking_payments",
+    "calendar_claim",
+    "calendar_days",
+    "calendar_slot",
     "email_claim",
     "event",
     "event_claim",
+    "location",
+    "location_code",
+    "location_index",
+    "location_locker",
+    "location_lockers",
+    "locations",
     "locker",
     "locker_events",
     "locker_reservations",
+    "notification",
     "owner",
+    "owner_booking",
+    "owner_bookings",
     "owner_locker",
     "owner_lockers",
+    "owner_notifications",
     "owner_reservation",
     "owner_reservations",
+    "payment",
+    "pending_bookings",
+    "pending_index",
     "reservation",
     "reservation_claim",
     "reservation_guard",
@@ -95,6 +115,96 @@ def email_claim(email: str) -> Key:
     return Key(f"EMAIL#{email}", "META")
 
 
+def location(location_id: LocationId) -> Key:
+    """The canonical record of a location."""
+    return Key(f"LOCATION#{location_id}", "META")
+
+
+def location_code(code: str) -> Key:
+    """What makes a location's code unique, for ever."""
+    return Key(f"LOCATION_CODE#{code}", "META")
+
+
+def location_locker(location_id: LocationId, locker_id: LockerId) -> Key:
+    """A location's copy of what a list shows of a locker."""
+    return Key(f"LOCATION#{location_id}", f"LOCKER#{locker_id}")
+
+
+def calendar_slot(location_id: LocationId, date: Day, slot: DaySlot) -> Key:
+    """A half day of a location that is taken."""
+    return Key(f"LOCATION#{location_id}", f"DAY#{date}#{slot}")
+
+
+def calendar_claim(location_id: LocationId, event_id: str) -> Key:
+    """What makes a calendar event's id unique whatever its date."""
+    return Key(f"LOCATION#{location_id}", f"CID#{event_id}")
+
+
+def booking(booking_id: BookingId) -> Key:
+    """The canonical record of a booking."""
+    return Key(f"BOOKING#{booking_id}", "META")
+
+
+def payment(booking_id: BookingId, payment_id: str) -> Key:
+    """A payment of a booking."""
+    return Key(f"BOOKING#{booking_id}", f"PAYMENT#{payment_id}")
+
+
+def owner_booking(owner_id: OwnerId, date: Day, booking_id: BookingId) -> Key:
+    """The copy of a booking with whoever asked for it."""
+    return Key(f"OWNER#{owner_id}", f"BOOKING#{date}#{booking_id}")
+
+
+def notification(owner_id: OwnerId, created_at: Instant, notification_id: str) -> Key:
+    """What an owner was told, among the rest by time."""
+    return Key(f"OWNER#{owner_id}", f"NOTIFICATION#{created_at}#{notification_id}")
+
+
+def location_index(status: LocationStatus, created_at: Instant, location_id: LocationId) -> dict[str, str]:
+    """Where a location stands in the index: among those of its status, by creation."""
+    return {"GSI1PK": f"LOCATION#{status}", "GSI1SK": f"{created_at}#{location_id}"}
+
+
+def pending_index(requested_at: Instant, booking_id: BookingId) -> dict[str, str]:
+    """Where a booking stands in the index while it is pending; a decided one is not in it."""
+    return {"GSI1PK": "BOOKING#PENDING", "GSI1SK": f"{requested_at}#{booking_id}"}
+
+
+def locations(status: LocationStatus) -> KeyRange:
+    """All locations of a status, by creation."""
+    return IndexPartition(f"LOCATION#{status}")
+
+
+def pending_bookings() -> KeyRange:
+    """All bookings that nobody has decided, by request."""
+    return IndexPartition("BOOKING#PENDING")
+
+
+def location_lockers(location_id: LocationId) -> KeyRange:
+    """All lockers at a location, by locker id."""
+    return Prefix(f"LOCATION#{location_id}", "LOCKER#")
+
+
+def calendar_days(location_id: LocationId, first: Day, last: Day) -> KeyRange:
+    """The taken half days of a location from the first day to the last, both included."""
+    return Between(f"LOCATION#{location_id}", f"DAY#{first}", f"DAY#{last}~")
+
+
+def owner_bookings(owner_id: OwnerId) -> KeyRange:
+    """The bookings that an owner asked for, by date."""
+    return Prefix(f"OWNER#{owner_id}", "BOOKING#")
+
+
+def owner_notifications(owner_id: OwnerId) -> KeyRange:
+    """What an owner was told, by time."""
+    return Prefix(f"OWNER#{owner_id}", "NOTIFICATION#")
+
+
+def booking_payments(booking_id: BookingId) -> KeyRange:
+    """The payments of a booking, by id."""
+    return Prefix(f"BOOKING#{booking_id}", "PAYMENT#")
+
+
 def owner_lockers(owner_id: OwnerId) -> KeyRange:
     """All lockers of an owner, by locker id."""
     return Prefix(f"OWNER#{owner_id}", "LOCKER#")
@@ -133,3 +243,5 @@ def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:
             return f"PK = {pk}", f"SK begins_with {prefix}"
         case Between(pk, low, high):
             return f"PK = {pk}", f"SK BETWEEN {low} AND {high}"
+        case IndexPartition(pk):
+            return "index GSI1", f"GSI1PK = {pk}"

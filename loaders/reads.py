@@ -5,27 +5,57 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from domain.bookings import check_calendar_window
 from domain.errors import BadInputError
 from domain.text import normalised_email
-from domain.times import EARLIEST, LATEST, Instant
+from domain.times import EARLIEST, LATEST, Day, Instant
 from loaders import keys
 from loaders.contract import Order
-from loaders.contracts import QC_01, QC_02, QC_05, QC_09, QC_10, QC_14, QC_15, QC_21
+from loaders.contracts import (
+    QC_01,
+    QC_02,
+    QC_05,
+    QC_09,
+    QC_10,
+    QC_14,
+    QC_15,
+    QC_21,
+    QC_31,
+    QC_32,
+    QC_34,
+    QC_42,
+    QC_44,
+    QC_45,
+    QC_47,
+    QC_48,
+)
 from loaders.cursors import decode_cursor, encode_cursor
 from loaders.items import (
     ACCESS_EVENT,
+    BOOKING,
+    CALENDAR_SLOT,
     EMAIL_CLAIM,
+    LOCATION,
+    LOCATION_CODE,
+    LOCATION_LOCKER,
     LOCKER,
+    NOTIFICATION,
     OWNER,
+    OWNER_BOOKING,
     OWNER_LOCKER,
     OWNER_RESERVATION,
+    PAYMENT,
     RESERVATION,
     RESERVATION_CLAIM,
 )
 
 if TYPE_CHECKING:
+    from domain.bookings import Booking, BookingId, CalendarSlot, Notification, Payment
     from domain.models import (
         AccessEvent,
+        Location,
+        LocationId,
+        LocationStatus,
         Locker,
         LockerId,
         LockerSummary,
@@ -37,7 +67,7 @@ if TYPE_CHECKING:
     from loaders.contract import QueryContract
     from loaders.items import Codec
     from loaders.table.client import Store
-    from loaders.table.operations import Key, KeyRange
+    from loaders.table.operations import KeyRange, Place
     from loaders.table.values import Item
 
 __all__ = [
@@ -45,12 +75,20 @@ __all__ = [
     "Slice",
     "Window",
     "access_events",
+    "booking_payments",
+    "calendar",
     "consistent_locker",
     "latest_event",
+    "location_id_of",
+    "location_lockers",
+    "locations",
     "locker_reservations",
+    "owner_bookings",
     "owner_by_email",
     "owner_lockers",
+    "owner_notifications",
     "owner_reservations",
+    "pending_bookings",
     "read_page",
     "read_range",
     "reservation_by_id",
@@ -175,6 +213,51 @@ async def access_events(
     return await read_page(store, QC_09, within, ACCESS_EVENT, part=part, order=order)
 
 
+async def locations(store: Store, status: LocationStatus, part: Slice) -> Page[Location]:
+    """The locations of a status, newest first (QC-32)."""
+    return await read_page(store, QC_32, keys.locations(status), LOCATION, part=part, order=Order.DESC)
+
+
+async def location_lockers(store: Store, location_id: LocationId, part: Slice) -> Page[LockerSummary]:
+    """A location's lockers, as the location's copies show them (QC-34)."""
+    return await read_page(store, QC_34, keys.location_lockers(location_id), LOCATION_LOCKER, part=part)
+
+
+async def pending_bookings(store: Store, part: Slice) -> Page[Booking]:
+    """The bookings that nobody has decided, oldest first (QC-42)."""
+    return await read_page(store, QC_42, keys.pending_bookings(), BOOKING, part=part)
+
+
+async def owner_bookings(store: Store, owner_id: OwnerId, part: Slice, order: Order) -> Page[Booking]:
+    """The bookings that an owner asked for, by date (QC-45)."""
+    return await read_page(store, QC_45, keys.owner_bookings(owner_id), OWNER_BOOKING, part=part, order=order)
+
+
+async def owner_notifications(store: Store, owner_id: OwnerId, part: Slice) -> Page[Notification]:
+    """What an owner was told, newest first (QC-48)."""
+    within = keys.owner_notifications(owner_id)
+    return await read_page(store, QC_48, within, NOTIFICATION, part=part, order=Order.DESC)
+
+
+async def booking_payments(store: Store, booking_id: BookingId, part: Slice) -> Page[Payment]:
+    """The payments of a booking (QC-47)."""
+    return await read_page(store, QC_47, keys.booking_payments(booking_id), PAYMENT, part=part)
+
+
+async def calendar(store: Store, location_id: LocationId, first: Day, last: Day) -> list[CalendarSlot]:
+    """The taken half days of a location from the first day to the last, in one Query (QC-44)."""
+    check_calendar_window(first, last)
+    within = keys.calendar_days(location_id, first, last)
+    found = await read_range(store, QC_44, within, limit=QC_44.page.maximum, forward=True)
+    return [CALENDAR_SLOT.decode(item) for _, item in found]
+
+
+async def location_id_of(store: Store, code: str) -> LocationId | None:
+    """Which location a code belongs to: the first of the two reads of QC-31."""
+    claimed = await store.get(QC_31.get(keys.location_code(code)))
+    return None if claimed is None else LOCATION_CODE.decode(claimed).location_id
+
+
 async def read_range(
     store: Store,
     contract: QueryContract,
@@ -182,10 +265,10 @@ async def read_range(
     *,
     limit: int,
     forward: bool,
-    start: Key | None = None,
-) -> list[tuple[Key, Item]]:
+    start: Place | None = None,
+) -> list[tuple[Place, Item]]:
     """Reads up to `limit` items of a range, past the 1 MB at which the store cuts an answer off."""
-    found: list[tuple[Key, Item]] = []
+    found: list[tuple[Place, Item]] = []
     while len(found) < limit:
         operation = contract.query(within, limit=limit - len(found), forward=forward, start=start)
         answer = await store.query(operation)

@@ -6,7 +6,16 @@ from enum import StrEnum
 
 import strawberry
 
-from domain.models import AccessAction, AccessResult, LockerStatus, OwnerKind, ReservationStatus
+from domain.bookings import BookingStatus, DaySlot, Duration
+from domain.models import (
+    AccessAction,
+    AccessResult,
+    LocationStatus,
+    LockerStatus,
+    OwnerKind,
+    OwnerRole,
+    ReservationStatus,
+)
 from loaders.contract import Order
 
 __all__ = ["UserErrorCode"]
@@ -24,6 +33,11 @@ class UserErrorCode(StrEnum):
     LOCKER_IN_MAINTENANCE = "LOCKER_IN_MAINTENANCE"
     RESERVATION_OVERLAP = "RESERVATION_OVERLAP"
     RESERVATION_OVER = "RESERVATION_OVER"
+    FORBIDDEN = "FORBIDDEN"
+    CODE_TAKEN = "CODE_TAKEN"
+    LOCATION_INACTIVE = "LOCATION_INACTIVE"
+    SLOT_TAKEN = "SLOT_TAKEN"
+    BOOKING_CLOSED = "BOOKING_CLOSED"
 
 
 def _describe(enum: type[StrEnum], description: str, *, name: str | None = None, **values: str) -> None:
@@ -45,6 +59,39 @@ _describe(
     "Whether an owner is one person or many.",
     USER="A person.",
     ORGANIZATION="An organisation.",
+)
+_describe(
+    OwnerRole,
+    "What an owner may do beside using lockers.",
+    USER="Nothing more.",
+    ADMIN="Decide bookings and fill calendars.",
+)
+_describe(
+    LocationStatus,
+    "Whether a location takes anything new.",
+    ACTIVE="It does.",
+    INACTIVE="It does not: soft-deleted, its code kept.",
+)
+_describe(
+    DaySlot,
+    "A half of a day.",
+    MORNING="The first half.",
+    AFTERNOON="The second half.",
+)
+_describe(
+    Duration,
+    "How much of a day.",
+    MORNING="Its first half.",
+    AFTERNOON="Its second half.",
+    FULL_DAY="Both halves.",
+)
+_describe(
+    BookingStatus,
+    "Where a booking stands.",
+    PENDING="Nobody has decided it.",
+    APPROVED="In the calendar.",
+    REJECTED="Turned down.",
+    CANCELLED="Given up by who asked for it.",
 )
 _describe(
     ReservationStatus,
@@ -83,4 +130,9 @@ _describe(
     LOCKER_IN_MAINTENANCE="A locker in maintenance takes no new reservation.",
     RESERVATION_OVERLAP="Another live reservation is in the way.",
     RESERVATION_OVER="The reservation has ended or was cancelled.",
+    FORBIDDEN="Whoever asks may not do this.",
+    CODE_TAKEN="Another location has, or had, this code.",
+    LOCATION_INACTIVE="An inactive location takes nothing new.",
+    SLOT_TAKEN="Something else is in the calendar.",
+    BOOKING_CLOSED="The booking was decided, cancelled or is over.",
 )

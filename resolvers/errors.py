@@ -10,9 +10,11 @@ import strawberry
 from domain.commands import Command, understand
 from domain.errors import (
     BadInputError,
+    BookingClosedError,
     InvalidTransitionError,
     OverlapError,
     ReservationOverError,
+    SlotTakenError,
     SmartLockerError,
     UnavailableError,
     VersionConflictError,
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from loaders.backend import Backend
+    from resolvers.calendar import CalendarEvent
     from resolvers.context import Info
     from resolvers.reservations import Reservation
 
@@ -73,7 +76,16 @@ class ReservationOverlap(UserError):
     )
 
 
-ERROR_TYPES = (PlainError, VersionConflict, InvalidTransition, ReservationOverlap)
+@strawberry.type(description="Something else is in the calendar.")
+class SlotTaken(UserError):
+    """Carries what is in the way."""
+
+    event: Annotated[CalendarEvent, strawberry.lazy("resolvers.calendar")] = strawberry.field(
+        description="The event in the way."
+    )
+
+
+ERROR_TYPES = (PlainError, VersionConflict, InvalidTransition, ReservationOverlap, SlotTaken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +132,15 @@ def _current(error: SmartLockerError) -> Any:
             return error.locker
         case ReservationOverError():
             return error.reservation
+        case BookingClosedError():
+            return error.booking
         case _:
             return None
 
 
 def _user_errors(error: SmartLockerError) -> list[UserError]:
-    from resolvers.reservations import Reservation  # noqa: PLC0415  # the two modules name each other's types
+    from resolvers.calendar import CalendarEvent  # noqa: PLC0415  # the modules name each other's types
+    from resolvers.reservations import Reservation  # noqa: PLC0415  # as above
 
     common: dict[str, Any] = {
         "message": error.message,
@@ -148,5 +163,7 @@ def _user_errors(error: SmartLockerError) -> list[UserError]:
             ]
         case OverlapError():
             return [ReservationOverlap(**common, reservation=Reservation.of(error.reservation))]
+        case SlotTakenError():
+            return [SlotTaken(**common, event=CalendarEvent.of(error.slot))]
         case _:
             return [PlainError(**common)]

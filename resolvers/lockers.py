@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
-from domain import commands
 from domain.models import Locker as Record
 from domain.models import LockerId, LockerStatus, LockerSummary
 from domain.text import require_id
 from domain.times import Instant
 from loaders import reads
+from loaders.batch import listed_lockers
 from loaders.contract import Order
-from loaders.writes import lockers as writes
 from resolvers.context import Info, selected_fields
-from resolvers.errors import UserError, attempt
 from resolvers.events import AccessEvent
 from resolvers.lazy import Lazy
 from resolvers.relay import (
@@ -35,12 +33,14 @@ from resolvers.relay import (
 from resolvers.reservations import Reservation
 
 if TYPE_CHECKING:
+    from loaders.reads import Page
+    from resolvers.locations import Location
     from resolvers.owners import Owner
 
-__all__ = ["RECORD_FIELDS", "Locker", "LockerMutations", "LockerQueries"]
+__all__ = ["Locker", "LockerQueries", "listed"]
 
-RECORD_FIELDS = frozenset({"version", "createdAt", "ownerId", "owner"})
-"""What an owner's copy does not have, so that a list must read the lockers themselves to show it."""
+_RECORD_FIELDS = frozenset({"version", "createdAt", "ownerId", "owner", "locationId", "location"})
+"""What a list's copy does not have, so that a list must read the lockers themselves to show it."""
 
 _NESTED_READS = frozenset({"activeReservation", "latestEvent", "reservations", "accessEvents"})
 
@@ -112,6 +112,20 @@ class Locker(Node):
 
         owner = await info.context.loaders.owner.load((await self.lazy.record()).owner_id)
         return None if owner is None else Owner.of(owner)
+
+    @strawberry.field(description="The id of the location where it stands.")
+    def location_id(self) -> strawberry.ID | None:
+        """From the record."""
+        return self.lazy.attribute("location_id")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="The location where it stands.")
+    async def location(self, info: Info) -> Annotated[Location, strawberry.lazy("resolvers.locations")] | None:
+        """Read once for all lockers of the same location in a request."""
+        from resolvers.locations import Location  # noqa: PLC0415  # the two modules name each other's types
+
+        location_id = (await self.lazy.record()).location_id
+        location = location_id and await info.context.loaders.location.load(location_id)
+        return Location.of(location) if location else None
 
     @strawberry.field(description="The reservation whose window holds this moment.")
     async def active_reservation(self, info: Info) -> Reservation | None:
@@ -187,125 +201,28 @@ class LockerQueries:
         return Locker.of(await lazy.record())
 
 
-@strawberry.input(description="Register a locker with an owner.")
-class RegisterLockerInput:
-    """See `domain.commands`."""
+async def listed(info: Info, page: Page[LockerSummary]) -> Connection[Locker]:
+    """A page of an owner's or a location's lockers.
 
-    locker_id: strawberry.ID | None = strawberry.field(
-        default=strawberry.UNSET,
-        description="An id of your choice: sent again with the same content, it gives the first result. Made here if "
-        "left out.",
-    )
-    owner_id: strawberry.ID = strawberry.field(description="The owner, who must exist.")
-    alias: str | None = strawberry.field(default=strawberry.UNSET, description="What people call it.")
+    From the copies alone where they show all that is asked; else all that is shown of a locker is from one read of it.
+    """
+    wanted = selected_fields(info, "nodes") | selected_fields(info, "edges", "node")
+    if not wanted & _RECORD_FIELDS:
+        return connection_of(page, Locker.listed)
+    loaders = info.context.loaders
+    ids = [summary.locker_id for _, summary in page.entries]
+    # These need only the ids, so they set off now, together with the records.
+    for field, loader in (("activeReservation", loaders.active_reservation), ("latestEvent", loaders.latest_event)):
+        if field in wanted:
+            for locker_id in ids:
+                loader.load(locker_id)
+    records = dict(zip(ids, await listed_lockers(loaders, info.context.backend, ids), strict=True))
 
+    def shown(summary: LockerSummary) -> Locker | None:
+        record = records[summary.locker_id]
+        return None if record is None else Locker.of(record)
 
-@strawberry.input(description="Give a locker another alias.")
-class RenameLockerInput:
-    """See `domain.commands`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="The locker.")
-    alias: str = strawberry.field(description="What people shall call it.")
-    expected_version: int = strawberry.field(description="The version that you have seen.")
-
-
-@strawberry.input(description="Take a locker one step through its state machine.")
-class UpdateLockerStatusInput:
-    """See `domain.commands`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="The locker.")
-    new_status: LockerStatus = strawberry.field(description="What it shall do.")
-    expected_version: int = strawberry.field(description="The version that you have seen.")
-
-
-@strawberry.input(description="Give a locker to another owner.")
-class TransferLockerInput:
-    """See `domain.commands`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="The locker.")
-    new_owner_id: strawberry.ID = strawberry.field(description="The new owner, who must exist.")
-    expected_version: int = strawberry.field(description="The version that you have seen.")
-
-
-@strawberry.type(description="What came of registering a locker.")
-class RegisterLockerPayload:
-    """The locker."""
-
-    locker: Locker | None = strawberry.field(description="The locker, if it was registered.")
-    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
-
-
-@strawberry.type(description="What came of renaming a locker.")
-class RenameLockerPayload:
-    """The locker as it is now, after a conflict too."""
-
-    locker: Locker | None = strawberry.field(description="The locker as it is now, after a conflict too.")
-    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
-
-
-@strawberry.type(description="What came of changing a locker's status.")
-class UpdateLockerStatusPayload:
-    """The locker as it is now, after a conflict too."""
-
-    locker: Locker | None = strawberry.field(description="The locker as it is now, after a conflict too.")
-    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
-
-
-@strawberry.type(description="What came of transferring a locker.")
-class TransferLockerPayload:
-    """The locker as it is now, after a conflict too."""
-
-    locker: Locker | None = strawberry.field(description="The locker as it is now, after a conflict too.")
-    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
-
-
-@strawberry.type
-class LockerMutations:
-    """Merged into Mutation."""
-
-    @strawberry.mutation(description="Register a locker with an owner that exists.")
-    async def register_locker(
-        self,
-        info: Info,
-        input: Annotated[RegisterLockerInput, strawberry.argument(description="What to register.")],
-    ) -> RegisterLockerPayload:
-        """QC-11."""
-        outcome = await attempt(info, commands.RegisterLocker, input, writes.register_locker)
-        return RegisterLockerPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
-
-    @strawberry.mutation(description="Give a locker another alias.")
-    async def rename_locker(
-        self,
-        info: Info,
-        input: Annotated[RenameLockerInput, strawberry.argument(description="What to rename.")],
-    ) -> RenameLockerPayload:
-        """QC-12."""
-        outcome = await attempt(info, commands.RenameLocker, input, writes.rename_locker)
-        return RenameLockerPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
-
-    @strawberry.mutation(description="Take a locker one step through its state machine.")
-    async def update_locker_status(
-        self,
-        info: Info,
-        input: Annotated[UpdateLockerStatusInput, strawberry.argument(description="What to change.")],
-    ) -> UpdateLockerStatusPayload:
-        """QC-03."""
-        outcome = await attempt(info, commands.UpdateLockerStatus, input, writes.update_locker_status)
-        return UpdateLockerStatusPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
-
-    @strawberry.mutation(description="Give a locker to another owner. Live reservations stay with whoever made them.")
-    async def transfer_locker(
-        self,
-        info: Info,
-        input: Annotated[TransferLockerInput, strawberry.argument(description="What to transfer.")],
-    ) -> TransferLockerPayload:
-        """QC-06."""
-        outcome = await attempt(info, commands.TransferLocker, input, writes.transfer_locker)
-        return TransferLockerPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
-
-
-def _shown(record: Record | None) -> Locker | None:
-    return None if record is None else Locker.of(record)
+    return connection_of(page, shown)
 
 
 async def _loaded(loading: asyncio.Future[Any]) -> Any:

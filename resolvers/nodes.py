@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import strawberry
 
+from domain.bookings import BookingId
 from domain.errors import BadInputError
-from domain.models import EventId, LockerId, OwnerId, ReservationId
+from domain.models import EventId, LocationId, LockerId, OwnerId, ReservationId
 from domain.text import check_id
 from domain.times import Instant, parse_instant
+from resolvers.bookings import Booking
 from resolvers.context import Info
 from resolvers.events import AccessEvent
+from resolvers.locations import Location
 from resolvers.lockers import Locker
 from resolvers.owners import Owner
 from resolvers.relay import Node, from_global_id
@@ -56,6 +59,12 @@ async def _node(info: Info, global_id: str) -> Node | None:
         case ("Owner", owner_id) if _is_id(owner_id):
             record = await loaders.owner.load(OwnerId(owner_id))
             shown = Owner
+        case ("Location", location_id) if _is_id(location_id):
+            record = await loaders.location.load(LocationId(location_id))
+            shown = Location
+        case ("Booking", booking_id) if _is_id(booking_id):
+            record = await loaders.booking.load(BookingId(booking_id))
+            shown = Booking
         case ("Reservation", locker_id, start, own_id) if _is_id(locker_id, own_id) and _is_instant(start):
             record = await loaders.reservation.load((LockerId(locker_id), Instant(start), ReservationId(own_id)))
             shown = Reservation

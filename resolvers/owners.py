@@ -8,18 +8,18 @@ import strawberry
 
 from domain import commands
 from domain.errors import BadInputError, MissingError
-from domain.models import LockerSummary, OwnerId, OwnerKind
 from domain.models import Owner as Record
+from domain.models import OwnerId, OwnerKind, OwnerRole
 from domain.text import check_email, require_id
 from domain.times import Instant
 from loaders import reads
-from loaders.batch import listed_lockers
 from loaders.contract import Order
 from loaders.writes import owners as writes
+from resolvers.bookings import Booking, Notification
 from resolvers.context import Info, selected_fields
 from resolvers.errors import UserError, attempt
 from resolvers.lazy import Lazy
-from resolvers.lockers import RECORD_FIELDS, Locker
+from resolvers.lockers import Locker, listed
 from resolvers.relay import (
     After,
     Before,
@@ -37,7 +37,7 @@ from resolvers.reservations import Reservation
 
 __all__ = ["Owner", "OwnerMutations", "OwnerQueries"]
 
-_LISTS = frozenset({"lockers", "reservations"})
+_LISTS = frozenset({"lockers", "reservations", "bookings", "notifications"})
 _KNOWN_FIELDS = _LISTS | {"id", "ownerId", "__typename"}
 
 
@@ -78,6 +78,16 @@ class Owner(Node):
         """From the profile."""
         return self.lazy.attribute("email")  # type: ignore[no-any-return]
 
+    @strawberry.field(description="Its telephone number.")
+    def phone(self) -> str | None:
+        """From the profile."""
+        return self.lazy.attribute("phone")  # type: ignore[no-any-return]
+
+    @strawberry.field(description="What it may do beside using lockers.")
+    def role(self) -> OwnerRole:
+        """From the profile."""
+        return self.lazy.attribute("role")  # type: ignore[no-any-return]
+
     @strawberry.field(description="Goes up by one with each change; send it as `expectedVersion`.")
     def version(self) -> int:
         """From the profile."""
@@ -105,10 +115,7 @@ class Owner(Node):
         """QC-02, and QC-01 where more is asked than the copies show."""
         part = slice_from(info, first, after, last, before)
         page = await reads.owner_lockers(info.context.backend.store, self.plain_id, part)
-        wanted = selected_fields(info, "nodes") | selected_fields(info, "edges", "node")
-        if not wanted & RECORD_FIELDS:
-            return connection_of(page, Locker.listed)
-        return await _with_records(info, page, wanted)
+        return await listed(info, page)
 
     @strawberry.field(description="The reservations that it made and that start in a window.")
     async def reservations(
@@ -127,23 +134,34 @@ class Owner(Node):
         page = await reads.owner_reservations(store, self.plain_id, window_from(window), part, order_by)
         return connection_of(page, Reservation.of)
 
+    @strawberry.field(description="The bookings that it asked for, by date.")
+    async def bookings(
+        self,
+        info: Info,
+        order_by: OrderArgument = Order.ASC,
+        first: First = strawberry.UNSET,
+        after: After = strawberry.UNSET,
+        last: Last = strawberry.UNSET,
+        before: Before = strawberry.UNSET,
+    ) -> Connection[Booking] | None:
+        """QC-45."""
+        part = slice_from(info, first, after, last, before)
+        page = await reads.owner_bookings(info.context.backend.store, self.plain_id, part, order_by)
+        return connection_of(page, Booking.of)
 
-async def _with_records(info: Info, page: reads.Page[LockerSummary], wanted: set[str]) -> Connection[Locker]:
-    """A page of lockers with their records: all that is shown of a locker then comes from one read of it."""
-    loaders = info.context.loaders
-    ids = [summary.locker_id for _, summary in page.entries]
-    # These need only the ids, so they set off now, together with the records.
-    for field, loader in (("activeReservation", loaders.active_reservation), ("latestEvent", loaders.latest_event)):
-        if field in wanted:
-            for locker_id in ids:
-                loader.load(locker_id)
-    records = dict(zip(ids, await listed_lockers(loaders, info.context.backend, ids), strict=True))
-
-    def shown(summary: LockerSummary) -> Locker | None:
-        record = records[summary.locker_id]
-        return None if record is None else Locker.of(record)
-
-    return connection_of(page, shown)
+    @strawberry.field(description="What it was told of decisions, newest first.")
+    async def notifications(
+        self,
+        info: Info,
+        first: First = strawberry.UNSET,
+        after: After = strawberry.UNSET,
+        last: Last = strawberry.UNSET,
+        before: Before = strawberry.UNSET,
+    ) -> Connection[Notification] | None:
+        """QC-48."""
+        part = slice_from(info, first, after, last, before)
+        page = await reads.owner_notifications(info.context.backend.store, self.plain_id, part)
+        return connection_of(page, Notification.of)
 
 
 @strawberry.type
@@ -197,6 +215,8 @@ class CreateOwnerInput:
     email: str | None = strawberry.field(
         default=strawberry.UNSET, description="Its e-mail address, which no other owner may have."
     )
+    phone: str | None = strawberry.field(default=strawberry.UNSET, description="Its telephone number.")
+    role: OwnerRole = strawberry.field(default=OwnerRole.USER, description="What it may do beside using lockers.")
 
 
 @strawberry.input(description="Change an owner; what is left out stays.")
@@ -209,6 +229,10 @@ class UpdateOwnerInput:
     email: str | None = strawberry.field(
         default=strawberry.UNSET, description="Its new e-mail address; null takes the present one away."
     )
+    phone: str | None = strawberry.field(
+        default=strawberry.UNSET, description="Its new telephone number; null takes the present one away."
+    )
+    role: OwnerRole | None = strawberry.field(default=strawberry.UNSET, description="Its new role.")
 
 
 @strawberry.type(description="What came of creating an owner.")

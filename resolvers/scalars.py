@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any, NewType
 
@@ -20,11 +21,14 @@ from graphql import (
 )
 from strawberry.schema.config import StrawberryConfig
 
-from domain.times import Instant, parse_instant
+from domain.times import Day, Instant, parse_day, parse_instant
 
-__all__ = ["JSON", "schema_config"]
+__all__ = ["JSON", "ExactNumber", "schema_config"]
 
 JSON = NewType("JSON", object)
+ExactNumber = NewType("ExactNumber", Decimal)
+
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
 
 
 def _parse_time(value: object) -> Instant:
@@ -34,6 +38,29 @@ def _parse_time(value: object) -> Instant:
         return parse_instant(value)
     except ValueError as error:
         raise GraphQLError(f"DateTime {value[:40]!r} {error}.") from error
+
+
+def _parse_date(value: object) -> Day:
+    if not isinstance(value, str):
+        raise GraphQLError(f"Date must be text, not {type(value).__name__}.")
+    try:
+        return parse_day(value)
+    except ValueError as error:
+        raise GraphQLError(f"Date {value[:40]!r} {error}.") from error
+
+
+def _parse_number(value: object) -> Decimal:
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    text = str(value)
+    if not (is_number or isinstance(value, str)) or _NUMBER.fullmatch(text) is None:
+        raise GraphQLError(f"Decimal must be a number, not {text[:40]!r}.")
+    return Decimal(text)
+
+
+def _parse_number_literal(node: ValueNode, _variables: dict[str, Any] | None = None) -> Decimal:
+    if not isinstance(node, IntValueNode | FloatValueNode | StringValueNode):
+        raise GraphQLError("Decimal must be a number.", node)
+    return _parse_number(node.value)
 
 
 def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
@@ -67,6 +94,21 @@ def schema_config() -> StrawberryConfig:
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
                 serialize=str,
                 parse_value=_parse_time,
+            ),
+            Day: strawberry.scalar(
+                name="Date",
+                description="A day of a calendar, as YYYY-MM-DD; when it begins is its location's matter.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
+                serialize=str,
+                parse_value=_parse_date,
+            ),
+            ExactNumber: strawberry.scalar(
+                name="Decimal",
+                description="A number, exact to its last digit; text of digits is taken too.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
+                serialize=lambda value: value,
+                parse_value=_parse_number,
+                parse_literal=_parse_number_literal,
             ),
             JSON: strawberry.scalar(
                 name="JSON",

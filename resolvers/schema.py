@@ -8,9 +8,14 @@ import strawberry
 from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.tools import merge_types
 
+from resolvers.booking_mutations import BookingMutations
+from resolvers.bookings import BookingQueries
+from resolvers.calendar import CalendarMutations
 from resolvers.errors import ERROR_TYPES
 from resolvers.events import AccessEventMutations
-from resolvers.lockers import LockerMutations, LockerQueries
+from resolvers.locations import LocationMutations, LocationQueries
+from resolvers.locker_mutations import LockerMutations
+from resolvers.lockers import LockerQueries
 from resolvers.nodes import NodeQueries
 from resolvers.owners import OwnerMutations, OwnerQueries
 from resolvers.reservations import ReservationMutations, ReservationQueries
@@ -22,8 +27,21 @@ if TYPE_CHECKING:
 
 __all__ = ["build_schema"]
 
-Query: Any = merge_types("Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries))
-Mutation: Any = merge_types("Mutation", (OwnerMutations, LockerMutations, ReservationMutations, AccessEventMutations))
+Query: Any = merge_types(
+    "Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries, LocationQueries, BookingQueries)
+)
+Mutation: Any = merge_types(
+    "Mutation",
+    (
+        OwnerMutations,
+        LockerMutations,
+        ReservationMutations,
+        AccessEventMutations,
+        LocationMutations,
+        BookingMutations,
+        CalendarMutations,
+    ),
+)
 Query.__strawberry_definition__.description = "What can be asked."
 Mutation.__strawberry_definition__.description = "What can be changed: each takes one input and gives one payload."
 

@@ -7,6 +7,7 @@ from domain.errors import (
     BadInputError,
     IdTakenError,
     InvalidTransitionError,
+    LocationInactiveError,
     MissingError,
     VersionConflictError,
 )
@@ -30,6 +31,29 @@ _COPY_MENDED = StepRule(
     condition=_IS_NEW,
     when="older data has no copy",
 )
+_PLACE_COPY_EXISTS = StepRule(
+    name="location copy",
+    action=Action.UPDATE,
+    key=keys.location_locker,
+    condition=_EXISTS,
+    when="it stands at a location",
+)
+_PLACE_COPY_MENDED = StepRule(
+    name="missing location copy",
+    action=Action.PUT,
+    key=keys.location_locker,
+    condition=_IS_NEW,
+    when="it stands at a location that has no copy",
+)
+_LOCATION_IS_ACTIVE = StepRule(
+    name="location",
+    action=Action.CHECK,
+    key=keys.location,
+    condition=f"{_EXISTS} AND #status = :active",
+    when="it comes to a location",
+    item_bytes=8000,
+)
+_COPIES = (_COPY_EXISTS, _COPY_MENDED, _PLACE_COPY_EXISTS, _PLACE_COPY_MENDED)
 _LOCKER_READ = "GetItem of the locker, strong"
 
 QC_01 = GetContract(
@@ -43,6 +67,7 @@ QC_01 = GetContract(
         "Query.node",
         "Query.nodes",
         "Owner.lockers",
+        "Location.lockers",
         "Reservation.locker",
         "AccessEvent.locker",
     ),
@@ -68,8 +93,8 @@ QC_03 = WriteContract(
     purpose="Change a locker's state",
     operation="TransactWriteItems",
     reads=(_LOCKER_READ,),
-    steps=(_LOCKER_AS_READ, _COPY_EXISTS, _COPY_MENDED),
-    most_steps=2,
+    steps=(_LOCKER_AS_READ, *_COPIES),
+    most_steps=3,
     fields=("Mutation.updateLockerStatus",),
     errors=(BadInputError, MissingError, InvalidTransitionError, VersionConflictError),
     note="The state machine is asked before anything is written.",
@@ -86,8 +111,10 @@ QC_06 = WriteContract(
         StepRule(name="old copy", action=Action.DELETE, key=keys.owner_locker, condition=None),
         StepRule(name="new copy", action=Action.PUT, key=keys.owner_locker, condition=None),
         StepRule(name="new owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+        _PLACE_COPY_EXISTS,
+        _PLACE_COPY_MENDED,
     ),
-    most_steps=4,
+    most_steps=5,
     fields=("Mutation.transferLocker",),
     errors=(BadInputError, MissingError, VersionConflictError),
     note="A missing old copy does not block it. Live reservations stay with whoever made them.",
@@ -102,22 +129,48 @@ QC_11 = WriteContract(
         StepRule(name="locker", action=Action.PUT, key=keys.locker, condition=_IS_NEW),
         StepRule(name="copy", action=Action.PUT, key=keys.owner_locker, condition=_IS_NEW),
         StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+        StepRule(
+            name="location copy",
+            action=Action.PUT,
+            key=keys.location_locker,
+            condition=_IS_NEW,
+            when="it stands at a location",
+        ),
+        _LOCATION_IS_ACTIVE,
     ),
-    most_steps=3,
+    most_steps=5,
     fields=("Mutation.registerLocker",),
-    errors=(BadInputError, MissingError, IdTakenError),
+    errors=(BadInputError, MissingError, LocationInactiveError, IdTakenError),
     note="The same id with the same content gives the first result again, for ever.",
     item_bytes=LOCKER_BYTES,
 )
 
 QC_12 = WriteContract(
     id="QC-12",
-    purpose="Rename a locker",
+    purpose="Rename or move a locker",
     operation="TransactWriteItems",
     reads=(_LOCKER_READ,),
-    steps=(_LOCKER_AS_READ, _COPY_EXISTS, _COPY_MENDED),
-    most_steps=2,
-    fields=("Mutation.renameLocker",),
-    errors=(BadInputError, MissingError, VersionConflictError),
+    steps=(
+        _LOCKER_AS_READ,
+        *_COPIES,
+        StepRule(
+            name="old location copy",
+            action=Action.DELETE,
+            key=keys.location_locker,
+            condition=None,
+            when="it leaves a location",
+        ),
+        StepRule(
+            name="new location copy",
+            action=Action.PUT,
+            key=keys.location_locker,
+            condition=None,
+            when="it comes to a location",
+        ),
+        _LOCATION_IS_ACTIVE,
+    ),
+    most_steps=5,
+    fields=("Mutation.renameLocker", "Mutation.moveLocker"),
+    errors=(BadInputError, MissingError, LocationInactiveError, VersionConflictError),
     item_bytes=LOCKER_BYTES,
 )

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from domain.errors import UnavailableError
 from loaders.table.errors import BusyError, translated
-from loaders.table.operations import BatchGet, Get, Key, Operation, Put, Query, Transact
+from loaders.table.operations import BatchGet, Get, Key, Operation, Place, Put, Query, Transact
 from loaders.table.retry import attempts
 from loaders.table.values import Item, item_from_wire
 
@@ -48,8 +48,8 @@ class Connection:
 class QueryPage:
     """What one Query returned, and where it stopped, if it did."""
 
-    items: list[tuple[Key, Item]]
-    last: Key | None
+    items: list[tuple[Place, Item]]
+    last: Place | None
 
 
 class Store(Protocol):
@@ -102,7 +102,8 @@ class DynamoStore:
         answer = await self._send("query", operation, operation.render(self._table))
         items = [item_from_wire(item) for item in answer["Items"]]
         last = answer.get("LastEvaluatedKey")
-        return QueryPage([(_key_of(item), item) for item in items], last and _key_of(item_from_wire(last)))
+        place = operation.within.place
+        return QueryPage([(place(item), item) for item in items], place(item_from_wire(last)) if last else None)
 
     async def put(self, operation: Put) -> None:
         """See Store."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 from uuid import uuid4
 
 from loaders.table.values import item_to_wire
@@ -22,9 +22,12 @@ __all__ = [
     "BatchGet",
     "Between",
     "Get",
+    "IndexKey",
+    "IndexPartition",
     "Key",
     "KeyRange",
     "Operation",
+    "Place",
     "Prefix",
     "Put",
     "Query",
@@ -47,14 +50,48 @@ class Key(NamedTuple):
         return {"PK": {"S": self.pk}, "SK": {"S": self.sk}}
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """All sort keys of a partition that begin alike."""
+class IndexKey(NamedTuple):
+    """Where an item stands in the index: its primary key and its key there."""
 
     pk: str
+    sk: str
+    index_pk: str
+    index_sk: str
+
+    @property
+    def wire(self) -> dict[str, Any]:
+        """As the request spells it."""
+        return {name: {"S": value} for name, value in zip(INDEX_NAMES, self, strict=True)}
+
+
+Place: TypeAlias = Key | IndexKey
+
+INDEX = "GSI1"
+INDEX_NAMES = ("PK", "SK", "GSI1PK", "GSI1SK")
+
+
+@dataclass(frozen=True, slots=True)
+class _OfTable:
+    """A range of the table itself."""
+
+    pk: str
+
+    index: ClassVar[str | None] = None
+    names: ClassVar[tuple[str, ...]] = ("PK", "SK")
+
+    @staticmethod
+    def place(names: Mapping[str, Any]) -> Place:
+        """The place that an item, or a cursor, names."""
+        return Key(names["PK"], names["SK"])
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix(_OfTable):
+    """All sort keys of a partition that begin alike."""
+
     prefix: str
 
-    def __contains__(self, key: Key) -> bool:
+    def __contains__(self, key: Place) -> bool:
         return key.pk == self.pk and key.sk.startswith(self.prefix)
 
     @property
@@ -64,14 +101,13 @@ class Prefix:
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class Between(_OfTable):
     """All sort keys of a partition from low to high, both included."""
 
-    pk: str
     low: str
     high: str
 
-    def __contains__(self, key: Key) -> bool:
+    def __contains__(self, key: Place) -> bool:
         return key.pk == self.pk and self.low <= key.sk <= self.high
 
     @property
@@ -84,7 +120,30 @@ class Between:
         }
 
 
-KeyRange: TypeAlias = Prefix | Between
+@dataclass(frozen=True, slots=True)
+class IndexPartition:
+    """A whole partition of the index: the lists that cross the table's own partitions."""
+
+    pk: str
+
+    index: ClassVar[str | None] = INDEX
+    names: ClassVar[tuple[str, ...]] = INDEX_NAMES
+
+    def __contains__(self, key: Place) -> bool:
+        return isinstance(key, IndexKey) and key.index_pk == self.pk
+
+    @staticmethod
+    def place(names: Mapping[str, Any]) -> Place:
+        """The place that an item, or a cursor, names."""
+        return IndexKey(*(names[name] for name in INDEX_NAMES))
+
+    @property
+    def condition(self) -> tuple[str, dict[str, str]]:
+        """The key condition and its values."""
+        return "#GSI1PK = :pk", {":pk": self.pk}
+
+
+KeyRange: TypeAlias = Prefix | Between | IndexPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +181,16 @@ class Query:
     within: KeyRange
     limit: int
     forward: bool = True
-    start: Key | None = None
+    start: Place | None = None
     consistent: bool = False
 
     def render(self, table: str) -> dict[str, Any]:
         """The Query request."""
         condition, values = self.within.condition
+        index = {} if self.within.index is None else {"IndexName": self.within.index}
         request = {
             "TableName": table,
+            **index,
             "KeyConditionExpression": condition,
             **_placeholders([condition], values),
             "Limit": self.limit,

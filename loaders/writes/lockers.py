@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.commands import fingerprint
-from domain.errors import BadInputError, IdTakenError, MissingError, VersionConflictError
+from domain.errors import (
+    BadInputError,
+    IdTakenError,
+    LocationInactiveError,
+    MissingError,
+    VersionConflictError,
+)
 from domain.lifecycle import check_transition
-from domain.models import Locker, LockerId, LockerStatus, LockerSummary
+from domain.models import LocationStatus, Locker, LockerId, LockerStatus, LockerSummary
 from loaders import keys
 from loaders.contracts import QC_03, QC_06, QC_11, QC_12
-from loaders.items import LOCKER, OWNER_LOCKER, difference
+from loaders.items import LOCATION_LOCKER, LOCKER, OWNER_LOCKER, difference
 from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from domain.commands import RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+    from domain.commands import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+    from domain.models import LocationId
     from loaders.backend import Backend
     from loaders.contract import WriteContract
     from loaders.table.operations import Step, Transact
 
 __all__ = [
     "changing",
-    "mending",
+    "location_copy",
+    "move_locker",
+    "moving",
+    "owner_copy",
     "register_locker",
     "registering",
     "rename_locker",
@@ -33,9 +45,11 @@ __all__ = [
     "update_locker_status",
 ]
 
+NONE_MISSING = frozenset[str]()
+
 
 async def register_locker(backend: Backend, command: RegisterLocker) -> Locker:
-    """Registers a locker with an owner that exists (QC-11)."""
+    """Registers a locker with an owner that exists, at a location that is active (QC-11)."""
     now = backend.clock()
     locker = Locker(
         locker_id=command.locker_id or LockerId(backend.new_id()),
@@ -45,6 +59,7 @@ async def register_locker(backend: Backend, command: RegisterLocker) -> Locker:
         created_at=now,
         updated_at=now,
         version=1,
+        location_id=command.location_id,
     )
     content = fingerprint(command, without="locker_id")
     try:
@@ -55,6 +70,8 @@ async def register_locker(backend: Backend, command: RegisterLocker) -> Locker:
             return LOCKER.decode(existing)
         if "owner" in refusal.failed and not existing:
             raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId")) from None
+        if not existing:
+            _raise_if_not_active(refusal, command.location_id, "locationId")
         message = f"The id {locker.locker_id} was used before, for another locker."
         raise IdTakenError(message, ("input", "lockerId")) from None
     return locker
@@ -65,14 +82,29 @@ async def update_locker_status(backend: Backend, command: UpdateLockerStatus) ->
     current = await _read_for_change(backend, QC_03, command.locker_id, command.expected_version)
     check_transition(current, command.new_status)
     changed = replace(current, status=command.new_status, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, QC_03, current, changed)
+    return await _change(backend, partial(changing, QC_03), current, changed)
 
 
 async def rename_locker(backend: Backend, command: RenameLocker) -> Locker:
     """Gives a locker another alias (QC-12)."""
     current = await _read_for_change(backend, QC_12, command.locker_id, command.expected_version)
     changed = replace(current, alias=command.alias, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, QC_12, current, changed)
+    return await _change(backend, partial(changing, QC_12), current, changed)
+
+
+async def move_locker(backend: Backend, command: MoveLocker) -> Locker:
+    """Puts a locker at another location that is active, or at none (QC-12)."""
+    current = await _read_for_change(backend, QC_12, command.locker_id, command.expected_version)
+    if command.new_location_id == current.location_id:
+        raise BadInputError("The locker stands there already.", ("input", "newLocationId"))
+    changed = replace(
+        current, location_id=command.new_location_id, updated_at=backend.clock(), version=current.version + 1
+    )
+
+    def check(refusal: TransactionRefusedError) -> None:
+        _raise_if_not_active(refusal, command.new_location_id, "newLocationId")
+
+    return await _change(backend, moving, current, changed, check)
 
 
 async def transfer_locker(backend: Backend, command: TransferLocker) -> Locker:
@@ -81,49 +113,67 @@ async def transfer_locker(backend: Backend, command: TransferLocker) -> Locker:
     if command.new_owner_id == current.owner_id:
         raise BadInputError(f"{current.owner_id} owns this locker already.", ("input", "newOwnerId"))
     changed = replace(current, owner_id=command.new_owner_id, updated_at=backend.clock(), version=current.version + 1)
-    try:
-        await backend.store.transact(transferring(current, changed))
-    except TransactionRefusedError as refusal:
-        _raise_if_changed(refusal)
-        raise MissingError(f"There is no owner {command.new_owner_id}.", ("input", "newOwnerId")) from None
-    return changed
+
+    def check(refusal: TransactionRefusedError) -> None:
+        if "new owner" in refusal.failed:
+            raise MissingError(f"There is no owner {command.new_owner_id}.", ("input", "newOwnerId")) from None
+
+    return await _change(backend, transferring, current, changed, check)
 
 
 def registering(locker: Locker, content: str) -> Transact:
     """The request that registers a locker."""
     record = LOCKER.encode(locker) | {"fingerprint": content}
-    return QC_11.transact(
+    steps = [
         QC_11.step("locker", keys.locker(locker.locker_id), record),
-        QC_11.step("copy", keys.owner_locker(locker.owner_id, locker.locker_id), _copy(locker)),
+        QC_11.step("copy", keys.owner_locker(locker.owner_id, locker.locker_id), owner_copy(locker)),
         QC_11.step("owner", keys.owner(locker.owner_id)),
-    )
+    ]
+    if locker.location_id is not None:
+        steps += [
+            QC_11.step(
+                "location copy", keys.location_locker(locker.location_id, locker.locker_id), location_copy(locker)
+            ),
+            QC_11.step("location", keys.location(locker.location_id), active=LocationStatus.ACTIVE),
+        ]
+    return QC_11.transact(*steps)
 
 
-def changing(contract: WriteContract, current: Locker, changed: Locker) -> Transact:
-    """The request that changes a locker and its copy, both as they were read."""
-    copy = _copy(changed)
-    shown = {name: copy.get(name) for name in ("alias", "status", "updatedAt")}
+def changing(
+    contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING
+) -> Transact:
+    """The request that changes a locker and every copy of it; what is `missing` is made."""
     return contract.transact(
         _locker_step(contract, current, changed),
-        contract.step("copy", keys.owner_locker(changed.owner_id, changed.locker_id), shown),
+        _owner_copy_step(contract, changed, missing),
+        *_location_copy_step(contract, changed, missing),
     )
 
 
-def mending(contract: WriteContract, current: Locker, changed: Locker) -> Transact:
-    """The request that changes a locker whose copy is missing, and makes the copy."""
-    return contract.transact(
-        _locker_step(contract, current, changed),
-        contract.step("missing copy", keys.owner_locker(changed.owner_id, changed.locker_id), _copy(changed)),
-    )
+def moving(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:
+    """The request that moves a locker from one location's list to another's."""
+    locker_id = current.locker_id
+    steps = [_locker_step(QC_12, current, changed), _owner_copy_step(QC_12, changed, missing)]
+    if current.location_id is not None:
+        steps.append(QC_12.step("old location copy", keys.location_locker(current.location_id, locker_id)))
+    if changed.location_id is not None:
+        steps += [
+            QC_12.step(
+                "new location copy", keys.location_locker(changed.location_id, locker_id), location_copy(changed)
+            ),
+            QC_12.step("location", keys.location(changed.location_id), active=LocationStatus.ACTIVE),
+        ]
+    return QC_12.transact(*steps)
 
 
-def transferring(current: Locker, changed: Locker) -> Transact:
+def transferring(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:
     """The request that moves a locker from one owner's list to another's."""
     return QC_06.transact(
         _locker_step(QC_06, current, changed),
         QC_06.step("old copy", keys.owner_locker(current.owner_id, current.locker_id)),
-        QC_06.step("new copy", keys.owner_locker(changed.owner_id, changed.locker_id), _copy(changed)),
+        QC_06.step("new copy", keys.owner_locker(changed.owner_id, changed.locker_id), owner_copy(changed)),
         QC_06.step("new owner", keys.owner(changed.owner_id)),
+        *_location_copy_step(QC_06, changed, missing),
     )
 
 
@@ -137,28 +187,39 @@ async def _read_for_change(backend: Backend, contract: WriteContract, locker_id:
     return current
 
 
-async def _change(backend: Backend, contract: WriteContract, current: Locker, changed: Locker) -> Locker:
-    try:
-        await backend.store.transact(changing(contract, current, changed))
-    except TransactionRefusedError as refusal:
-        _raise_if_changed(refusal)
-        await _mend(backend, contract, current, changed)
-    return changed
+async def _change(
+    backend: Backend,
+    build: Callable[[Locker, Locker, frozenset[str]], Transact],
+    current: Locker,
+    changed: Locker,
+    check: Callable[[TransactionRefusedError], None] = lambda _: None,
+) -> Locker:
+    """Writes a change; where older data has no copy, once more, making the copies that are missing."""
+    missing = NONE_MISSING
+    while True:
+        try:
+            await backend.store.transact(build(current, changed, missing))
+        except TransactionRefusedError as refusal:
+            item = refusal.failed.get("locker")
+            if item is not None:
+                # A locker is never deleted, so one that is not as it was read has another version.
+                raise VersionConflictError(LOCKER.decode(item)) from None
+            check(refusal)
+            if missing:
+                raise
+            missing = frozenset(refusal.failed) & {"copy", "location copy"}
+            if not missing:
+                raise
+            continue
+        return changed
 
 
-async def _mend(backend: Backend, contract: WriteContract, current: Locker, changed: Locker) -> None:
-    try:
-        await backend.store.transact(mending(contract, current, changed))
-    except TransactionRefusedError as refusal:
-        _raise_if_changed(refusal)
-        raise
-
-
-def _raise_if_changed(refusal: TransactionRefusedError) -> None:
-    """A locker is never deleted, so one that is not as it was read has another version."""
-    item = refusal.failed.get("locker")
-    if item is not None:
-        raise VersionConflictError(LOCKER.decode(item)) from None
+def _raise_if_not_active(refusal: TransactionRefusedError, location_id: LocationId | None, field: str) -> None:
+    if "location" not in refusal.failed:
+        return
+    if refusal.failed["location"] is None:
+        raise MissingError(f"There is no location {location_id}.", ("input", field)) from None
+    raise LocationInactiveError(f"Location {location_id} is inactive.", ("input", field)) from None
 
 
 def _locker_step(contract: WriteContract, current: Locker, changed: Locker) -> Step:
@@ -167,13 +228,41 @@ def _locker_step(contract: WriteContract, current: Locker, changed: Locker) -> S
     return contract.step("locker", key, attributes, expectedVersion=current.version, readOwner=current.owner_id)
 
 
-def _copy(locker: Locker) -> dict[str, Any]:
-    return OWNER_LOCKER.encode(
-        LockerSummary(
-            owner_id=locker.owner_id,
-            locker_id=locker.locker_id,
-            status=locker.status,
-            alias=locker.alias,
-            updated_at=locker.updated_at,
-        )
+def _owner_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> Step:
+    key = keys.owner_locker(changed.owner_id, changed.locker_id)
+    if "copy" in missing:
+        return contract.step("missing copy", key, owner_copy(changed))
+    return contract.step("copy", key, _shown(owner_copy(changed)))
+
+
+def _location_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> list[Step]:
+    if changed.location_id is None:
+        return []
+    key = keys.location_locker(changed.location_id, changed.locker_id)
+    if "location copy" in missing:
+        return [contract.step("missing location copy", key, location_copy(changed))]
+    return [contract.step("location copy", key, _shown(location_copy(changed)) | {"ownerId": changed.owner_id})]
+
+
+def owner_copy(locker: Locker) -> dict[str, Any]:
+    """What an owner's list shows of a locker."""
+    return OWNER_LOCKER.encode(_summary(locker))
+
+
+def location_copy(locker: Locker) -> dict[str, Any]:
+    """What a location's list shows of a locker."""
+    return LOCATION_LOCKER.encode(_summary(locker))
+
+
+def _shown(copy: dict[str, Any]) -> dict[str, Any]:
+    return {name: copy.get(name) for name in ("alias", "status", "updatedAt")}
+
+
+def _summary(locker: Locker) -> LockerSummary:
+    return LockerSummary(
+        owner_id=locker.owner_id,
+        locker_id=locker.locker_id,
+        status=locker.status,
+        alias=locker.alias,
+        updated_at=locker.updated_at,
     )

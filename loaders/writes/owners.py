@@ -33,6 +33,8 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
         created_at=now,
         updated_at=now,
         version=1,
+        phone=command.phone,
+        role=command.role,
     )
     content = fingerprint(command, without="owner_id")
     try:
@@ -52,7 +54,7 @@ async def update_owner(backend: Backend, command: UpdateOwner) -> Owner:
     """Changes what the command names of an owner (QC-22)."""
     given = command.model_fields_set - {"owner_id", "expected_version"}
     if not given:
-        raise BadInputError("Give a name or an email to change.", ("input",))
+        raise BadInputError("Give something to change.", ("input",))
     item = await backend.store.get(QC_22.get(keys.owner(command.owner_id), consistent=True))
     if item is None:
         raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId"))

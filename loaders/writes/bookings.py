@@ -1,0 +1,327 @@
+"""Writes of bookings: a booking, its copy, its half days and what its owner is told change together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, Notification, slots_of
+from domain.commands import fingerprint
+from domain.errors import (
+    BadInputError,
+    BookingClosedError,
+    ForbiddenError,
+    IdTakenError,
+    LocationInactiveError,
+    MissingError,
+    SlotTakenError,
+    UnavailableError,
+    VersionConflictError,
+)
+from domain.models import Location, LocationStatus, OwnerId, OwnerRole
+from domain.times import day_in
+from loaders import keys
+from loaders.contracts import QC_40, QC_43
+from loaders.items import (
+    BOOKING,
+    CALENDAR_SLOT,
+    LOCATION,
+    NOTIFICATION,
+    OWNER_BOOKING,
+    DamagedItemError,
+    difference,
+)
+from loaders.table.errors import TransactionRefusedError
+from loaders.table.retry import attempts
+
+if TYPE_CHECKING:
+    from domain.booking_commands import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
+    from domain.models import LocationId
+    from domain.times import Instant
+    from loaders.backend import Backend
+    from loaders.contract import WriteContract
+    from loaders.table.operations import Step, Transact
+
+__all__ = [
+    "approve_booking",
+    "approving",
+    "booking_item",
+    "cancel_booking",
+    "cancelling",
+    "check_admin",
+    "check_location",
+    "check_slots",
+    "notification_of",
+    "reject_booking",
+    "rejecting",
+    "request_booking",
+    "requesting",
+    "slots_for",
+]
+
+_ATTEMPTS = 12
+
+
+async def request_booking(backend: Backend, command: RequestBooking) -> Booking:
+    """Asks for a day or half day that has not begun at the location (QC-40)."""
+    booking_id = command.booking_id or BookingId(backend.new_id())
+    content = fingerprint(command, without="booking_id")
+    place, own = keys.location(command.location_id), keys.booking(booking_id)
+    found = await backend.store.batch_get(QC_40.batch([place, own], consistent=True))
+    if own in found:
+        return _first_result(found[own], content)
+    if place not in found:
+        raise MissingError(f"There is no location {command.location_id}.", ("input", "locationId"))
+    now = backend.clock()
+    _check_day(LOCATION.decode(found[place]), command, now)
+    booking = Booking(
+        **command.model_dump(exclude={"booking_id"}),
+        booking_id=booking_id,
+        status=BookingStatus.PENDING,
+        requested_at=now,
+        updated_at=now,
+        decided_by=None,
+        reason=None,
+        version=1,
+    )
+    try:
+        await backend.store.transact(requesting(booking, content))
+    except TransactionRefusedError as refusal:
+        existing = refusal.failed.get("booking")
+        if existing is not None:
+            return _first_result(existing, content)
+        check_location(refusal, command.location_id)
+        raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId")) from None
+    return booking
+
+
+async def approve_booking(backend: Backend, command: ApproveBooking) -> Booking:
+    """Lets a booking into the calendar (QC-43)."""
+    return await _decide(backend, command, BookingStatus.APPROVED, None)
+
+
+async def reject_booking(backend: Backend, command: RejectBooking) -> Booking:
+    """Turns a booking down (QC-43)."""
+    return await _decide(backend, command, BookingStatus.REJECTED, command.reason)
+
+
+async def cancel_booking(backend: Backend, command: CancelBooking) -> Booking:
+    """Gives a booking up before its day, and frees what it had (QC-43)."""
+    async for _ in attempts(_ATTEMPTS):
+        booking = await _read(backend, command.booking_id)
+        if booking.owner_id != command.owner_id:
+            raise ForbiddenError("Only who asked for a booking may cancel it.", ("input", "ownerId"))
+        if booking.status is BookingStatus.CANCELLED:
+            return booking
+        if booking.status is BookingStatus.REJECTED:
+            raise BookingClosedError("The booking was rejected, so it cannot be cancelled.", booking)
+        item = await backend.store.get(QC_43.get(keys.location(booking.location_id)))
+        if item is None:
+            raise DamagedItemError(f"booking {booking.booking_id} is for a location that does not exist")
+        now = backend.clock()
+        if day_in(LOCATION.decode(item).time_zone, now) >= booking.date:
+            raise BookingClosedError("The booking's day has come, so it cannot be cancelled.", booking)
+        cancelled = replace(booking, status=BookingStatus.CANCELLED, updated_at=now, version=booking.version + 1)
+        try:
+            await backend.store.transact(cancelling(booking, cancelled))
+        except TransactionRefusedError:
+            continue  # somebody decided it meanwhile
+        return cancelled
+    raise UnavailableError("Too many changes met at this booking: try again in a moment.", ("input", "bookingId"))
+
+
+def requesting(booking: Booking, content: str) -> Transact:
+    """The request that writes a new booking, in the index of the pending ones."""
+    return QC_40.transact(
+        QC_40.step("booking", keys.booking(booking.booking_id), booking_item(booking, content)),
+        QC_40.step(
+            "copy",
+            keys.owner_booking(booking.owner_id, booking.date, booking.booking_id),
+            OWNER_BOOKING.encode(booking),
+        ),
+        QC_40.step("owner", keys.owner(booking.owner_id)),
+        QC_40.step("location", keys.location(booking.location_id), active=LocationStatus.ACTIVE),
+    )
+
+
+def approving(booking: Booking, approved: Booking) -> Transact:
+    """The request that lets a booking into the calendar."""
+    return QC_43.transact(
+        *_booking_steps(booking, approved),
+        *slots_for(QC_43, slots_of_booking(approved)),
+        *_telling(approved),
+    )
+
+
+def rejecting(booking: Booking, rejected: Booking) -> Transact:
+    """The request that turns a booking down."""
+    return QC_43.transact(*_booking_steps(booking, rejected), *_telling(rejected))
+
+
+def cancelling(booking: Booking, cancelled: Booking) -> Transact:
+    """The request that gives a booking up and frees its half days."""
+    freed = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
+    return QC_43.transact(
+        *_booking_steps(booking, cancelled),
+        *(
+            QC_43.step(
+                "freed slot",
+                keys.calendar_slot(slot.location_id, slot.date, slot.slot),
+                bookingId=booking.booking_id,
+            )
+            for slot in freed
+        ),
+    )
+
+
+def booking_item(booking: Booking, content: str) -> dict[str, Any]:
+    """The attributes of a new booking."""
+    return _indexed(booking) | {"fingerprint": content}
+
+
+def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
+    """The half days that an approved booking takes."""
+    return [
+        CalendarSlot(
+            location_id=booking.location_id,
+            date=booking.date,
+            slot=slot,
+            event_id=booking.booking_id,
+            title=booking.description.splitlines()[0][:200],
+            booking_id=booking.booking_id,
+            created_by=booking.decided_by or booking.owner_id,
+            created_at=booking.updated_at,
+        )
+        for slot in slots_of(booking.duration)
+    ]
+
+
+def slots_for(contract: WriteContract, slots: list[CalendarSlot]) -> list[Step]:
+    """The steps that fill half days which nothing takes."""
+    return [
+        contract.step("slot", keys.calendar_slot(slot.location_id, slot.date, slot.slot), CALENDAR_SLOT.encode(slot))
+        for slot in slots
+    ]
+
+
+def notification_of(booking: Booking) -> Notification:
+    """What the owner is told of a decision."""
+    because = f": {booking.reason}" if booking.reason else ""
+    return Notification(
+        notification_id=f"{booking.booking_id}-{booking.status.lower()}",
+        owner_id=booking.owner_id,
+        booking_id=booking.booking_id,
+        booking_status=booking.status,
+        message=f"Your booking for {booking.date} was {booking.status.lower()}{because}",
+        created_at=booking.updated_at,
+    )
+
+
+def check_admin(refusal: TransactionRefusedError) -> None:
+    """Whoever decides must be an admin."""
+    if "admin" in refusal.failed:
+        raise ForbiddenError("Only an admin may do this.", ("input", "adminId")) from None
+
+
+def check_location(refusal: TransactionRefusedError, location_id: LocationId) -> None:
+    """A location must be there, and active."""
+    if "location" not in refusal.failed:
+        return
+    if refusal.failed["location"] is None:
+        raise MissingError(f"There is no location {location_id}.", ("input", "locationId")) from None
+    raise LocationInactiveError(f"Location {location_id} is inactive.", ("input", "locationId")) from None
+
+
+def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...]) -> None:
+    """A half day belongs to one event."""
+    for step, item in refusal.refused:
+        if step.name == "slot" and item is not None:
+            raise SlotTakenError(CALENDAR_SLOT.decode(item), path) from None
+
+
+async def _decide(
+    backend: Backend, command: ApproveBooking | RejectBooking, status: BookingStatus, reason: str | None
+) -> Booking:
+    build = approving if status is BookingStatus.APPROVED else rejecting
+    async for _ in attempts(_ATTEMPTS):
+        booking = await _read(backend, command.booking_id)
+        if booking.status is status:
+            return booking
+        if booking.status is not BookingStatus.PENDING:
+            message = f"The booking was {booking.status.lower()}, so it cannot be decided any more."
+            raise BookingClosedError(message, booking)
+        if booking.version != command.expected_version:
+            raise VersionConflictError(booking)
+        decided = replace(
+            booking,
+            status=status,
+            reason=reason,
+            decided_by=command.admin_id,
+            updated_at=backend.clock(),
+            version=booking.version + 1,
+        )
+        try:
+            await backend.store.transact(build(booking, decided))
+        except TransactionRefusedError as refusal:
+            check_admin(refusal)
+            if "booking" not in refusal.failed:
+                check_slots(refusal, ("input", "bookingId"))
+            continue  # somebody else decided it meanwhile
+        return decided
+    raise UnavailableError("Too many changes met at this booking: try again in a moment.", ("input", "bookingId"))
+
+
+async def _read(backend: Backend, booking_id: BookingId) -> Booking:
+    item = await backend.store.get(QC_43.get(keys.booking(booking_id), consistent=True))
+    if item is None:
+        raise MissingError(f"There is no booking {booking_id}.", ("input", "bookingId"))
+    return BOOKING.decode(item)
+
+
+def _first_result(item: Any, content: str) -> Booking:
+    booking = BOOKING.decode(item)
+    if item.get("fingerprint") != content:
+        message = f"The id {booking.booking_id} was used before, for another booking."
+        raise IdTakenError(message, ("input", "bookingId")) from None
+    return booking
+
+
+def _check_day(location: Location, command: RequestBooking, now: Instant) -> None:
+    if location.status is not LocationStatus.ACTIVE:
+        raise LocationInactiveError(f"Location {location.location_id} is inactive.", ("input", "locationId"))
+    today = day_in(location.time_zone, now)
+    if command.date < today:
+        raise BadInputError(f"date must not lie before today, which is {today} at the location", ("input", "date"))
+
+
+def _booking_steps(booking: Booking, changed: Booking) -> tuple[Step, Step]:
+    return (
+        QC_43.step(
+            "booking",
+            keys.booking(booking.booking_id),
+            difference(_indexed(booking), _indexed(changed)),
+            expectedVersion=booking.version,
+            readStatus=booking.status,
+        ),
+        QC_43.step(
+            "copy",
+            keys.owner_booking(booking.owner_id, booking.date, booking.booking_id),
+            OWNER_BOOKING.encode(changed),
+        ),
+    )
+
+
+def _telling(decided: Booking) -> tuple[Step, Step]:
+    notice = notification_of(decided)
+    key = keys.notification(notice.owner_id, notice.created_at, notice.notification_id)
+    admin = keys.owner(OwnerId(str(decided.decided_by)))
+    return (
+        QC_43.step("notification", key, NOTIFICATION.encode(notice)),
+        QC_43.step("admin", admin, admin=OwnerRole.ADMIN),
+    )
+
+
+def _indexed(booking: Booking) -> dict[str, Any]:
+    is_pending = booking.status is BookingStatus.PENDING
+    index = keys.pending_index(booking.requested_at, booking.booking_id) if is_pending else {}
+    return BOOKING.encode(booking) | index
