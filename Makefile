@@ -27,13 +27,15 @@ docs: .venv/installed
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'
-	$(PYTHON) -m venv .venv
-	$(PIP) install --require-hashes --requirement requirements.txt
-	$(PIP) install --no-deps --no-build-isolation --editable .
+	@echo "Installing the pinned requirements into .venv (once, about half a minute)"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --require-hashes --requirement requirements.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/tested: .venv/installed requirements-test.txt
-	$(PIP) install --require-hashes --requirement requirements-test.txt
+	@echo "Installing the pinned tools of the tests (once)"
+	@$(PIP) install --require-hashes --requirement requirements-test.txt
 	@touch $@
 
 # Renews the lock files; needs uv. They hold for every platform and for Python 3.11 to 3.14.

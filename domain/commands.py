@@ -200,9 +200,9 @@ def fingerprint(command: Command, without: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain_number(number: Decimal) -> str:
-    # The mark keeps the number 1.5 apart from the text "1.5".
-    return f"\0{number.normalize(_EXACT)}"
+def _plain_number(number: Decimal) -> int | str:
+    # 1e3 is 1000. The mark keeps the number 1.5 apart from the text "1.5".
+    return int(number) if number == number.to_integral_value() else f"\0{number.normalize(_EXACT)}"
 
 
 def _problem(message: str, place: tuple[str, ...]) -> Problem:

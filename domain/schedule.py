@@ -74,6 +74,6 @@ def overlaps(reservation: Reservation, start: Instant, end: Instant) -> bool:
 
 
 def _spoken(duration: timedelta) -> str:
-    if duration >= timedelta(days=1):
-        return f"{duration / timedelta(days=1):g} days"
-    return f"{duration / timedelta(minutes=1):g} minutes"
+    unit, length = ("day", timedelta(days=1)) if duration >= timedelta(days=1) else ("minute", timedelta(minutes=1))
+    count = duration / length
+    return f"{count:g} {unit}{'' if count == 1 else 's'}"

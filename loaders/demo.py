@@ -107,12 +107,17 @@ async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Call
 async def _write(store: Store, pieces: list[_Piece]) -> int:
     """Writes pieces in one transaction; where one of them is there already, each in its own."""
     steps = [Step("demo", Action.PUT, key, attributes, _IS_NEW) for piece in pieces for key, attributes in piece]
-    try:
-        for start in range(0, len(steps), _TRANSACTION_ITEMS):
-            await store.transact(Transact("demo", tuple(steps[start : start + _TRANSACTION_ITEMS])))
-    except TransactionRefusedError:
-        return 0 if len(pieces) == 1 else sum([await _write(store, [piece]) for piece in pieces])
-    return len(steps)
+    written = 0
+    for start in range(0, len(steps), _TRANSACTION_ITEMS):
+        chunk = tuple(steps[start : start + _TRANSACTION_ITEMS])
+        try:
+            await store.transact(Transact("demo", chunk))
+        except TransactionRefusedError:
+            if len(pieces) > 1:
+                return sum([await _write(store, [piece]) for piece in pieces])
+        else:
+            written += len(chunk)
+    return written
 
 
 def _packed(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:

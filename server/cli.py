@@ -150,8 +150,8 @@ def main() -> None:
 async def _serve(settings: Settings) -> None:
     with _listen(settings) as listener:
         async with connect(settings) as connection:
-            if settings.is_embedded and await create_table(connection):
-                await _load_demo(connection, DemoShape())
+            if settings.is_embedded:
+                await _prepare(settings, connection)
             await check_table(connection)
             server = _Server(
                 uvicorn.Config(
@@ -163,6 +163,17 @@ async def _serve(settings: Settings) -> None:
             )
             _greet(settings, connection, listener.getsockname()[1])
             await server.serve(sockets=[listener])
+
+
+async def _prepare(settings: Settings, connection: Connection) -> None:
+    """The first time: the table and the demo data. A mark on disk tells a first time that was cut short."""
+    unfinished = settings.data_dir / "demo-unfinished"
+    if await describe_table(connection) is None:
+        unfinished.touch()
+        await create_table(connection)
+    if unfinished.exists():
+        await _load_demo(connection, DemoShape())
+        unfinished.unlink()
 
 
 class _Server(uvicorn.Server):
@@ -186,7 +197,9 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
             listener.listen()  # a port that is merely bound can be bound again
         except OSError as error:
             place = f"port {settings.port} of {settings.host}"
-            raise CommandError(f"{place} cannot be used ({error.strerror}): set SMARTLOCKER_PORT to another") from error
+            raise CommandError(
+                f"{place} cannot be used ({error.strerror}): set SMARTLOCKER_PORT or SMARTLOCKER_HOST"
+            ) from error
         yield listener
 
 

@@ -51,18 +51,20 @@ _POINTER_RULES = (
         when="another reservation becomes the earliest, or the pointed one changes",
     ),
     StepRule(
-        name="no pointer",
-        action=Action.DELETE,
-        key=keys.active_pointer,
-        condition=_POINTER_AS_READ,
-        when="none is left",
-    ),
-    StepRule(
         name="same pointer",
         action=Action.CHECK,
         key=keys.active_pointer,
         condition=_POINTER_AS_READ,
         when="it stays",
+    ),
+)
+_NO_POINTER_RULES = (
+    StepRule(
+        name="no pointer",
+        action=Action.DELETE,
+        key=keys.active_pointer,
+        condition=_POINTER_AS_READ,
+        when="none is left",
     ),
     StepRule(
         name="still no pointer",
@@ -155,6 +157,7 @@ QC_13 = WriteContract(
         ),
         StepRule(name="copy", action=Action.PUT, key=keys.owner_reservation, condition=None),
         *_POINTER_RULES,
+        *_NO_POINTER_RULES,
     ),
     most_steps=4,
     fields=("Mutation.cancelReservation", "Mutation.extendReservation"),

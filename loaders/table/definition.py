@@ -48,6 +48,8 @@ async def describe_table(connection: Connection) -> dict[str, Any] | None:
             answer: dict[str, Any] = await client.describe_table(TableName=connection.table)
             description: dict[str, Any] = answer["Table"]
             return description
+    except KeyError as error:
+        raise TableProblemError(f"{_place(connection)} does not speak DynamoDB's protocol") from error
     except ClientError as error:
         if error.response["Error"]["Code"] == "ResourceNotFoundException":
             return None
@@ -67,9 +69,12 @@ async def create_table(connection: Connection) -> bool:
                 made = False
             except (ClientError, BotoCoreError) as error:
                 raise TableProblemError(f"{_place(connection)} did not make the table: {error}") from error
-    async with asyncio.timeout(_WAIT_SECONDS):
-        while (await describe_table(connection) or {}).get("TableStatus") != "ACTIVE":  # noqa: ASYNC110  # no event says so
-            await asyncio.sleep(_POLL_SECONDS)
+    for _ in range(int(_WAIT_SECONDS / _POLL_SECONDS)):
+        if (await describe_table(connection) or {}).get("TableStatus") == "ACTIVE":
+            break
+        await asyncio.sleep(_POLL_SECONDS)
+    else:
+        raise TableProblemError(f"table {connection.table} was not ready after {_WAIT_SECONDS} seconds: try again")
     await check_table(connection)
     return made
 
@@ -100,7 +105,10 @@ def _schema(table: dict[str, Any]) -> str:
     schemas = {"table": table["KeySchema"], "GSI1": indexes.get("GSI1", [])}
     return "; ".join(
         f"{name} "
-        + ", ".join(f"{k['AttributeName']} {k['KeyType']} {attribute_types[k['AttributeName']]}" for k in keys)
+        + (
+            ", ".join(f"{k['AttributeName']} {k['KeyType']} {attribute_types[k['AttributeName']]}" for k in keys)
+            or "none"
+        )
         for name, keys in schemas.items()
     )
 

@@ -108,7 +108,8 @@ async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(ap
     wire.fault = hold_the_first_query
     content = {"reservationId": "r", "lockerId": "l1", "ownerId": "ada", **hours(1, 2)}
     slow = asyncio.create_task(api.mutate(CREATE_RESERVATION, **content))
-    await reached.wait()
+    async with asyncio.timeout(5):
+        await reached.wait()
     fast = await api.mutate(CREATE_RESERVATION, **content)
     assert await slow == fast
     assert fast["userErrors"] == []

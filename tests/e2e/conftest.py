@@ -1,0 +1,28 @@
+"""A data directory that has had its first start, so that not every test waits for one."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.serving import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def first_start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a first start leaves behind."""
+    folder = tmp_path_factory.mktemp("first")
+    with serving(folder / "run", SMARTLOCKER_DATA_DIR=str(folder / "data")):
+        pass
+    return folder / "data"
+
+
+@pytest.fixture
+def furnished(first_start: Path, tmp_path: Path) -> Path:
+    """A data directory of the test's own, with demo data."""
+    return shutil.copytree(first_start, tmp_path / "data")

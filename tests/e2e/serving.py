@@ -1,0 +1,182 @@
+"""`smartlocker` as its user starts it: a process with an environment, its output, and all that it starts in turn."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["COMMAND", "Server", "eventually", "is_running", "offspring_of", "refusal_of", "serving", "start"]
+
+COMMAND = Path(sys.executable).parent / "smartlocker"
+_PATIENCE_SECONDS = 30
+
+
+class Server:
+    """One run of `smartlocker serve`; its output goes to files, so that nothing waits for a reader."""
+
+    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+        folder.mkdir()
+        self._out = folder / "stdout"
+        self._err = folder / "stderr"
+        with self._out.open("w") as out, self._err.open("w") as err:
+            self.process = subprocess.Popen(
+                [COMMAND, "serve"],
+                env=os.environ | {"SMARTLOCKER_PORT": "0"} | settings,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+
+    @property
+    def stdout(self) -> str:
+        return self._out.read_text()
+
+    @property
+    def stderr(self) -> str:
+        return self._err.read_text()
+
+    @property
+    def greeting(self) -> list[str]:
+        """The lines with which it says that it serves."""
+        return self.stdout.splitlines()[:4]
+
+    @property
+    def url(self) -> str:
+        return self.greeting[0].removeprefix("SmartLocker serves ")
+
+    @property
+    def offspring(self) -> dict[int, str]:
+        """The processes below it, each with the name of its program."""
+        return offspring_of(self.process.pid)
+
+    @property
+    def store(self) -> int:
+        """The process of its store."""
+        (found,) = [process for process, program in self.offspring.items() if program == "dynoxide"]
+        return found
+
+    def wait_until_it_serves(self) -> None:
+        def is_there() -> bool:
+            assert self.process.poll() is None, self.stderr
+            return self.stdout.count("\n") >= 4 and _answers(self.url.replace("/graphql", "/health"))
+
+        eventually(is_there)
+
+    def ask(self, query: str, **variables: Any) -> Any:
+        """The data of an answer without errors."""
+        answer = self.try_to_ask(query, **variables)
+        assert "errors" not in answer, answer
+        return answer["data"]
+
+    def try_to_ask(self, query: str, **variables: Any) -> dict[str, Any]:
+        """The answer, whatever it says."""
+        answer = httpx.post(self.url, json={"query": query, "variables": variables}, timeout=20)
+        content: dict[str, Any] = answer.json()
+        return content
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Sends a signal and returns the exit status."""
+        self.process.send_signal(number)
+        try:
+            return self.process.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            for process in (*self.offspring, self.process.pid):
+                os.kill(process, signal.SIGKILL)
+            self.process.wait()
+            raise
+
+
+def start(folder: Path, **settings: str) -> Server:
+    """Starts a server and waits until it serves; whoever calls this ends it."""
+    server = Server(folder, settings)
+    try:
+        server.wait_until_it_serves()
+    except BaseException:
+        server.end(signal.SIGKILL)
+        raise
+    return server
+
+
+@contextmanager
+def serving(folder: Path, **settings: str) -> Iterator[Server]:
+    """A server for as long as the block runs, whatever happens in it."""
+    server = start(folder, **settings)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.end()
+
+
+def refusal_of(*words: str, **settings: str) -> str:
+    """What a command that cannot do its work says: one line, no traceback, exit status 1, nothing else."""
+    result = subprocess.run(
+        [COMMAND, *words],
+        env=os.environ | {"SMARTLOCKER_PORT": "0"} | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_PATIENCE_SECONDS,
+    )
+    assert result.returncode == 1, result
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("smartlocker: "), line
+    return line.removeprefix("smartlocker: ")
+
+
+def eventually(is_so: Callable[[], bool], seconds: float = _PATIENCE_SECONDS) -> None:
+    """Waits until something is so, and fails where it does not become so in time."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, f"not so after {seconds} s"
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there and is more than an entry that nobody has collected yet."""
+    return _parent_and_program(process) is not None
+
+
+def offspring_of(process: int) -> dict[int, str]:
+    """The processes below a process, each with the name of its program."""
+    everybody = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    living = {number: known for number in everybody if (known := _parent_and_program(number)) is not None}
+    found: dict[int, str] = {}
+    parents = {process}
+    while parents:
+        children = {number: program for number, (parent, program) in living.items() if parent in parents}
+        found |= children
+        parents = set(children)
+    return found
+
+
+def _parent_and_program(process: int) -> tuple[int, str] | None:
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    program, rest = stat[stat.index("(") + 1 :].rsplit(") ", 1)
+    state, parent = rest.split()[:2]
+    return None if state in {"Z", "X"} else (int(parent), program)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=1).text == "ok"
+    except httpx.TransportError:
+        return False

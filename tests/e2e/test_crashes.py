@@ -1,0 +1,96 @@
+"""Server and store killed without a word: nothing stays behind, and what was acknowledged is there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from loaders.table.client import Connection
+from loaders.table.definition import TableProblemError, create_table, describe_table
+from loaders.table.embedded import find_binary, run_embedded
+from tests.api import CREATE_OWNER
+from tests.e2e.serving import Server, eventually, is_running, offspring_of, serving, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWNER = "query ($ownerId: ID!) { owner(ownerId: $ownerId) { name version } }"
+
+
+def create_owners(server: Server, *owner_ids: str) -> None:
+    for owner_id in owner_ids:
+        payload = server.ask(CREATE_OWNER, input={"ownerId": owner_id, "kind": "USER", "name": owner_id})
+        assert payload["createOwner"] == {"owner": {"ownerId": owner_id, "version": 1}, "userErrors": []}
+
+
+def test_a_killed_server_takes_its_store_along_and_a_new_one_starts_at_once_with_all_that_was_acknowledged(
+    tmp_path: Path, furnished: Path
+) -> None:
+    server = start(tmp_path / "first", SMARTLOCKER_DATA_DIR=str(furnished))
+    create_owners(server, "ada", "bob")
+    offspring = server.offspring
+    assert "dynoxide" in offspring.values()
+    assert server.end(signal.SIGKILL) == -signal.SIGKILL
+    with serving(tmp_path / "second", SMARTLOCKER_DATA_DIR=str(furnished)) as second:
+        for owner_id in ("ada", "bob"):
+            assert second.ask(OWNER, ownerId=owner_id) == {"owner": {"name": owner_id, "version": 1}}
+        create_owners(second, "cem")
+        eventually(lambda: not any(map(is_running, offspring)), seconds=3)
+
+
+def test_a_killed_store_is_started_again_with_all_that_was_acknowledged(tmp_path: Path, furnished: Path) -> None:
+    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished)) as server:
+        create_owners(server, "ada", "bob")
+        before = server.offspring
+        os.kill(server.store, signal.SIGKILL)
+        assert httpx.get(server.url.replace("/graphql", "/health")).text == "ok"
+        eventually(lambda: "errors" not in server.try_to_ask(OWNER, ownerId="ada"), seconds=5)
+        for owner_id in ("ada", "bob"):
+            assert server.ask(OWNER, ownerId=owner_id) == {"owner": {"name": owner_id, "version": 1}}
+        create_owners(server, "cem")
+        eventually(lambda: not any(map(is_running, before)), seconds=2)
+        after = server.offspring
+        assert sorted(after.values()) == sorted(before.values())
+        assert "the embedded store ended with status 137: starting it again" in server.stderr
+        assert server.end() == 0
+        eventually(lambda: not any(map(is_running, after)), seconds=2)
+        assert "Traceback" not in server.stderr
+
+
+async def test_a_store_that_cannot_start_again_is_tried_until_it_can(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    binary = tmp_path / "own-store"
+    shutil.copy(find_binary(None), binary)
+    async with run_embedded(binary, tmp_path / "data") as url:
+        connection = Connection("some-table", "eu-central-1", url, local=True)
+        assert await create_table(connection)
+        (store,) = [number for number, program in offspring_of(os.getpid()).items() if program == "own-store"]
+        binary.rename(tmp_path / "aside")
+        os.kill(store, signal.SIGKILL)
+        async with asyncio.timeout(5):
+            while caplog.messages.count(f"{not_started(binary)}: trying again") < 2:  # noqa: ASYNC110  # a log has no event
+                await asyncio.sleep(0.05)
+        with pytest.raises(TableProblemError, match="cannot be reached"):
+            await describe_table(connection)
+        (tmp_path / "aside").rename(binary)
+        async with asyncio.timeout(5):
+            while not await is_there(connection):  # noqa: ASYNC110  # nor has a store
+                await asyncio.sleep(0.05)
+
+
+def not_started(binary: Path) -> str:
+    return f"the embedded store {binary} did not start: see store.log in the data directory"
+
+
+async def is_there(connection: Connection) -> bool:
+    try:
+        return await describe_table(connection) is not None
+    except TableProblemError:
+        return False

@@ -1,0 +1,153 @@
+"""The life of a server: its first start, what it says, how it ends, and what is there when it starts again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from tests.api import CREATE_OWNER, UPDATE_STATUS
+from tests.e2e.serving import COMMAND, eventually, is_running, serving, start
+from tests.wire import Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.wire import Call, Wire
+
+LOCKER = "query ($lockerId: ID!) { locker(lockerId: $lockerId) { lockerId status version owner { name } } }"
+
+
+def test_a_first_start_makes_the_table_with_demo_data_and_prints_a_query_that_works(tmp_path: Path) -> None:
+    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(tmp_path / "data")) as server:
+        port = httpx.URL(server.url).port
+        assert server.greeting[:3] == [
+            f"SmartLocker serves http://127.0.0.1:{port}/graphql",
+            f"The data is in {tmp_path / 'data'}, table SmartLocker",
+            "Try, in a browser there or with:",
+        ]
+        command = server.greeting[3].strip()
+        assert command.startswith(f"curl -s http://127.0.0.1:{port}/graphql ")
+        answer = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+        assert json.loads(answer.stdout) == {
+            "data": {
+                "owner": {
+                    "name": "Metro Parcel 1",
+                    "lockers": {
+                        "nodes": [
+                            {"lockerId": "locker-000001", "alias": "Bike Cellar 1", "status": "AVAILABLE"},
+                            {"lockerId": "locker-000013", "alias": "Reading Room 13", "status": "AVAILABLE"},
+                            {"lockerId": "locker-000025", "alias": "Reading Room 25", "status": "AVAILABLE"},
+                        ]
+                    },
+                }
+            }
+        }
+        home = server.url.removesuffix("graphql")
+        page = httpx.get(home, headers={"Accept": "text/html"}, follow_redirects=True)
+        assert (page.status_code, str(page.url)) == (200, server.url)
+        assert page.text.lstrip().lower().startswith("<!doctype html>")
+        assert "Loading demo data" in server.stderr
+        assert "INFO:     Application startup complete." in server.stderr
+        assert (tmp_path / "data" / "smartlocker.db").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_server_and_store_with_status_0(tmp_path: Path, furnished: Path, number: int) -> None:
+    server = start(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished))
+    offspring = server.offspring
+    assert "dynoxide" in offspring.values()
+    # As a terminal does it: to everybody in the server's group.
+    os.killpg(server.process.pid, number)
+    assert server.process.wait(20) == 0
+    eventually(lambda: not any(map(is_running, offspring)), seconds=2)
+    assert "Traceback" not in server.stderr
+
+
+def test_what_was_written_is_there_after_a_restart_and_demo_data_is_not_loaded_again(
+    tmp_path: Path, furnished: Path
+) -> None:
+    change = {"lockerId": "locker-000001", "newStatus": "OCCUPIED", "expectedVersion": 1}
+    with serving(tmp_path / "first", SMARTLOCKER_DATA_DIR=str(furnished)) as first:
+        payload = first.ask(UPDATE_STATUS, input=change)["updateLockerStatus"]
+        assert payload == {
+            "locker": {"lockerId": "locker-000001", "status": "OCCUPIED", "version": 2},
+            "userErrors": [],
+        }
+    with serving(tmp_path / "second", SMARTLOCKER_DATA_DIR=str(furnished)) as second:
+        assert second.ask(LOCKER, lockerId="locker-000001")["locker"] == {
+            "lockerId": "locker-000001",
+            "status": "OCCUPIED",
+            "version": 2,
+            "owner": {"name": "Metro Parcel 1"},
+        }
+        assert "Loading demo data" not in second.stderr
+
+
+async def test_a_request_in_flight_is_answered_before_sigterm_ends_the_server(
+    tmp_path: Path, wire: Wire, table: str, dump: Callable[[], Any]
+) -> None:
+    server = await asyncio.to_thread(
+        start, tmp_path / "run", SMARTLOCKER_ENDPOINT_URL=wire.url, SMARTLOCKER_TABLE_NAME=table
+    )
+    try:
+        arrived = asyncio.Event()
+
+        def hold(call: Call) -> Wait | None:
+            if call.operation != "TransactWriteItems":
+                return None
+            arrived.set()
+            return Wait(1.5)
+
+        wire.fault = hold
+        async with httpx.AsyncClient() as client:
+            body = {"query": CREATE_OWNER, "variables": {"input": {"ownerId": "ada", "kind": "USER", "name": "Ada"}}}
+            request = asyncio.create_task(client.post(server.url, json=body, timeout=20))
+            await asyncio.wait_for(arrived.wait(), 10)
+            server.process.send_signal(signal.SIGTERM)
+            answer = await request
+        assert answer.json() == {"data": {"createOwner": {"owner": {"ownerId": "ada", "version": 1}, "userErrors": []}}}
+        assert ("OWNER#ada", "META") in await dump()
+        assert await asyncio.to_thread(server.process.wait, 20) == 0
+    finally:
+        if server.process.poll() is None:
+            server.end(signal.SIGKILL)
+
+
+def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(tmp_path: Path, store_url: str) -> None:
+    settings = {"SMARTLOCKER_ENDPOINT_URL": store_url, "SMARTLOCKER_TABLE_NAME": f"e2e-{tmp_path.name}"}
+    made = subprocess.run(
+        [COMMAND, "table", "create"], env=os.environ | settings, capture_output=True, text=True, check=True
+    )
+    assert made.stdout == f"table e2e-{tmp_path.name} made\n"
+    with serving(tmp_path / "run", **settings, SMARTLOCKER_LOG_LEVEL="error") as server:
+        assert server.greeting[1] == f"The data is in {store_url}, table e2e-{tmp_path.name}"
+        values = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
+        assert server.ask(CREATE_OWNER, input=values)["createOwner"]["userErrors"] == []
+        assert server.ask('{ owner(ownerId: "ada") { name } }') == {"owner": {"name": "Ada"}}
+        missing = server.try_to_ask(LOCKER, lockerId="locker-000001")  # nobody asked for demo data
+        assert missing["errors"][0]["message"] == "There is no locker locker-000001."
+        assert server.offspring == {}
+        assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["stderr", "stdout"]
+        assert server.stderr == ""  # at this level, all is well is not worth a line
+
+
+def test_a_first_start_that_was_cut_short_is_finished_by_the_next(tmp_path: Path) -> None:
+    run, data = tmp_path / "run", tmp_path / "data"
+    settings = {"SMARTLOCKER_DATA_DIR": str(data)}
+    made = subprocess.run(
+        [COMMAND, "table", "create"], env=os.environ | settings, capture_output=True, text=True, check=True
+    )
+    assert made.stdout == "table SmartLocker made\n"
+    (data / "demo-unfinished").touch()  # as a start leaves it that was killed while it loaded
+    with serving(run, **settings) as server:
+        answer = httpx.post(server.url, json={"query": LOCKER, "variables": {"lockerId": "locker-000060"}})
+        assert answer.json()["data"]["locker"]["lockerId"] == "locker-000060"
+        assert not (data / "demo-unfinished").exists()

@@ -1,0 +1,242 @@
+"""Every setting: its default, its documentation, what it does, and what it refuses."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic import ValidationError
+
+from loaders.table.client import open_client
+from server.cli import main
+from server.settings import Settings
+from server.store import connect
+from tests.api import CREATE_RESERVATION
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from loaders.table.client import Connection
+    from tests.api import Api
+
+ROOT = Path(__file__).parent.parent.parent
+DEFAULTS = {
+    "endpoint_url": None,
+    "region": "eu-central-1",
+    "table_name": "SmartLocker",
+    "data_dir": Path(".smartlocker"),
+    "store_binary": None,
+    "host": "127.0.0.1",
+    "port": 8000,
+    "longest_reservation_days": 30,
+    "page_size": 25,
+    "page_size_max": 100,
+    "log_level": "info",
+}
+LOCKERS = 'query ($first: Int) { owner(ownerId: "acme") { lockers(first: $first) { nodes { lockerId } } } }'
+
+
+class NothingIsSentError(Exception):
+    """Raised in place of sending."""
+
+
+@asynccontextmanager
+async def request_of(connection: Connection) -> AsyncIterator[Any]:
+    """The request that a connection would send, which is never sent."""
+    requests: list[Any] = []
+
+    def keep(request: Any, **_: Any) -> None:
+        requests.append(request)
+        raise NothingIsSentError
+
+    async with open_client(connection) as client:
+        client.meta.events.register("before-send.dynamodb", keep)
+        with pytest.raises(NothingIsSentError):
+            await client.describe_table(TableName=connection.table)
+    yield requests[0]
+
+
+@pytest.fixture
+def no_files_of_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whoever runs the tests may have credentials in files: they are not for tests."""
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "nothing"))
+
+
+def test_every_setting_has_a_default() -> None:
+    assert Settings().model_dump() == DEFAULTS
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
+    description = Settings.model_fields[name].description
+    assert description
+    assert description.endswith(".")
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    assert any(f"`SMARTLOCKER_{name.upper()}`" in page.read_text() for page in pages)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("endpoint_url", "http://localhost:8001", "http://localhost:8001"),
+        ("endpoint_url", "https://[::1]:8001/path", "https://[::1]:8001/path"),
+        ("endpoint_url", "aws", "aws"),
+        ("region", "eu-west-3", "eu-west-3"),
+        ("table_name", "Lockers.test-2_3", "Lockers.test-2_3"),
+        ("data_dir", "/var/lib/lockers", Path("/var/lib/lockers")),
+        ("store_binary", "/opt/dynoxide", Path("/opt/dynoxide")),
+        ("host", "::1", "::1"),
+        ("port", "0", 0),
+        ("longest_reservation_days", "3650", 3650),
+        ("page_size", "100", 100),
+        ("page_size_max", "25", 25),
+        ("log_level", "debug", "debug"),
+    ],
+)
+def test_a_setting_comes_from_its_variable(
+    monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: object
+) -> None:
+    monkeypatch.setenv(f"SMARTLOCKER_{name.upper()}", text)
+    assert Settings().model_dump() == DEFAULTS | {name: value}
+
+
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in DEFAULTS:
+        monkeypatch.setenv(f"SMARTLOCKER_{name.upper()}", "")
+    assert Settings().model_dump() == DEFAULTS
+    assert Settings().is_embedded
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("endpoint_url", "localhost:8001"),
+        ("endpoint_url", "ftp://localhost"),
+        ("endpoint_url", "http://"),
+        ("endpoint_url", "http://two words"),
+        ("endpoint_url", "http://under_score:8001"),
+        ("endpoint_url", "http://localhost:port"),
+        ("endpoint_url", "http://localhost:65536"),
+        ("endpoint_url", "AWS"),
+        ("table_name", "no"),
+        ("table_name", "with space"),
+        ("port", "http"),
+        ("port", "-1"),
+        ("port", "65536"),
+        ("longest_reservation_days", "0"),
+        ("longest_reservation_days", "3651"),
+        ("page_size", "0"),
+        ("page_size_max", "0"),
+        ("page_size_max", "101"),
+        ("log_level", "loud"),
+    ],
+)
+def test_a_bad_value_is_refused_by_the_name_of_its_variable(refusal: Callable[..., str], name: str, text: str) -> None:
+    line = refusal(**{name: text})
+    assert line.startswith(f"smartlocker: SMARTLOCKER_{name.upper()}: ")
+
+
+def test_refusals_say_what_is_wrong(refusal: Callable[..., str]) -> None:
+    assert refusal(endpoint_url="http://two words") == (
+        "smartlocker: SMARTLOCKER_ENDPOINT_URL: must be aws or a URL such as http://127.0.0.1:8001"
+    )
+    assert refusal(port="http") == (
+        "smartlocker: SMARTLOCKER_PORT: Input should be a valid integer, unable to parse string as an integer"
+    )
+    assert refusal(page_size="50", page_size_max="49") == (
+        "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
+    )
+    assert refusal(page_size="101") == "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
+
+
+@pytest.fixture
+def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """The one line with which `smartlocker serve` refuses its settings."""
+
+    def serve(**settings: str) -> str:
+        with monkeypatch.context() as patch:
+            for name, value in settings.items():
+                patch.setenv(f"SMARTLOCKER_{name.upper()}", value)
+            patch.setattr(sys, "argv", ["smartlocker", "serve"])
+            with pytest.raises(SystemExit) as ended:
+                main()
+        out, err = capsys.readouterr()
+        assert ended.value.code == 1
+        (line,) = err.splitlines()
+        assert out == ""
+        return str(line)
+
+    return serve
+
+
+async def test_a_url_is_where_requests_go_with_the_region_and_the_table_that_were_set() -> None:
+    settings = Settings(endpoint_url="http://localhost:1", region="eu-west-3", table_name="Lockers")
+    async with connect(settings) as connection, request_of(connection) as request:
+        assert request.url == "http://localhost:1/"
+        assert request.body == b'{"TableName": "Lockers"}'
+        assert "/eu-west-3/dynamodb/" in str(request.headers["Authorization"])
+
+
+@pytest.mark.usefixtures("no_files_of_aws")
+async def test_aws_means_its_own_endpoint_of_the_region_and_its_credential_chain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDOFTHECHAIN")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "no secret")
+    async with connect(Settings(endpoint_url="aws", region="eu-west-3")) as connection:
+        assert (connection.endpoint_url, connection.local) == (None, False)
+        async with request_of(connection) as request:
+            assert request.url == "https://dynamodb.eu-west-3.amazonaws.com/"
+            assert "Credential=AKIDOFTHECHAIN/" in str(request.headers["Authorization"])
+
+
+@pytest.mark.usefixtures("no_files_of_aws")
+def test_aws_without_credentials_is_refused_before_anything_is_sent(refusal: Callable[..., str]) -> None:
+    assert refusal(endpoint_url="aws", port="0") == (
+        "smartlocker: DynamoDB at AWS eu-central-1 cannot be reached: Unable to locate credentials"
+    )
+
+
+async def test_page_sizes_are_the_default_and_the_most_of_a_page(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+) -> None:
+    async with open_api(page_size=2, page_size_max=3) as api:
+        await api.owner("acme")
+        for number in range(5):
+            await api.locker(f"l{number}", "acme")
+        for first, wanted in ((None, ["l0", "l1"]), (1, ["l0"]), (3, ["l0", "l1", "l2"])):
+            data = await api.run(LOCKERS, first=first)
+            assert [node["lockerId"] for node in data["owner"]["lockers"]["nodes"]] == wanted
+        refused = await api.send(LOCKERS, first=4)
+        assert refused["data"] == {"owner": {"lockers": None}}
+        (error,) = refused["errors"]
+        assert (error["extensions"]["code"], error["path"]) == ("BAD_USER_INPUT", ["owner", "lockers"])
+
+
+async def test_the_longest_reservation_is_as_long_as_was_set(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+) -> None:
+    assert Settings(longest_reservation_days=2).longest_reservation == timedelta(days=2)
+    async with open_api(longest_reservation_days=2) as api:
+        await api.owner("ada")
+        await api.locker("l1", "ada")
+        values = {"lockerId": "l1", "ownerId": "ada", "startAt": "2026-03-02T00:00:00Z"}
+        refused = await api.mutate(CREATE_RESERVATION, **values, endAt="2026-03-04T00:00:00.001Z")
+        assert refused["reservation"] is None
+        assert [(error["code"], error["message"]) for error in refused["userErrors"]] == [
+            ("BAD_USER_INPUT", "a reservation may last 2 days at most")
+        ]
+        accepted = await api.mutate(CREATE_RESERVATION, **values, endAt="2026-03-04T00:00:00Z")
+        assert accepted["userErrors"] == []
+
+
+def test_settings_do_not_change_once_they_are_read() -> None:
+    settings = Settings()
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.port = 1  # type: ignore[misc]
