@@ -119,10 +119,14 @@ class Contract:
 
 @dataclass(frozen=True, kw_only=True)
 class GetContract(Contract):
-    """One item by its key; where `claim` is given, its key comes from a claim item that is read first."""
+    """One item by its key; where `claim` is given, its key comes from a claim item that is read first.
+
+    `claim_bytes` is given where the claim's size differs from the item's.
+    """
 
     key: Callable[..., Key]
     claim: Callable[..., Key] | None = None
+    claim_bytes: int | None = None
     consistency: Consistency = Consistency.EVENTUAL
 
     ALLOWED_OPERATIONS = frozenset({"GetItem"})
@@ -135,7 +139,8 @@ class GetContract(Contract):
     @property
     def read_units(self) -> float:
         """The most read units, eventually consistent."""
-        return self.operations * math.ceil(self.item_bytes / _READ_UNIT) / 2
+        sizes = [self.item_bytes] if self.claim is None else [self.claim_bytes or self.item_bytes, self.item_bytes]
+        return sum(math.ceil(size / _READ_UNIT) for size in sizes) / 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +176,7 @@ class StepRule:
     """One item's part in a write: what is done to it, and what must be true of it.
 
     `most` is how often it may stand in one request; `item_bytes` is given where it differs from the contract's.
+    `index_writes` is how often the item is written in the index too: twice where its key there changes.
     """
 
     name: str
@@ -180,6 +186,7 @@ class StepRule:
     when: str = "always"
     most: int = 1
     item_bytes: int | None = None
+    index_writes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,14 +221,17 @@ class WriteContract(Contract):
 
     @property
     def write_units(self) -> int:
-        """The most write units: the dearest steps that fit; a transaction writes, and checks, everything twice."""
+        """The most write units: the dearest steps that fit.
+
+        A transaction writes, and checks, every item of the table twice; the index follows once for each write there.
+        """
         twice = 1 if self.operation == "PutItem" and self.most_steps == 1 else 2
         units = [
-            math.ceil((rule.item_bytes or self.item_bytes) / _WRITE_UNIT)
+            (twice + rule.index_writes) * math.ceil((rule.item_bytes or self.item_bytes) / _WRITE_UNIT)
             for rule in self.steps
             for _ in range(rule.most)
         ]
-        return twice * sum(sorted(units, reverse=True)[: self.most_steps])
+        return sum(sorted(units, reverse=True)[: self.most_steps])
 
 
 def registry(contracts: Iterable[Contract]) -> dict[str, Contract]:

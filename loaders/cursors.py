@@ -46,5 +46,5 @@ def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Place:
 
 
 def _may_be_ours(part: object) -> bool:
-    """Half a surrogate pair, or a key that is too long, a store would refuse in words of its own."""
-    return isinstance(part, str) and part.isascii() and len(part) <= _PART_LONGEST
+    """Half a surrogate pair, or a key that is empty or too long, a store would refuse in words of its own."""
+    return isinstance(part, str) and part.isascii() and 1 <= len(part) <= _PART_LONGEST

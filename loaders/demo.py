@@ -17,10 +17,10 @@ from domain.models import (
     Locker,
     LockerId,
     LockerStatus,
-    LockerSummary,
     Owner,
     OwnerId,
     OwnerKind,
+    OwnerRole,
     Reservation,
     ReservationId,
     ReservationStatus,
@@ -28,8 +28,10 @@ from domain.models import (
 from domain.schedule import has_ended
 from domain.times import Instant, shift
 from loaders import items, keys
+from loaders.demo_places import LOCATIONS, location_id, location_piece
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.operations import Action, Key, Step, Transact
+from loaders.writes.lockers import location_copy, owner_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,6 +43,8 @@ __all__ = ["DemoShape", "demo_pieces", "load_demo", "locker_id", "owner_id"]
 _TRANSACTION_ITEMS = 100
 _TRANSACTIONS_AT_ONCE = 4
 _RESERVED = 0.5
+_ADMIN = 1
+_BOOKING_OWNERS = 100
 _IS_NEW = "attribute_not_exists(#PK)"
 
 _FIRST_NAMES = ("Ada", "Bruno", "Chiara", "Daan", "Elif", "Farid", "Greta", "Hana", "Ivo", "Jun", "Kira", "Luca")
@@ -71,10 +75,13 @@ def locker_id(number: int) -> LockerId:
 
 
 def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[_Piece]:
-    """The items, an owner or a locker at a time; what belongs together is in one piece."""
+    """The items, an owner, a location or a locker at a time; what belongs together is in one piece."""
     midnight = Instant(f"{now[:10]}T00:00:00.000Z")
     for number in range(shape.owners):
         yield _owner(number, midnight)
+    owners = [owner_id(number) for number in range(min(shape.owners, _BOOKING_OWNERS))]
+    for number in range(LOCATIONS):
+        yield location_piece(number, owners, owner_id(_ADMIN), midnight)
     for number in range(shape.lockers):
         events = shape.events // shape.lockers + (number < shape.events % shape.lockers)
         yield _locker(number, shape.owners, events, midnight, now)
@@ -149,8 +156,10 @@ def _owner(number: int, midnight: Instant) -> _Piece:
         created_at=created,
         updated_at=created,
         version=1,
+        role=OwnerRole.ADMIN if number == _ADMIN else OwnerRole.USER,
     )
-    content = fingerprint(CreateOwner(kind=owner.kind, name=owner.name, email=owner.email), without="owner_id")
+    command = CreateOwner(kind=owner.kind, name=owner.name, email=owner.email, role=owner.role)
+    content = fingerprint(command, without="owner_id")
     claim = items.EMAIL_CLAIM.encode(items.EmailClaim(owner_id=owner.owner_id))
     return [
         (keys.owner(owner.owner_id), items.OWNER.encode(owner) | {"fingerprint": content}),
@@ -160,6 +169,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
 
 def _locker(number: int, owners: int, events: int, midnight: Instant, now: Instant) -> _Piece:
     chance = random.Random(f"locker {number}")
+    location = location_id(number)
     status = chance.choices(tuple(LockerStatus), weights=(70, 25, 5))[0]
     created = shift(midnight, timedelta(days=-chance.randint(10, 400), minutes=chance.randint(0, 1439)))
     locker = Locker(
@@ -171,18 +181,14 @@ def _locker(number: int, owners: int, events: int, midnight: Instant, now: Insta
         updated_at=created,
         # One that is not as it was registered has been changed once.
         version=1 if status is LockerStatus.AVAILABLE else 2,
+        location_id=location,
     )
-    content = fingerprint(RegisterLocker(owner_id=locker.owner_id, alias=locker.alias), without="locker_id")
-    summary = LockerSummary(
-        owner_id=locker.owner_id,
-        locker_id=locker.locker_id,
-        status=locker.status,
-        alias=locker.alias,
-        updated_at=locker.updated_at,
-    )
+    command = RegisterLocker(owner_id=locker.owner_id, alias=locker.alias, location_id=location)
+    content = fingerprint(command, without="locker_id")
     piece = [
         (keys.locker(locker.locker_id), items.LOCKER.encode(locker) | {"fingerprint": content}),
-        (keys.owner_locker(locker.owner_id, locker.locker_id), items.OWNER_LOCKER.encode(summary)),
+        (keys.owner_locker(locker.owner_id, locker.locker_id), owner_copy(locker)),
+        (keys.location_locker(location, locker.locker_id), location_copy(locker)),
     ]
     if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         piece += _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight, now=now)

@@ -20,6 +20,7 @@ from rich.table import Table
 
 from loaders.contracts import CONTRACTS
 from loaders.demo import DemoShape, load_demo, owner_id
+from loaders.demo_places import LOCATIONS
 from loaders.table.client import open_store
 from loaders.table.definition import TableProblemError, check_table, create_table, describe_table
 from loaders.table.embedded import EmbeddedStoreError
@@ -221,7 +222,7 @@ def _greet(settings: Settings, connection: Connection, port: int) -> None:
 async def _load_demo(connection: Connection, shape: DemoShape) -> int:
     async with open_store(connection) as store:
         with Progress(console=Console(stderr=True)) as progress:
-            task = progress.add_task("Loading demo data", total=shape.owners + shape.lockers)
+            task = progress.add_task("Loading demo data", total=shape.owners + LOCATIONS + shape.lockers)
             try:
                 return await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
             except ExceptionGroup as group:

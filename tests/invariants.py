@@ -22,6 +22,10 @@ def check_invariants(items: Items, now: str) -> None:
     _claims_are_one_to_one(by_kind)
     _reservation_copies_equal_reservations(by_kind)
     _emails_are_claimed(by_kind)
+    _slots_belong_to_one_event(by_kind)
+    _booking_copies_equal_bookings(by_kind)
+    _only_pending_bookings_are_in_the_index(items)
+    _codes_are_claimed(by_kind)
 
 
 def live_reservations(items: Items, locker_id: str) -> list[dict[str, Any]]:
@@ -50,6 +54,58 @@ def _copies_equal_lockers(by_kind: dict[str, list[dict[str, Any]]]) -> None:
         copies[copy["lockerId"]].append(tuple(copy.get(name) for name in shown))
     lockers = {item["lockerId"]: [tuple(item.get(name) for name in shown)] for item in by_kind["LOCKER"]}
     assert copies == lockers
+    placed = {
+        (copy["PK"], copy["lockerId"], *(copy.get(name) for name in shown)) for copy in by_kind["LOCATION_LOCKER"]
+    }
+    assert len(placed) == len(by_kind["LOCATION_LOCKER"])
+    assert placed == {
+        (f"LOCATION#{item['locationId']}", item["lockerId"], *(item.get(name) for name in shown))
+        for item in by_kind["LOCKER"]
+        if "locationId" in item
+    }
+
+
+def _slots_belong_to_one_event(by_kind: dict[str, list[dict[str, Any]]]) -> None:
+    """An approved booking has all its half days, any other has none."""
+    halves = {"MORNING": ["MORNING"], "AFTERNOON": ["AFTERNOON"], "FULL_DAY": ["AFTERNOON", "MORNING"]}
+    held: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for slot in by_kind["CALENDAR_SLOT"]:
+        assert slot["SK"] == f"DAY#{slot['date']}#{slot['slot']}", slot
+        if "bookingId" in slot:
+            held[slot["bookingId"]].append((slot["locationId"], slot["date"], slot["slot"]))
+    wanted = {
+        item["bookingId"]: [(item["locationId"], item["date"], half) for half in halves[item["duration"]]]
+        for item in by_kind["BOOKING"]
+        if item["status"] == "APPROVED"
+    }
+    assert {booking_id: sorted(slots) for booking_id, slots in held.items()} == wanted
+
+
+def _booking_copies_equal_bookings(by_kind: dict[str, list[dict[str, Any]]]) -> None:
+    apart = {"PK", "SK", "GSI1PK", "GSI1SK", "entityType", "fingerprint"}
+
+    def content(kind: str) -> list[str]:
+        return sorted(
+            str(sorted((name, str(value)) for name, value in item.items() if name not in apart))
+            for item in by_kind[kind]
+        )
+
+    assert content("OWNER_BOOKING") == content("BOOKING")
+
+
+def _only_pending_bookings_are_in_the_index(items: Items) -> None:
+    for item in items.values():
+        if item["entityType"] == "BOOKING":
+            assert ("GSI1PK" in item) is (item["status"] == "PENDING"), item
+        elif item["entityType"] == "LOCATION":
+            assert item["GSI1PK"] == f"LOCATION#{item['status']}", item
+        else:
+            assert "GSI1PK" not in item, item
+
+
+def _codes_are_claimed(by_kind: dict[str, list[dict[str, Any]]]) -> None:
+    claims = {(item["PK"], item["locationId"]) for item in by_kind["LOCATION_CODE"]}
+    assert claims == {(f"LOCATION_CODE#{item['code']}", item["locationId"]) for item in by_kind["LOCATION"]}
 
 
 def _pointers_are_right(by_kind: dict[str, list[dict[str, Any]]], now: str) -> None:

@@ -18,6 +18,7 @@ from loaders.table.operations import Action
 __all__ = ["LOCATION_BYTES", "QC_30", "QC_31", "QC_32", "QC_33", "QC_34"]
 
 LOCATION_BYTES = 8000
+_CODE_BYTES = 600
 _IS_NEW = "attribute_not_exists(#PK)"
 
 QC_30 = WriteContract(
@@ -25,8 +26,8 @@ QC_30 = WriteContract(
     purpose="Create a location",
     operation="TransactWriteItems",
     steps=(
-        StepRule(name="location", action=Action.PUT, key=keys.location, condition=_IS_NEW),
-        StepRule(name="code", action=Action.PUT, key=keys.location_code, condition=_IS_NEW, item_bytes=600),
+        StepRule(name="location", action=Action.PUT, key=keys.location, condition=_IS_NEW, index_writes=1),
+        StepRule(name="code", action=Action.PUT, key=keys.location_code, condition=_IS_NEW, item_bytes=_CODE_BYTES),
     ),
     most_steps=2,
     fields=("Mutation.createLocation",),
@@ -41,6 +42,7 @@ QC_31 = GetContract(
     operation="GetItem",
     key=keys.location,
     claim=keys.location_code,
+    claim_bytes=_CODE_BYTES,
     fields=(
         "Query.location",
         "Query.locationByCode",
@@ -74,7 +76,13 @@ QC_33 = WriteContract(
     operation="TransactWriteItems",
     reads=("GetItem of the location, strong",),
     steps=(
-        StepRule(name="location", action=Action.UPDATE, key=keys.location, condition="#version = :expectedVersion"),
+        StepRule(
+            name="location",
+            action=Action.UPDATE,
+            key=keys.location,
+            condition="#version = :expectedVersion",
+            index_writes=2,
+        ),
     ),
     most_steps=1,
     fields=("Mutation.updateLocation", "Mutation.deactivateLocation", "Mutation.reactivateLocation"),

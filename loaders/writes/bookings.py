@@ -232,11 +232,12 @@ def check_location(refusal: TransactionRefusedError, location_id: LocationId) ->
     raise LocationInactiveError(f"Location {location_id} is inactive.", ("input", "locationId")) from None
 
 
-def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...]) -> None:
-    """A half day belongs to one event."""
+def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], but: BookingId | None = None) -> None:
+    """A half day belongs to one event; that it is the booking's own already is no obstacle to it."""
     for step, item in refusal.refused:
-        if step.name == "slot" and item is not None:
-            raise SlotTakenError(CALENDAR_SLOT.decode(item), path) from None
+        slot = CALENDAR_SLOT.decode(item) if step.name == "slot" and item is not None else None
+        if slot is not None and (but is None or slot.booking_id != but):
+            raise SlotTakenError(slot, path) from None
 
 
 async def _decide(
@@ -265,7 +266,7 @@ async def _decide(
         except TransactionRefusedError as refusal:
             check_admin(refusal)
             if "booking" not in refusal.failed:
-                check_slots(refusal, ("input", "bookingId"))
+                check_slots(refusal, ("input", "bookingId"), but=booking.booking_id)
             continue  # somebody else decided it meanwhile
         return decided
     raise UnavailableError("Too many changes met at this booking: try again in a moment.", ("input", "bookingId"))

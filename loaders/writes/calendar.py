@@ -147,7 +147,7 @@ async def _first_result(backend: Backend, existing: CalendarClaim, wanted: Calen
     ]
     found = await backend.store.batch_get(QC_49.batch(wanted_keys, consistent=True))
     slots = [CALENDAR_SLOT.decode(found[key]) for key in wanted_keys if key in found]
-    is_there = bool(slots) and all(slot.event_id == existing.event_id for slot in slots)
+    is_there = bool(slots) and all(slot.event_id == existing.event_id and slot.booking_id is None for slot in slots)
     if existing.fingerprint != wanted.fingerprint or not is_there:
         message = f"The id {wanted.event_id} was used before, for another event or one that was deleted."
         raise IdTakenError(message, ("input", "eventId"))

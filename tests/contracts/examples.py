@@ -6,39 +6,68 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from domain.booking_commands import CreateLocation
 from domain.commands import (
     CreateOwner,
     CreateReservation,
     ExtendReservation,
+    MoveLocker,
     RecordAccessEvent,
     RegisterLocker,
-    RenameLocker,
     TransferLocker,
     UpdateLockerStatus,
     UpdateOwner,
 )
-from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, ReservationId
+from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole, ReservationId
 from loaders import reads
 from loaders.batch import open_loaders
 from loaders.contracts import CONTRACTS
 from loaders.reads import Slice, Window
 from loaders.writes.events import record_access_events
-from loaders.writes.lockers import register_locker, rename_locker, transfer_locker, update_locker_status
+from loaders.writes.locations import create_location
+from loaders.writes.lockers import move_locker, register_locker, transfer_locker, update_locker_status
 from loaders.writes.owners import create_owner, update_owner
 from loaders.writes.reservations import create_reservation, extend_reservation
-from tests.contracts.lists import LISTS, LOCKER, NAME, NOON, OTHER_OWNER, OWNER, at, large_metadata
+from tests.contracts.list_example import (
+    LOCATION,
+    LOCKER,
+    NAME,
+    NOON,
+    OTHER_LOCATION,
+    OTHER_OWNER,
+    OWNER,
+    at,
+)
+from tests.contracts.lists import LISTS, large_metadata
+from tests.contracts.place_lists import LARGE_LAT, LARGE_LNG, LARGE_ZONE, large_place
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from domain.models import LocationId
     from loaders.backend import Backend
     from loaders.contract import QueryContract
     from tests.contracts.seeds import Seeds
 
-__all__ = ["EXAMPLES", "Example", "large_event", "large_locker", "large_owner", "large_reservation", "numbers"]
+__all__ = [
+    "CODE",
+    "EXAMPLES",
+    "Example",
+    "large_event",
+    "large_location",
+    "large_locker",
+    "large_owner",
+    "large_reservation",
+    "list_example",
+    "make_location",
+    "numbers",
+    "two_owners",
+]
 
 EMAIL = "a" * 64 + "@" + "b" * 185 + ".com"
 OTHER_EMAIL = "c" * 64 + "@" + "b" * 185 + ".com"
+PHONE = "+" + "1" * 30
+CODE = "c" * 40
 RESERVATION = ReservationId("r" * 64)
 EVENT = EventId("e" * 64)
 
@@ -58,14 +87,36 @@ async def _nothing() -> None:
 
 async def large_owner(backend: Backend, _: object = None) -> None:
     """An owner with the longest of everything."""
-    command = CreateOwner(owner_id=OWNER, kind=OwnerKind.ORGANIZATION, name=NAME, email=EMAIL)
+    command = CreateOwner(
+        owner_id=OWNER, kind=OwnerKind.ORGANIZATION, name=NAME, email=EMAIL, phone=PHONE, role=OwnerRole.ADMIN
+    )
     await create_owner(backend, command)
 
 
-async def large_locker(backend: Backend, _: object = None) -> None:
-    """Such an owner's locker."""
+async def make_location(backend: Backend, location_id: LocationId = LOCATION, code: str = CODE) -> object:
+    """Creates a location with the longest of everything."""
+    command = CreateLocation(
+        location_id=location_id,
+        code=code,
+        name=NAME,
+        time_zone=LARGE_ZONE,
+        lat=LARGE_LAT,
+        lng=LARGE_LNG,
+        **large_place(),
+    )
+    return await create_location(backend, command)
+
+
+async def large_location(backend: Backend, _: object = None) -> None:
+    """Such an owner, an admin, and such a location."""
     await large_owner(backend)
-    await register_locker(backend, RegisterLocker(locker_id=LOCKER, owner_id=OWNER, alias=NAME))
+    await make_location(backend)
+
+
+async def large_locker(backend: Backend, _: object = None) -> None:
+    """Such an owner's locker at such a location."""
+    await large_location(backend)
+    await _register(backend)
 
 
 async def large_reservation(backend: Backend, _: object = None) -> None:
@@ -98,10 +149,21 @@ async def _recorded(backend: Backend, _: object) -> None:
     await record_access_events(backend, [large_event(EVENT, numbers())], [("input",)])
 
 
-async def _two_owners(backend: Backend, _: object) -> None:
+async def two_owners(backend: Backend, _: object = None) -> None:
+    """Such a locker, and another owner."""
     await large_locker(backend)
-    other = CreateOwner(owner_id=OTHER_OWNER, kind=OwnerKind.ORGANIZATION, name=NAME, email=OTHER_EMAIL)
+    other = CreateOwner(owner_id=OTHER_OWNER, kind=OwnerKind.ORGANIZATION, name=NAME, email=OTHER_EMAIL, phone=PHONE)
     await create_owner(backend, other)
+
+
+async def _two_locations(backend: Backend, _: object) -> None:
+    await large_locker(backend)
+    await make_location(backend, OTHER_LOCATION, CODE[::-1][1:])
+
+
+async def _register(backend: Backend) -> object:
+    command = RegisterLocker(locker_id=LOCKER, owner_id=OWNER, alias=NAME, location_id=LOCATION)
+    return await register_locker(backend, command)
 
 
 async def _reserve(backend: Backend) -> object:
@@ -126,7 +188,7 @@ async def _record(backend: Backend) -> object:
     return await record_access_events(backend, chosen, [("input", "events", str(number)) for number in range(25)])
 
 
-def _list(contract_id: str, queries: int = 1) -> Example:
+def list_example(contract_id: str, queries: int = 1) -> Example:
     """The largest page, with one item more behind it."""
     contract: QueryContract = CONTRACTS[contract_id]  # type: ignore[assignment]
     example = LISTS[contract_id]
@@ -144,14 +206,14 @@ EXAMPLES: dict[str, Example] = {
         run=lambda backend: open_loaders(backend).locker.load(LOCKER),
         operations={"GetItem": 1},
     ),
-    "QC-02": _list("QC-02"),
+    "QC-02": list_example("QC-02"),
     "QC-03": Example(prepare=large_locker, run=_occupy, operations={"GetItem": 1, "TransactWriteItems": 1}),
     "QC-04": Example(
         prepare=large_locker, run=_reserve, operations={"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
     ),
-    "QC-05": _list("QC-05"),
+    "QC-05": list_example("QC-05"),
     "QC-06": Example(
-        prepare=_two_owners,
+        prepare=two_owners,
         run=lambda backend: transfer_locker(
             backend, TransferLocker(locker_id=LOCKER, new_owner_id=OTHER_OWNER, expected_version=1)
         ),
@@ -163,19 +225,19 @@ EXAMPLES: dict[str, Example] = {
         operations={"GetItem": 1},
     ),
     "QC-08": Example(prepare=large_locker, run=_record, operations={"GetItem": 1, "TransactWriteItems": 1}),
-    "QC-09": _list("QC-09", queries=2),
+    "QC-09": list_example("QC-09", queries=2),
     "QC-10": Example(
         prepare=_recorded, run=lambda backend: reads.latest_event(backend.store, LOCKER), operations={"Query": 1}
     ),
     "QC-11": Example(
-        prepare=large_owner,
-        run=lambda backend: register_locker(backend, RegisterLocker(locker_id=LOCKER, owner_id=OWNER, alias=NAME)),
+        prepare=large_location,
+        run=_register,
         operations={"TransactWriteItems": 1},
     ),
     "QC-12": Example(
-        prepare=large_locker,
-        run=lambda backend: rename_locker(
-            backend, RenameLocker(locker_id=LOCKER, alias=NAME[::-1], expected_version=1)
+        prepare=_two_locations,
+        run=lambda backend: move_locker(
+            backend, MoveLocker(locker_id=LOCKER, new_location_id=OTHER_LOCATION, expected_version=1)
         ),
         operations={"GetItem": 1, "TransactWriteItems": 1},
     ),
@@ -184,7 +246,7 @@ EXAMPLES: dict[str, Example] = {
         run=_extend,
         operations={"BatchGetItem": 1, "GetItem": 1, "Query": 1, "TransactWriteItems": 1},
     ),
-    "QC-14": _list("QC-14"),
+    "QC-14": list_example("QC-14"),
     "QC-15": Example(
         prepare=large_reservation,
         run=lambda backend: reads.reservation_by_id(backend.store, LOCKER, RESERVATION),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from domain.bookings import DaySlot
 from domain.models import (
     AccessAction,
     AccessEvent,
@@ -14,51 +13,37 @@ from domain.models import (
     LockerId,
     LockerStatus,
     LockerSummary,
-    OwnerId,
     Reservation,
     ReservationId,
     ReservationStatus,
 )
-from domain.times import Instant, shift
+from domain.times import Day
 from loaders import keys, reads
 from loaders.items import ACCESS_EVENT, OWNER_LOCKER, OWNER_RESERVATION, RESERVATION
-from loaders.table.operations import Key
+from loaders.table.operations import IndexKey, Key
+from tests.contracts.list_example import (
+    BOOKING,
+    LOCATION,
+    LOCKER,
+    NAME,
+    NOON,
+    OTHER_BOOKING,
+    OTHER_LOCATION,
+    OTHER_LOCKER,
+    OTHER_OWNER,
+    OWNER,
+    ListExample,
+    at,
+)
+from tests.contracts.place_lists import PLACE_LISTS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from domain.bookings import BookingId
+    from domain.models import LocationId, OwnerId
+    from loaders.table.operations import Place
+    from tests.contracts.list_example import Seed
 
-    from loaders.contract import Order
-    from loaders.reads import Page, Slice, Window
-    from loaders.table.client import Store
-
-    Read = Callable[[Store, Slice, Order, Window], Awaitable[Page[Any]]]
-
-__all__ = ["LISTS", "ListExample", "Seed", "at", "large_metadata", "neighbours"]
-
-Seed = tuple[Key, "Mapping[str, Any]"]
-
-NOON = Instant("2026-03-01T12:00:00.000Z")
-OWNER = OwnerId("o" * 64)
-LOCKER = LockerId("l" * 64)
-OTHER_OWNER, OTHER_LOCKER = OwnerId("o" * 63 + "p"), LockerId("l" * 63 + "m")
-NAME = "😀" * 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class ListExample:
-    """The list of one partition; `seed(n)` is its nth item in ascending order, `large` as large as it can be."""
-
-    read: Read
-    seed: Callable[[int], Seed]
-    large: Callable[[int], Seed]
-    name_of: Callable[[Any], str]
-    own: tuple[str, str]
-    has_window: bool = True
-
-
-def at(number: int) -> Instant:
-    """So many minutes after noon."""
-    return shift(NOON, timedelta(minutes=number))
+__all__ = ["LISTS", "large_metadata", "neighbours"]
 
 
 def large_metadata() -> dict[str, Any]:
@@ -66,27 +51,56 @@ def large_metadata() -> dict[str, Any]:
     return {"a": "x" * (16 * 1024 - len('{"a":""}'))}
 
 
-def neighbours(example: ListExample) -> list[Key]:
+def neighbours(example: ListExample) -> list[Place]:
     """A key of every kind, in the list's own partition and beside it, but for the list's own items."""
-    reservation, event = ReservationId("r"), EventId("e")
-    crowd = [
-        key
-        for locker, owner in ((LOCKER, OWNER), (OTHER_LOCKER, OTHER_OWNER))
-        for key in (
-            keys.locker(locker),
-            keys.active_pointer(locker),
-            keys.reservation_guard(locker),
-            keys.reservation_claim(locker, reservation),
-            keys.event_claim(locker, event),
-            keys.reservation(locker, NOON, reservation),
-            keys.event(locker, NOON, event),
-            keys.owner(owner),
-            keys.owner_locker(owner, locker),
-            keys.owner_reservation(owner, NOON, reservation),
-        )
+    crowd: list[Place] = [
+        *_keys_of_lockers(LOCKER, OWNER),
+        *_keys_of_lockers(OTHER_LOCKER, OTHER_OWNER),
+        *_keys_of_places(LOCATION, BOOKING, OWNER),
+        *_keys_of_places(OTHER_LOCATION, OTHER_BOOKING, OTHER_OWNER),
+        IndexKey("LOCATION#1", "META", "LOCATION#ACTIVE", f"{NOON}#1"),
+        IndexKey("LOCATION#2", "META", "LOCATION#INACTIVE", f"{NOON}#2"),
+        IndexKey("BOOKING#1", "META", "BOOKING#PENDING", f"{NOON}#1"),
     ]
+    return [place for place in crowd if not _is_own(example, place)]
+
+
+def _is_own(example: ListExample, place: Place) -> bool:
     partition, beginning = example.own
-    return [key for key in crowd if not (key.pk == partition and key.sk.startswith(beginning))]
+    if isinstance(place, IndexKey):
+        return example.in_index and place.index_pk == partition
+    return not example.in_index and place.pk == partition and place.sk.startswith(beginning)
+
+
+def _keys_of_lockers(locker: LockerId, owner: OwnerId) -> tuple[Key, ...]:
+    reservation, event = ReservationId("r"), EventId("e")
+    return (
+        keys.locker(locker),
+        keys.active_pointer(locker),
+        keys.reservation_guard(locker),
+        keys.reservation_claim(locker, reservation),
+        keys.event_claim(locker, event),
+        keys.reservation(locker, NOON, reservation),
+        keys.event(locker, NOON, event),
+        keys.owner(owner),
+        keys.owner_locker(owner, locker),
+        keys.owner_reservation(owner, NOON, reservation),
+    )
+
+
+def _keys_of_places(location: LocationId, booking: BookingId, owner: OwnerId) -> tuple[Key, ...]:
+    day = Day("2026-03-01")
+    return (
+        keys.location(location),
+        keys.location_code(location.lower()),
+        keys.location_locker(location, LOCKER),
+        keys.calendar_slot(location, day, DaySlot.MORNING),
+        keys.calendar_claim(location, "e"),
+        keys.booking(booking),
+        keys.payment(booking, "p"),
+        keys.owner_booking(owner, day, booking),
+        keys.notification(owner, NOON, "n"),
+    )
 
 
 def _owner_locker(number: int) -> Seed:
@@ -143,7 +157,6 @@ LISTS: dict[str, ListExample] = {
         large=_owner_locker,
         name_of=lambda summary: str(summary.locker_id),
         own=(f"OWNER#{OWNER}", "LOCKER#"),
-        has_window=False,
     ),
     "QC-05": ListExample(
         read=lambda store, part, order, window: reads.locker_reservations(store, LOCKER, window, part, order),
@@ -151,6 +164,7 @@ LISTS: dict[str, ListExample] = {
         large=_locker_reservation,
         name_of=lambda reservation: str(reservation.reservation_id),
         own=(f"LOCKER#{LOCKER}", "RES#2"),
+        has_window=True,
     ),
     "QC-09": ListExample(
         read=lambda store, part, order, window: reads.access_events(store, LOCKER, window, part, order),
@@ -158,6 +172,7 @@ LISTS: dict[str, ListExample] = {
         large=lambda number: _event(number, large_metadata()),
         name_of=lambda event: str(event.event_id),
         own=(f"LOCKER#{LOCKER}", "EVT#"),
+        has_window=True,
     ),
     "QC-14": ListExample(
         read=lambda store, part, order, window: reads.owner_reservations(store, OWNER, window, part, order),
@@ -165,5 +180,7 @@ LISTS: dict[str, ListExample] = {
         large=_owner_reservation,
         name_of=lambda reservation: str(reservation.reservation_id),
         own=(f"OWNER#{OWNER}", "RES#2"),
+        has_window=True,
     ),
+    **PLACE_LISTS,
 }

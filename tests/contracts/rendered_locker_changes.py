@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from domain.models import LockerStatus
 from loaders.contracts import QC_03, QC_12
-from loaders.writes.lockers import changing, mending
+from loaders.writes.lockers import changing
 from tests.contracts.rendered_lockers import LOCKER, NAMELESS, TEN
 
 if TYPE_CHECKING:
     from loaders.table.operations import Operation
 
-__all__ = ["CASES"]
+__all__ = ["CASES", "LOCKER_OCCUPIED", "LOCKER_RENAMED"]
 
 OCCUPIED = replace(LOCKER, status=LockerStatus.OCCUPIED, updated_at=TEN, version=2)
 RENAMED = replace(LOCKER, alias="Hall 4", updated_at=TEN, version=2)
@@ -121,7 +121,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
         },
     ),
     "QC-03 change the state of a locker whose copy is missing": (
-        mending(QC_03, LOCKER, OCCUPIED),
+        changing(QC_03, LOCKER, OCCUPIED, frozenset({"copy"})),
         {
             "TransactItems": [
                 LOCKER_OCCUPIED,
@@ -177,7 +177,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
         },
     ),
     "QC-12 rename a locker whose copy is missing": (
-        mending(QC_12, LOCKER, RENAMED),
+        changing(QC_12, LOCKER, RENAMED, frozenset({"copy"})),
         {
             "TransactItems": [
                 LOCKER_RENAMED,

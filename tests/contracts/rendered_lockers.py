@@ -12,7 +12,7 @@ from loaders.writes.lockers import registering, transferring
 if TYPE_CHECKING:
     from loaders.table.operations import Operation
 
-__all__ = ["CASES", "LOCKER", "NAMELESS", "TEN"]
+__all__ = ["CASES", "LOCKER", "LOCKER_TRANSFERRED", "NAMELESS", "NEW_OWNER_EXISTS", "OWNER_EXISTS", "TEN"]
 
 NINE, TEN = Instant("2026-03-01T09:00:00.000Z"), Instant("2026-03-01T10:00:00.000Z")
 LOCKER = Locker(
@@ -31,6 +31,36 @@ OWNER_EXISTS = {
     "ConditionCheck": {
         "TableName": "T",
         "Key": {"PK": {"S": "OWNER#acme"}, "SK": {"S": "META"}},
+        "ConditionExpression": "attribute_exists(#PK)",
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        "ExpressionAttributeNames": {"#PK": "PK"},
+    }
+}
+LOCKER_TRANSFERRED = {
+    "Update": {
+        "TableName": "T",
+        "Key": {"PK": {"S": "LOCKER#l1"}, "SK": {"S": "META"}},
+        "UpdateExpression": "SET #ownerId = :ownerId, #updatedAt = :updatedAt, #version = :version",
+        "ConditionExpression": "#version = :expectedVersion AND #ownerId = :readOwner",
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        "ExpressionAttributeNames": {
+            "#ownerId": "ownerId",
+            "#updatedAt": "updatedAt",
+            "#version": "version",
+        },
+        "ExpressionAttributeValues": {
+            ":expectedVersion": {"N": "1"},
+            ":readOwner": {"S": "acme"},
+            ":ownerId": {"S": "other"},
+            ":updatedAt": {"S": "2026-03-01T10:00:00.000Z"},
+            ":version": {"N": "2"},
+        },
+    }
+}
+NEW_OWNER_EXISTS = {
+    "ConditionCheck": {
+        "TableName": "T",
+        "Key": {"PK": {"S": "OWNER#other"}, "SK": {"S": "META"}},
         "ConditionExpression": "attribute_exists(#PK)",
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         "ExpressionAttributeNames": {"#PK": "PK"},
@@ -136,27 +166,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
         transferring(LOCKER, TRANSFERRED),
         {
             "TransactItems": [
-                {
-                    "Update": {
-                        "TableName": "T",
-                        "Key": {"PK": {"S": "LOCKER#l1"}, "SK": {"S": "META"}},
-                        "UpdateExpression": "SET #ownerId = :ownerId, #updatedAt = :updatedAt, #version = :version",
-                        "ConditionExpression": "#version = :expectedVersion AND #ownerId = :readOwner",
-                        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                        "ExpressionAttributeNames": {
-                            "#ownerId": "ownerId",
-                            "#updatedAt": "updatedAt",
-                            "#version": "version",
-                        },
-                        "ExpressionAttributeValues": {
-                            ":expectedVersion": {"N": "1"},
-                            ":readOwner": {"S": "acme"},
-                            ":ownerId": {"S": "other"},
-                            ":updatedAt": {"S": "2026-03-01T10:00:00.000Z"},
-                            ":version": {"N": "2"},
-                        },
-                    }
-                },
+                LOCKER_TRANSFERRED,
                 {"Delete": {"TableName": "T", "Key": {"PK": {"S": "OWNER#acme"}, "SK": {"S": "LOCKER#l1"}}}},
                 {
                     "Put": {
@@ -173,15 +183,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
                         },
                     }
                 },
-                {
-                    "ConditionCheck": {
-                        "TableName": "T",
-                        "Key": {"PK": {"S": "OWNER#other"}, "SK": {"S": "META"}},
-                        "ConditionExpression": "attribute_exists(#PK)",
-                        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-                        "ExpressionAttributeNames": {"#PK": "PK"},
-                    }
-                },
+                NEW_OWNER_EXISTS,
             ],
             "ClientRequestToken": "token",
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.models import Owner, OwnerId, OwnerKind
+from domain.models import Owner, OwnerId, OwnerKind, OwnerRole
 from domain.times import Instant
 from loaders.writes.owners import changing, creating
 
@@ -87,6 +87,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
                             "createdAt": {"S": "2026-03-01T09:00:00.000Z"},
                             "updatedAt": {"S": "2026-03-01T09:00:00.000Z"},
                             "version": {"N": "1"},
+                            "role": {"S": "USER"},
                             "fingerprint": {"S": "content"},
                         },
                         "ConditionExpression": "attribute_not_exists(#PK)",
@@ -116,6 +117,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
                             "createdAt": {"S": "2026-03-01T09:00:00.000Z"},
                             "updatedAt": {"S": "2026-03-01T09:00:00.000Z"},
                             "version": {"N": "1"},
+                            "role": {"S": "USER"},
                             "fingerprint": {"S": "content"},
                         },
                         "ConditionExpression": "attribute_not_exists(#PK)",
@@ -225,6 +227,37 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
                     }
                 },
                 OLD_ADDRESS_RELEASED,
+            ],
+            "ClientRequestToken": "token",
+        },
+    ),
+    "QC-22 give an owner a telephone number and make it an admin": (
+        changing(OWNER, replace(OWNER, phone="+39 123 456", role=OwnerRole.ADMIN, updated_at=TEN, version=2)),
+        {
+            "TransactItems": [
+                {
+                    "Update": {
+                        "TableName": "T",
+                        "Key": {"PK": {"S": "OWNER#acme"}, "SK": {"S": "META"}},
+                        "UpdateExpression": "SET #updatedAt = :updatedAt, #version = :version, #role = :role, "
+                        "#phone = :phone",
+                        "ConditionExpression": "#version = :expectedVersion",
+                        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                        "ExpressionAttributeNames": {
+                            "#phone": "phone",
+                            "#role": "role",
+                            "#updatedAt": "updatedAt",
+                            "#version": "version",
+                        },
+                        "ExpressionAttributeValues": {
+                            ":expectedVersion": {"N": "1"},
+                            ":phone": {"S": "+39 123 456"},
+                            ":role": {"S": "ADMIN"},
+                            ":updatedAt": {"S": "2026-03-01T10:00:00.000Z"},
+                            ":version": {"N": "2"},
+                        },
+                    }
+                }
             ],
             "ClientRequestToken": "token",
         },

@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loaders.contract import WriteContract
+from loaders.contract import QueryContract, WriteContract
 from loaders.contracts import CONTRACTS
 from loaders.table.operations import Put, Query, Transact
 from tests.contracts import (
+    rendered_bookings,
+    rendered_calendar,
+    rendered_cancellations,
     rendered_changes,
     rendered_events,
+    rendered_locations,
     rendered_locker_changes,
     rendered_lockers,
+    rendered_moves,
     rendered_owners,
+    rendered_placed_lockers,
+    rendered_places,
     rendered_reads,
     rendered_reservations,
 )
@@ -31,6 +38,13 @@ MODULES = (
     rendered_reservations,
     rendered_changes,
     rendered_events,
+    rendered_places,
+    rendered_locations,
+    rendered_placed_lockers,
+    rendered_moves,
+    rendered_bookings,
+    rendered_cancellations,
+    rendered_calendar,
 )
 CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
     name: case for module in MODULES for name, case in module.CASES.items()
@@ -70,9 +84,17 @@ def test_every_step_that_a_write_names_is_rendered_as_its_rule_says(contract: Wr
 def test_no_request_filters_scans_or_reads_without_a_bound(name: str) -> None:
     operation, request = CASES[name]
     assert "FilterExpression" not in str(request)
-    assert "IndexName" not in str(request)
-    if isinstance(operation, Query):
-        assert 1 <= request["Limit"] <= 101
+    if not isinstance(operation, Query):
+        assert "IndexName" not in str(request)
+        return
+    contract = CONTRACTS[operation.contract]
+    if isinstance(contract, QueryContract):
+        assert request.get("IndexName") == contract.index
+        assert 1 <= request["Limit"] <= contract.page.maximum + contract.page.look_ahead
+    else:
+        assert "IndexName" not in request
+        assert 1 <= request["Limit"] <= 100
+    assert "GSI1" not in request["KeyConditionExpression"] or request["ConsistentRead"] is False
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -82,5 +104,10 @@ def test_every_write_says_what_it_assumes_or_may_do_so_whatever_is_there(name: s
         assert request["ConditionExpression"] == "attribute_not_exists(#PK)"
     if isinstance(operation, Transact):
         bare = [step.name for step in operation.steps if step.condition is None]
-        allowed = {"QC-06": {"old copy", "new copy"}, "QC-13": {"copy"}}
+        allowed = {
+            "QC-06": {"old copy", "new copy"},
+            "QC-12": {"old location copy", "new location copy"},
+            "QC-13": {"copy"},
+            "QC-43": {"copy", "notification"},
+        }
         assert set(bare) <= allowed.get(operation.contract, set())

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from domain.bookings import BookingId
 from domain.commands import CreateOwner, CreateReservation, RecordAccessEvent, RegisterLocker
-from domain.models import AccessAction, AccessResult, EventId, LockerId, OwnerId, OwnerKind, ReservationId
+from domain.models import AccessAction, AccessResult, EventId, LocationId, LockerId, OwnerId, OwnerKind, ReservationId
 from domain.times import Instant
 from loaders.batch import listed_lockers, open_loaders
 from loaders.table.values import item_to_wire
@@ -101,8 +102,19 @@ async def test_a_copy_without_its_locker_is_left_out_reported_and_read_strongly_
     assert strong.keys == [("LOCKER#l009", "META")]
     assert all(part["ConsistentRead"] for part in strong.request["RequestItems"].values())
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
-        "an owner's copy names locker l009, which does not exist"
+        "a copy names locker l009, which does not exist"
     ]
+
+
+async def test_several_locations_or_bookings_are_one_batch_each(backend: Backend, wire: Wire) -> None:
+    loaders = open_loaders(backend)
+    assert await loaders.location.load_many([LocationId("rome"), LocationId("oslo")]) == [None, None]
+    assert await loaders.booking.load_many([BookingId("b1"), BookingId("b2"), BookingId("b1")]) == [None, None, None]
+    assert [call.keys for call in wire.of("BatchGetItem")] == [
+        [("LOCATION#rome", "META"), ("LOCATION#oslo", "META")],
+        [("BOOKING#b1", "META"), ("BOOKING#b2", "META")],
+    ]
+    assert wire.operations == {"BatchGetItem": 2}
 
 
 async def test_an_active_reservation_is_read_from_the_pointer_alone(lockers: Backend, wire: Wire) -> None:

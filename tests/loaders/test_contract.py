@@ -106,6 +106,23 @@ def test_a_page_of_more_than_100_items_or_of_none_is_refused(default: int, maxim
         Page(default, maximum)
 
 
+def test_a_page_that_is_read_as_a_whole_may_hold_200_items() -> None:
+    assert Page(200, 200, look_ahead=0, whole=True).maximum == 200
+    assert not Page().whole
+
+
+@pytest.mark.parametrize(("default", "maximum"), [(201, 201), (1, 201), (0, 200), (-1, 200), (200, 184)])
+def test_even_a_page_that_is_read_as_a_whole_has_a_bound(default: int, maximum: int) -> None:
+    with pytest.raises(ContractError, match=r"^a page holds 1 to 200 items, its default no more than its maximum$"):
+        Page(default, maximum, look_ahead=0, whole=True)
+
+
+@pytest.mark.parametrize("maximum", [101, 184, 200])
+def test_a_page_of_more_than_100_items_must_say_that_it_is_read_as_a_whole(maximum: int) -> None:
+    with pytest.raises(ContractError, match=r"^a page holds 1 to 100 items, "):
+        Page(25, maximum)
+
+
 @pytest.mark.parametrize("page", [None, 25])
 def test_a_list_without_a_page_is_refused(page: object) -> None:
     with pytest.raises(ContractError, match=r"^QC-92 must have a page: no list is unbounded$"):
@@ -188,6 +205,12 @@ def test_a_read_by_key_costs_half_a_unit_for_every_4_kb_and_twice_that_through_a
     assert GetContract(**GET).operations == 1
 
 
+def test_a_claim_that_is_smaller_than_its_item_costs_its_own_size() -> None:
+    assert GetContract(**GET, claim=keys.email_claim, claim_bytes=600).read_units == 1.5
+    assert GetContract(**GET, claim=keys.email_claim, claim_bytes=4097).read_units == 2
+    assert GetContract(**GET, claim_bytes=600).read_units == 1
+
+
 def test_a_list_costs_its_largest_page_and_the_item_it_looks_ahead_to() -> None:
     assert QueryContract(**QUERY).read_units == 18.5  # 101 items of 1500 bytes: 36.99 times 4 KB, rounded up, half
     one = Page(default=1, maximum=1, look_ahead=0)
@@ -202,3 +225,19 @@ def test_a_write_costs_its_dearest_steps_and_a_transaction_twice_that() -> None:
     assert WriteContract(**{**WRITE, "steps": (small, NEW)}).write_units == 4
     assert WriteContract(**{**WRITE, "steps": (small, NEW), "most_steps": 2}).write_units == 6
     assert WriteContract(**{**WRITE, "steps": (small, many), "most_steps": 4, "operation": "PutItem"}).write_units == 14
+
+
+@pytest.mark.parametrize(("index_writes", "units"), [(0, 4), (1, 6), (2, 8)])
+def test_a_write_of_the_index_costs_its_size_once_beside_the_tables_twice(index_writes: int, units: int) -> None:
+    rule = dataclasses.replace(NEW, index_writes=index_writes)
+    assert WriteContract(**{**WRITE, "steps": (rule,)}).write_units == units
+    small = dataclasses.replace(NEW, name="claim", item_bytes=100)
+    assert WriteContract(**{**WRITE, "steps": (small, rule)}).write_units == units
+    assert WriteContract(**{**WRITE, "steps": (small, rule), "most_steps": 2}).write_units == units + 2
+
+
+def test_a_step_is_dear_by_its_index_too() -> None:
+    large = dataclasses.replace(NEW, name="large", item_bytes=2049)
+    indexed = dataclasses.replace(NEW, name="indexed", index_writes=2)
+    assert WriteContract(**{**WRITE, "steps": (large, indexed)}).write_units == 8
+    assert WriteContract(**{**WRITE, "steps": (large,)}).write_units == 6

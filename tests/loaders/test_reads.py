@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.booking_commands import CreateLocation
 from domain.commands import CreateOwner, CreateReservation, RegisterLocker, UpdateOwner
 from domain.errors import BadInputError
-from domain.models import LockerId, OwnerId, OwnerKind, ReservationId
+from domain.models import LocationId, LockerId, OwnerId, OwnerKind, ReservationId
 from domain.times import EARLIEST, LATEST, Instant
 from loaders import reads
 from loaders.items import DamagedItemError
 from loaders.reads import Slice, Window, slice_of
 from loaders.table.values import item_to_wire
+from loaders.writes.locations import create_location
 from loaders.writes.lockers import register_locker
 from loaders.writes.owners import create_owner, update_owner
 from loaders.writes.reservations import create_reservation
@@ -146,6 +148,21 @@ async def test_a_claim_whose_owner_has_another_address_by_now_finds_nobody(
     claim = {"PK": "EMAIL#ada@example.com", "SK": "META", "entityType": "EMAIL_CLAIM", "ownerId": "ada"}
     await plain_client.put_item(TableName=table, Item=item_to_wire(claim))
     assert await reads.owner_by_email(backend.store, "ada@example.com") is None
+
+
+async def test_a_code_leads_to_its_location_and_one_that_nobody_has_costs_one_read(
+    backend: Backend, wire: Wire
+) -> None:
+    location_id = LocationId("01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    command = CreateLocation(location_id=location_id, code="rome-1", name="Rome", time_zone="Europe/Rome")
+    await create_location(backend, command)
+    wire.reset()
+    assert await reads.location_id_of(backend.store, "rome-1") == location_id
+    assert await reads.location_id_of(backend.store, "rome-2") is None
+    assert [call.keys for call in wire.calls] == [
+        [("LOCATION_CODE#rome-1", "META")],
+        [("LOCATION_CODE#rome-2", "META")],
+    ]
 
 
 async def test_a_damaged_item_is_an_error_and_never_shown_half_right(

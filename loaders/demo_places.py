@@ -1,0 +1,196 @@
+"""Demo data at locations: twelve of them around the world, with bookings in every state and calendars half full."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from domain.booking_commands import CreateCalendarEvent, CreateLocation, RecordPayment, RequestBooking
+from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DaySlot, Duration, Payment
+from domain.commands import fingerprint
+from domain.models import Location, LocationId, LocationStatus, OwnerId
+from domain.times import Day, Instant, shift
+from loaders import items, keys
+from loaders.writes.bookings import booking_item, notification_of, slots_of_booking
+from loaders.writes.locations import location_item
+
+if TYPE_CHECKING:
+    from loaders.table.operations import Key
+
+__all__ = ["LOCATIONS", "location_id", "location_piece"]
+
+_PLACES = (
+    ("lisbon-rossio", "Lisboa Rossio", "Lisboa", "Portugal", "Europe/Lisbon", "38.7139", "-9.1394"),
+    ("london-kings-cross", "London King's Cross", "London", "United Kingdom", "Europe/London", "51.5308", "-0.1238"),
+    ("rome-termini", "Roma Termini", "Roma", "Italy", "Europe/Rome", "41.9010", "12.5018"),
+    ("berlin-mitte", "Berlin Mitte", "Berlin", "Germany", "Europe/Berlin", "52.5200", "13.4050"),
+    ("istanbul-kadikoy", "İstanbul Kadıköy", "İstanbul", "Türkiye", "Europe/Istanbul", "40.9903", "29.0290"),  # noqa: RUF001  # as it is spelled
+    ("nairobi-central", "Nairobi Central", "Nairobi", "Kenya", "Africa/Nairobi", "-1.2864", "36.8172"),
+    ("mumbai-fort", "Mumbai Fort", "Mumbai", "India", "Asia/Kolkata", "18.9342", "72.8356"),
+    ("tokyo-ueno", "東京上野", "Tokyo", "Japan", "Asia/Tokyo", "35.7138", "139.7773"),
+    ("sydney-central", "Sydney Central", "Sydney", "Australia", "Australia/Sydney", "-33.8832", "151.2070"),
+    ("auckland-britomart", "Auckland Britomart", "Auckland", "New Zealand", "Pacific/Auckland", "-36.8442", "174.7680"),
+    ("sao-paulo-luz", "São Paulo Luz", "São Paulo", "Brazil", "America/Sao_Paulo", "-23.5346", "-46.6355"),
+    ("austin-main-01", "Austin Main Center", "Austin", "United States", "America/Chicago", "30.2672", "-97.7431"),
+)
+LOCATIONS = len(_PLACES)
+
+_PURPOSES = ("Birthday party", "Team off-site", "Yoga class", "Repair café", "Book launch", "Blood donation")
+_STATUSES = (
+    BookingStatus.APPROVED,
+    BookingStatus.PENDING,
+    BookingStatus.REJECTED,
+    BookingStatus.APPROVED,
+    BookingStatus.CANCELLED,
+    BookingStatus.PENDING,
+)
+_DURATIONS = tuple(Duration)
+_CALENDAR_DAYS = 14
+
+_Piece = list[tuple["Key", dict[str, Any]]]
+
+
+def location_id(number: int) -> LocationId:
+    """The id of the location of that number, from 0: a ULID like any other."""
+    return LocationId(f"01HDEM{number % LOCATIONS + 1:020d}")
+
+
+def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight: Instant) -> _Piece:
+    """A location with what is in its calendar, and every booking with what belongs to it."""
+    chance = random.Random(f"location {number}")
+    location = _location(number, midnight)
+    piece = _location_items(location)
+    for count, status in enumerate(_STATUSES):
+        day = Day(shift(midnight, timedelta(days=3 * count - 2))[:10])
+        piece += _booking(chance, location, owners, admin, day, count, status, midnight)
+    for count in range(_CALENDAR_DAYS // 7):
+        day = Day(shift(midnight, timedelta(days=7 * count + 3))[:10])
+        piece += _cleaning(location, admin, day, count, midnight)
+    return piece
+
+
+def _location(number: int, midnight: Instant) -> Location:
+    code, name, city, country, zone, lat, lng = _PLACES[number]
+    created = shift(midnight, timedelta(days=-400 + number))
+    return Location(
+        location_id=location_id(number),
+        code=code,
+        name=name,
+        formatted_address=f"{name}, {city}, {country}",
+        street=None,
+        city=city,
+        region=None,
+        postal_code=None,
+        country=country,
+        place_id=None,
+        lat=Decimal(lat),
+        lng=Decimal(lng),
+        time_zone=zone,
+        status=LocationStatus.ACTIVE,
+        created_at=created,
+        updated_at=created,
+        version=1,
+    )
+
+
+def _location_items(location: Location) -> _Piece:
+    given = CreateLocation.model_fields.keys() - {"location_id"}
+    command = CreateLocation(**{name: getattr(location, name) for name in given})
+    claim = items.LocationCode(location_id=location.location_id, code=location.code)
+    return [
+        (keys.location(location.location_id), location_item(location, fingerprint(command, without="location_id"))),
+        (keys.location_code(location.code), items.LOCATION_CODE.encode(claim)),
+    ]
+
+
+def _booking(
+    chance: random.Random,
+    location: Location,
+    owners: list[OwnerId],
+    admin: OwnerId,
+    day: Day,
+    count: int,
+    status: BookingStatus,
+    midnight: Instant,
+) -> _Piece:
+    decided = status in {BookingStatus.APPROVED, BookingStatus.REJECTED}
+    booking = Booking(
+        booking_id=BookingId(f"{location.code}-{count + 1}"),
+        location_id=location.location_id,
+        owner_id=chance.choice(owners),
+        date=day,
+        duration=_DURATIONS[(count + len(location.code)) % len(_DURATIONS)],
+        description=chance.choice(_PURPOSES),
+        attendees=chance.randint(4, 80),
+        status=status,
+        requested_at=shift(midnight, timedelta(days=-10, minutes=chance.randint(0, 1439))),
+        updated_at=shift(midnight, timedelta(days=-5, minutes=chance.randint(0, 1439))),
+        decided_by=admin if decided else None,
+        reason="The room is being painted." if status is BookingStatus.REJECTED else None,
+        version=1 if status is BookingStatus.PENDING else 2,
+    )
+    given = RequestBooking.model_fields.keys() - {"booking_id"}
+    command = RequestBooking(**{name: getattr(booking, name) for name in given})
+    copy = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
+    piece: _Piece = [
+        (keys.booking(booking.booking_id), booking_item(booking, fingerprint(command, without="booking_id"))),
+        (copy, items.OWNER_BOOKING.encode(booking)),
+    ]
+    if decided:
+        notice = notification_of(booking)
+        key = keys.notification(notice.owner_id, notice.created_at, notice.notification_id)
+        piece.append((key, items.NOTIFICATION.encode(notice)))
+    if status is BookingStatus.APPROVED:
+        piece += [_slot(slot) for slot in slots_of_booking(booking)]
+        piece.append(_payment(booking))
+    return piece
+
+
+def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight: Instant) -> _Piece:
+    """An event that an admin made, on a day that no booking has."""
+    command = CreateCalendarEvent(
+        location_id=location.location_id, admin_id=admin, date=day, duration=Duration.MORNING, title="Cleaning"
+    )
+    claim = items.CalendarClaim(
+        event_id=f"cleaning-{count + 1}",
+        location_id=location.location_id,
+        date=day,
+        duration=command.duration,
+        fingerprint=fingerprint(command, without="event_id"),
+    )
+    slot = CalendarSlot(
+        location_id=location.location_id,
+        date=day,
+        slot=DaySlot.MORNING,
+        event_id=claim.event_id,
+        title=command.title,
+        booking_id=None,
+        created_by=admin,
+        created_at=shift(midnight, timedelta(days=-20)),
+    )
+    claimed = keys.calendar_claim(location.location_id, claim.event_id)
+    return [(claimed, items.CALENDAR_CLAIM.encode(claim)), _slot(slot)]
+
+
+def _slot(slot: CalendarSlot) -> tuple[Key, dict[str, Any]]:
+    return keys.calendar_slot(slot.location_id, slot.date, slot.slot), items.CALENDAR_SLOT.encode(slot)
+
+
+def _payment(booking: Booking) -> tuple[Key, dict[str, Any]]:
+    payment = Payment(
+        payment_id="deposit",
+        booking_id=booking.booking_id,
+        amount=Decimal("49.90"),
+        currency="EUR",
+        method="card",
+        paid_at=booking.updated_at,
+        recorded_at=booking.updated_at,
+    )
+    given = RecordPayment.model_fields.keys() - {"payment_id"}
+    command = RecordPayment(**{name: getattr(payment, name) for name in given})
+    content = fingerprint(command, without="payment_id")
+    return keys.payment(booking.booking_id, payment.payment_id), items.PAYMENT.encode(payment) | {
+        "fingerprint": content
+    }

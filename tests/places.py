@@ -1,0 +1,141 @@
+"""Locations, bookings and calendars as a client uses them: the documents, and what most tests of them begin with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from tests.api import Api
+
+__all__ = [
+    "APPROVE",
+    "CANCEL",
+    "CREATE_EVENT",
+    "CREATE_LOCATION",
+    "DAY",
+    "DEACTIVATE",
+    "DELETE_EVENT",
+    "MOVE",
+    "PAY",
+    "REACTIVATE",
+    "REGISTER",
+    "REJECT",
+    "REQUEST",
+    "UPDATE_LOCATION",
+    "approve",
+    "book",
+    "found_location",
+    "fresh",
+    "paged",
+    "prepare",
+    "refusal",
+    "slots",
+    "ulid",
+]
+
+DAY = "2026-03-10"
+"""A day ahead of the tests' present."""
+
+_ERRORS = """userErrors {
+  __typename code message path status retryable
+  ... on VersionConflict { currentVersion }
+  ... on SlotTaken { event { eventId locationId date slot title bookingId } }
+}"""
+_LOCATION = "location { locationId code name city lat lng timeZone status createdAt updatedAt version }"
+_BOOKING = """booking {
+  bookingId locationId ownerId date duration description attendees status requestedAt updatedAt decidedBy reason version
+}"""
+_LOCKER = "locker { lockerId alias status ownerId locationId version }"
+
+
+def _mutation(name: str, shown: str) -> str:
+    kind = name[0].upper() + name[1:]
+    return f"mutation ($input: {kind}Input!) {{ {name}(input: $input) {{ {shown} {_ERRORS} }} }}"
+
+
+CREATE_LOCATION = _mutation("createLocation", _LOCATION)
+UPDATE_LOCATION = _mutation("updateLocation", _LOCATION)
+DEACTIVATE = _mutation("deactivateLocation", _LOCATION)
+REACTIVATE = _mutation("reactivateLocation", _LOCATION)
+REGISTER = _mutation("registerLocker", _LOCKER)
+MOVE = _mutation("moveLocker", _LOCKER)
+REQUEST = _mutation("requestBooking", _BOOKING)
+CANCEL = _mutation("cancelBooking", _BOOKING)
+APPROVE = _mutation("approveBooking", _BOOKING)
+REJECT = _mutation("rejectBooking", _BOOKING)
+CREATE_EVENT = _mutation("createCalendarEvent", "calendarEvents { eventId date slot title bookingId createdAt }")
+DELETE_EVENT = _mutation("deleteCalendarEvent", "deletedEventId")
+PAY = _mutation("recordPayment", "payment { paymentId bookingId amount currency method paidAt recordedAt }")
+
+
+def ulid(number: int) -> str:
+    """A location's id of the test's choice."""
+    return f"01HX{number:022d}"
+
+
+def fresh(code: str = "rome", **values: Any) -> dict[str, Any]:
+    """What a location needs."""
+    return {"code": code, "name": f"Room of {code}", "timeZone": "Europe/Rome", **values}
+
+
+async def found_location(api: Api, number: int = 0, **values: Any) -> str:
+    """A location that is there, by its id."""
+    payload = await api.mutate(CREATE_LOCATION, locationId=ulid(number), **fresh(f"place-{number}") | values)
+    assert not payload["userErrors"], payload
+    return ulid(number)
+
+
+async def prepare(api: Api, **values: Any) -> str:
+    """An owner ada, an admin root and a location, whose id this is."""
+    await api.owner("ada")
+    await api.owner("root", role="ADMIN")
+    return await found_location(api, **values)
+
+
+async def book(api: Api, booking_id: str, **values: Any) -> dict[str, Any]:
+    """A booking that ada asked for."""
+    content = {
+        "locationId": ulid(0),
+        "ownerId": "ada",
+        "date": DAY,
+        "duration": "FULL_DAY",
+        "description": f"Purpose of {booking_id}",
+        "attendees": 5,
+    }
+    payload = await api.mutate(REQUEST, bookingId=booking_id, **content | values)
+    assert not payload["userErrors"], payload
+    booking: dict[str, Any] = payload["booking"]
+    return booking
+
+
+async def approve(api: Api, booking_id: str, version: int = 1, admin: str = "root") -> dict[str, Any]:
+    """What comes of approving a booking."""
+    return await api.mutate(APPROVE, bookingId=booking_id, adminId=admin, expectedVersion=version)
+
+
+def refusal(payload: dict[str, Any]) -> tuple[str, int, list[str]]:
+    """The code, status and path of the one thing that was wrong."""
+    (error,) = payload["userErrors"]
+    return error["code"], error["status"], error["path"]
+
+
+def slots(items: dict[tuple[str, str], dict[str, Any]]) -> dict[str, str]:
+    """Whose each taken half day of the one calendar is, by day and half."""
+    taken = [item for item in items.values() if item["entityType"] == "CALENDAR_SLOT"]
+    assert len({item["locationId"] for item in taken}) <= 1
+    return {f"{item['date']} {item['slot']}": item["eventId"] for item in taken}
+
+
+async def paged(api: Api, query: str, size: int, **variables: Any) -> AsyncIterator[list[dict[str, Any]]]:
+    """The pages of a list, whose query takes `$first` and `$after` and has the connection innermost."""
+    after: str | None = None
+    while True:
+        connection = await api.run(query, first=size, after=after, **variables)
+        while "nodes" not in connection:
+            (connection,) = connection.values()
+        yield connection["nodes"]
+        after = connection["nextCursor"]
+        if after is None:
+            return

@@ -1,0 +1,295 @@
+"""Many clients ask for, decide and give up bookings of one calendar at once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.places import (
+    CANCEL,
+    CREATE_EVENT,
+    DAY,
+    DELETE_EVENT,
+    REJECT,
+    REQUEST,
+    approve,
+    book,
+    paged,
+    prepare,
+    refusal,
+    slots,
+    ulid,
+)
+from tests.wire import Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+    from tests.conftest import Clock
+    from tests.wire import Call, Wire
+
+DURATIONS = ("MORNING", "AFTERNOON", "FULL_DAY")
+EVENT = {"locationId": ulid(0), "adminId": "root", "date": DAY, "title": "Works"}
+PENDING = """query ($first: Int, $after: String) {
+  pendingBookings(first: $first, after: $after) { nodes { bookingId version } nextCursor }
+}"""
+
+
+def all_meet(call: Call) -> Wait | None:
+    """All have read before any writes, so that the store, not luck, decides."""
+    return Wait(0.1) if call.operation == "TransactWriteItems" else None
+
+
+def staggered(*seconds: float) -> Callable[[Call], Wait | None]:
+    """Each of the first writes waits for a time of its own."""
+    left = list(seconds)
+    return lambda call: Wait(left.pop()) if left and call.operation == "TransactWriteItems" else None
+
+
+def statuses(items: dict[tuple[str, str], dict[str, Any]]) -> dict[str, str]:
+    return {item["bookingId"]: item["status"] for item in items.values() if item["entityType"] == "BOOKING"}
+
+
+def notices(items: dict[tuple[str, str], dict[str, Any]]) -> list[str]:
+    return sorted(item["notificationId"] for item in items.values() if item["entityType"] == "NOTIFICATION")
+
+
+async def reject(api: Api, booking_id: str) -> dict[str, Any]:
+    return await api.mutate(REJECT, bookingId=booking_id, adminId="root", reason="No", expectedVersion=1)
+
+
+async def cancel(api: Api, booking_id: str) -> dict[str, Any]:
+    return await api.mutate(CANCEL, bookingId=booking_id, ownerId="ada")
+
+
+async def test_twenty_clients_ask_and_five_admins_approve_one_day_at_once(
+    api: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    for number in range(5):
+        await api.owner(f"admin{number}", role="ADMIN")
+    done = asyncio.Event()
+    payloads: list[dict[str, Any]] = []
+    chance = random.Random(3)
+
+    async def client(number: int) -> None:
+        await asyncio.sleep(chance.random() / 5)
+        await book(api, f"b{number:02d}", duration=DURATIONS[number % 3])
+
+    async def admin(server: Api, number: int) -> None:
+        """Works the list off, in an order of its own, until nothing new comes."""
+        tried: set[str] = set()
+        while True:
+            last_look = done.is_set()
+            open_ones = [node["bookingId"] async for nodes in paged(server, PENDING, 3) for node in nodes]
+            for booking_id in random.Random(number).sample(open_ones, len(open_ones)):
+                if booking_id not in tried:
+                    tried.add(booking_id)
+                    payloads.append(await approve(server, booking_id, admin=f"admin{number}"))
+            if last_look:
+                return
+
+    async def clients() -> None:
+        await asyncio.gather(*map(client, range(20)))
+        done.set()
+
+    async with open_api() as second_server:
+        servers = (api, second_server, api, second_server, api)
+        await asyncio.gather(clients(), *(admin(server, number) for number, server in enumerate(servers)))
+    items = await dump()
+    check_invariants(items, NOW)
+    assert slots(items).keys() == {f"{DAY} MORNING", f"{DAY} AFTERNOON"}
+    approved = {booking_id for booking_id, status in statuses(items).items() if status == "APPROVED"}
+    assert set(slots(items).values()) == approved
+    assert notices(items) == sorted(f"{booking_id}-approved" for booking_id in approved)
+    assert {error["code"] for payload in payloads for error in payload["userErrors"]} == {"SLOT_TAKEN"}
+    told = {payload["booking"]["bookingId"] for payload in payloads if payload["booking"]}
+    assert told == approved
+    in_the_way = {error["event"]["eventId"] for payload in payloads for error in payload["userErrors"]}
+    assert in_the_way <= approved
+
+
+@pytest.mark.parametrize("durations", [("FULL_DAY", "FULL_DAY"), ("MORNING", "FULL_DAY"), ("FULL_DAY", "AFTERNOON")])
+async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
+    api: Api, wire: Wire, dump: Callable[[], Any], durations: tuple[str, str]
+) -> None:
+    await prepare(api)
+    for number in range(10):
+        date = f"2026-04-{number + 1:02d}"
+        names = (f"a{number}", f"b{number}")
+        for name, duration in zip(names, durations, strict=True):
+            await book(api, name, date=date, duration=duration)
+        wire.fault = all_meet
+        payloads = await asyncio.gather(*(approve(api, name) for name in names))
+        wire.reset()
+        (winner,) = [payload["booking"] for payload in payloads if not payload["userErrors"]]
+        (loser,) = [payload for payload in payloads if payload["userErrors"]]
+        assert refusal(loser) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
+        assert loser["userErrors"][0]["event"]["bookingId"] == winner["bookingId"]
+    items = await dump()
+    assert sorted(statuses(items).values()) == ["APPROVED"] * 10 + ["PENDING"] * 10
+    check_invariants(items, NOW)
+
+
+async def test_two_halves_of_a_day_approved_at_once_both_win(api: Api, wire: Wire, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await book(api, "b1", duration="MORNING")
+    await book(api, "b2", duration="AFTERNOON")
+    wire.fault = all_meet
+    payloads = await asyncio.gather(approve(api, "b1"), approve(api, "b2"))
+    assert [payload["userErrors"] for payload in payloads] == [[], []]
+    assert slots(await dump()) == {f"{DAY} MORNING": "b1", f"{DAY} AFTERNOON": "b2"}
+
+
+async def test_admins_who_approve_one_booking_at_once_all_get_the_first_result(
+    api: Api, wire: Wire, dump: Callable[[], Any], clock: Clock
+) -> None:
+    await prepare(api)
+    for number in range(5):
+        await api.owner(f"admin{number}", role="ADMIN")
+    for number in range(5):
+        await book(api, f"b{number}", date=f"2026-04-0{number + 1}")
+        wire.fault = all_meet
+        payloads = await asyncio.gather(*(approve(api, f"b{number}", admin=f"admin{who}") for who in range(5)))
+        wire.reset()
+        assert payloads == [payloads[0]] * 5
+        assert (payloads[0]["userErrors"], payloads[0]["booking"]["version"]) == ([], 2)
+        clock.move(minutes=1)
+    items = await dump()
+    assert notices(items) == [f"b{number}-approved" for number in range(5)]
+    check_invariants(items, clock.now)
+
+
+async def test_of_an_approval_and_a_rejection_at_once_one_holds_and_the_other_is_told(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    for number in range(10):
+        name = f"b{number}"
+        await book(api, name, date=f"2026-04-{number + 1:02d}")
+        wire.fault = all_meet
+        order = (approve, reject) if number % 2 else (reject, approve)
+        payloads = await asyncio.gather(*(decide(api, name) for decide in order))
+        wire.reset()
+        (winner,) = [payload["booking"] for payload in payloads if not payload["userErrors"]]
+        (loser,) = [payload for payload in payloads if payload["userErrors"]]
+        assert refusal(loser) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
+        assert loser["booking"] == winner
+    items = await dump()
+    assert notices(items) == sorted(f"{name}-{status.lower()}" for name, status in statuses(items).items())
+    check_invariants(items, NOW)
+
+
+async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day_behind(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    for number in range(20):
+        name = f"b{number}"
+        await book(api, name, date=f"2026-04-{number + 1:02d}")
+        # Now all meet at the store, now one is a little behind the other.
+        wire.fault = staggered(0.1, random.Random(number).random() / 5)
+        approval, cancellation = await asyncio.gather(approve(api, name), cancel(api, name))
+        wire.reset()
+        # Whoever asked has the last word: an approval that came first is given up again.
+        assert (cancellation["userErrors"], cancellation["booking"]["status"]) == ([], "CANCELLED")
+        if approval["userErrors"]:
+            assert refusal(approval) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
+        assert approval["booking"]["status"] == ("CANCELLED" if approval["userErrors"] else "APPROVED")
+        assert cancellation["booking"]["version"] == (2 if approval["userErrors"] else 3)
+    items = await dump()
+    assert slots(items) == {}
+    check_invariants(items, NOW)
+
+
+async def test_one_request_sent_ten_times_at_once_is_one_booking(api: Api, wire: Wire, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    wire.fault = all_meet
+    bookings = await asyncio.gather(*(book(api, "b1") for _ in range(10)))
+    assert bookings == [bookings[0]] * 10
+    items = await dump()
+    assert statuses(items) == {"b1": "PENDING"}
+    check_invariants(items, NOW)
+
+
+async def test_of_two_requests_with_one_id_at_once_one_is_refused(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    content = {"bookingId": "b1", "locationId": ulid(0), "ownerId": "ada", "date": DAY, "duration": "MORNING"}
+    wire.fault = all_meet
+    payloads = await asyncio.gather(
+        *(api.mutate(REQUEST, **content, description="Chess", attendees=number) for number in (1, 2))
+    )
+    (loser,) = [payload for payload in payloads if payload["userErrors"]]
+    assert refusal(loser) == ("ID_TAKEN", 409, ["input", "bookingId"])
+    check_invariants(await dump(), NOW)
+
+
+async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays_taken(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    for number in range(10):
+        day = f"2026-04-{number + 1:02d}"
+        event = {**EVENT, "date": day, "eventId": f"e{number}", "duration": "FULL_DAY"}
+        assert (await api.mutate(CREATE_EVENT, **event))["userErrors"] == []
+        await book(api, f"b{number}", date=day)
+        gone = {"locationId": ulid(0), "adminId": "root", "eventId": f"e{number}"}
+        *deletions, approval = await asyncio.gather(
+            *(api.mutate(DELETE_EVENT, **gone) for _ in range(5)),
+            approve(api, f"b{number}"),
+        )
+        deletions += await asyncio.gather(api.mutate(DELETE_EVENT, **gone))
+        assert deletions == [{"deletedEventId": f"e{number}", "userErrors": []}] * 6
+        if approval["userErrors"]:
+            assert refusal(approval)[0] == "SLOT_TAKEN"
+            assert (await approve(api, f"b{number}"))["userErrors"] == []
+    items = await dump()
+    assert set(slots(items).values()) == {f"b{number}" for number in range(10)}
+    assert len(slots(items)) == 20
+    check_invariants(items, NOW)
+
+
+async def test_asking_deciding_and_giving_up_at_random_keep_every_invariant(
+    api: Api, dump: Callable[[], Any], clock: Clock
+) -> None:
+    await prepare(api)
+    chance = random.Random(5)
+    known: list[str] = []
+
+    def day() -> str:
+        return f"2026-03-{chance.randrange(8, 11):02d}"
+
+    async def ask() -> None:
+        known.append(f"b{len(known)}")
+        await book(api, known[-1], date=day(), duration=chance.choice(DURATIONS))
+
+    async def decide() -> None:
+        name, version = chance.choice(known), chance.choice((1, 1, 1, 2))
+        await (approve(api, name, version) if chance.random() < 0.8 else reject(api, name))
+
+    async def give_up() -> None:
+        await cancel(api, chance.choice(known))
+
+    async def fill() -> None:
+        event = {**EVENT, "date": day(), "eventId": chance.choice(("x", "y", *known[:2]))}
+        await api.mutate(CREATE_EVENT, **event, duration=chance.choice(DURATIONS))
+
+    async def free() -> None:
+        event_id = chance.choice(("x", "y", *known[:2]))
+        await api.mutate(DELETE_EVENT, locationId=ulid(0), adminId="root", eventId=event_id)
+
+    await ask()
+    kinds = (ask, ask, decide, decide, decide, give_up, give_up, fill, free)
+    for _ in range(40):
+        await asyncio.gather(*(chance.choice(kinds)() for _ in range(8)))
+        clock.move(minutes=1)
+        check_invariants(await dump(), clock.now)

@@ -1,0 +1,275 @@
+"""A location's calendar: what fills it, what is free, and the events that admins make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.places import (
+    CANCEL,
+    CREATE_EVENT,
+    DAY,
+    DEACTIVATE,
+    DELETE_EVENT,
+    approve,
+    book,
+    found_location,
+    prepare,
+    refusal,
+    slots,
+    ulid,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.conftest import Clock
+
+CALENDAR = """query ($id: ID!, $window: DateWindow!) { location(locationId: $id) {
+  calendar(window: $window) {
+    date morning { eventId title slot bookingId booking { attendees } } afternoon { eventId slot }
+  }
+  availability(window: $window) { date freeSlots }
+} }"""
+MONTH = {"from": "2026-03-09", "to": "2026-03-12"}
+EVENT = {
+    "eventId": "e1",
+    "locationId": ulid(0),
+    "adminId": "root",
+    "date": DAY,
+    "duration": "FULL_DAY",
+    "title": "Works",
+}
+FULL = {f"{DAY} MORNING": "e1", f"{DAY} AFTERNOON": "e1"}
+
+
+async def create(api: Api, **values: Any) -> dict[str, Any]:
+    return await api.mutate(CREATE_EVENT, **EVENT | values)
+
+
+async def delete(api: Api, **values: Any) -> dict[str, Any]:
+    return await api.mutate(DELETE_EVENT, **{"locationId": ulid(0), "eventId": "e1", "adminId": "root"} | values)
+
+
+async def days(api: Api, window: dict[str, str], location_id: str = ulid(0)) -> dict[str, Any]:
+    location: dict[str, Any] = (await api.run(CALENDAR, id=location_id, window=window))["location"]
+    return location
+
+
+async def test_a_calendar_shows_every_day_of_the_window_and_what_fills_it(api: Api) -> None:
+    await prepare(api)
+    await found_location(api, 1)
+    await book(api, "before", date="2026-03-08")
+    await book(api, "first", date="2026-03-09", duration="AFTERNOON")
+    await book(api, "last", date="2026-03-12", duration="MORNING")
+    await book(api, "after", date="2026-03-13")
+    await book(api, "elsewhere", locationId=ulid(1))
+    await book(api, "open", date="2026-03-11")
+    for booking_id in ("before", "first", "last", "after", "elsewhere"):
+        assert (await approve(api, booking_id))["userErrors"] == []
+    await create(api)
+    morning = {"eventId": "e1", "title": "Works", "slot": "MORNING", "bookingId": None, "booking": None}
+    booked = {
+        "eventId": "last",
+        "title": "Purpose of last",
+        "slot": "MORNING",
+        "bookingId": "last",
+        "booking": {"attendees": 5},
+    }
+    assert await days(api, MONTH) == {
+        "calendar": [
+            {"date": "2026-03-09", "morning": None, "afternoon": {"eventId": "first", "slot": "AFTERNOON"}},
+            {"date": "2026-03-10", "morning": morning, "afternoon": {"eventId": "e1", "slot": "AFTERNOON"}},
+            {"date": "2026-03-11", "morning": None, "afternoon": None},
+            {"date": "2026-03-12", "morning": booked, "afternoon": None},
+        ],
+        "availability": [
+            {"date": "2026-03-09", "freeSlots": ["MORNING"]},
+            {"date": "2026-03-10", "freeSlots": []},
+            {"date": "2026-03-11", "freeSlots": ["MORNING", "AFTERNOON"]},
+            {"date": "2026-03-12", "freeSlots": ["AFTERNOON"]},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "count"),
+    [
+        ("2026-03-10", "2026-03-10", 1),
+        ("2026-02-27", "2026-03-01", 3),
+        ("2028-02-28", "2028-03-01", 3),
+        ("2026-10-01", "2026-12-31", 92),
+        ("9999-12-30", "9999-12-31", 2),
+        ("0001-01-01", "0001-01-02", 2),
+    ],
+)
+async def test_a_calendar_has_each_day_once_in_order(api: Api, first: str, last: str, count: int) -> None:
+    await prepare(api)
+    shown = await days(api, {"from": first, "to": last})
+    dates = [day["date"] for day in shown["calendar"]]
+    assert (dates[0], dates[-1], len(dates)) == (first, last, count)
+    assert dates == sorted(set(dates)) == [day["date"] for day in shown["availability"]]
+
+
+@pytest.mark.parametrize("duration", ["MORNING", "AFTERNOON", "FULL_DAY"])
+async def test_an_admins_event_fills_its_half_days_and_frees_them_again(
+    api: Api, clock: Clock, dump: Callable[[], Any], duration: str
+) -> None:
+    await prepare(api)
+    halves = ["MORNING", "AFTERNOON"] if duration == "FULL_DAY" else [duration]
+    payload = await create(api, duration=duration)
+    assert payload["userErrors"] == []
+    common = {"eventId": "e1", "date": DAY, "title": "Works", "bookingId": None, "createdAt": clock.now}
+    assert payload["calendarEvents"] == [{**common, "slot": half} for half in halves]
+    items = await dump()
+    assert slots(items) == {f"{DAY} {half}": "e1" for half in halves}
+    check_invariants(items, NOW)
+    assert await delete(api) == {"deletedEventId": "e1", "userErrors": []}
+    items = await dump()
+    assert slots(items) == {}
+    check_invariants(items, NOW)
+
+
+async def test_an_event_created_again_gives_the_first_result(api: Api, clock: Clock, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    first = await create(api)
+    await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+    clock.move(days=40)
+    before = await dump()
+    assert await create(api) == first
+    assert await dump() == before
+
+
+async def test_the_id_of_an_event_stays_used_after_it_is_deleted(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await create(api)
+    await delete(api)
+    before = await dump()
+    for payload in (await create(api), await create(api, date="2026-03-11")):
+        assert payload["calendarEvents"] is None
+        assert refusal(payload) == ("ID_TAKEN", 409, ["input", "eventId"])
+    assert await dump() == before
+
+
+async def test_a_used_id_is_refused_for_another_event(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await create(api)
+    before = await dump()
+    for other in ({"title": "Else"}, {"duration": "MORNING"}, {"date": "2026-03-11"}):
+        assert refusal(await create(api, **other)) == ("ID_TAKEN", 409, ["input", "eventId"])
+    assert await dump() == before
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({"adminId": "ada"}, ("FORBIDDEN", 403, ["input", "adminId"])),
+        ({"adminId": "nobody"}, ("FORBIDDEN", 403, ["input", "adminId"])),
+        ({"locationId": ulid(9)}, ("NOT_FOUND", 404, ["input", "locationId"])),
+        ({"locationId": ulid(1)}, ("LOCATION_INACTIVE", 409, ["input", "locationId"])),
+        ({"date": "2026-03-20"}, ("SLOT_TAKEN", 409, ["input", "date"])),
+        ({"date": "2026-03-20", "duration": "MORNING"}, ("SLOT_TAKEN", 409, ["input", "date"])),
+    ],
+)
+async def test_an_event_that_cannot_be_made_writes_nothing(
+    api: Api, dump: Callable[[], Any], other: dict[str, Any], expected: tuple[str, int, list[str]]
+) -> None:
+    await prepare(api)
+    await found_location(api, 1)
+    await api.mutate(DEACTIVATE, locationId=ulid(1), expectedVersion=1)
+    await book(api, "b1", date="2026-03-20")
+    await approve(api, "b1")
+    before = await dump()
+    payload = await create(api, **other)
+    assert payload["calendarEvents"] is None
+    assert refusal(payload) == expected
+    if expected[0] == "SLOT_TAKEN":
+        assert payload["userErrors"][0]["event"]["eventId"] == "b1"
+    assert await dump() == before
+
+
+async def test_an_event_deleted_again_answers_the_same(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await create(api)
+    first = await delete(api)
+    before = await dump()
+    assert await delete(api) == first
+    assert await dump() == before
+
+
+async def test_an_event_deleted_again_leaves_whoever_came_after_it_alone(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await create(api)
+    await delete(api)
+    await create(api, eventId="e2", duration="MORNING")
+    await book(api, "b1", duration="AFTERNOON")
+    await approve(api, "b1")
+    before = await dump()
+    assert await delete(api) == {"deletedEventId": "e1", "userErrors": []}
+    assert await dump() == before
+    assert slots(before) == {f"{DAY} MORNING": "e2", f"{DAY} AFTERNOON": "b1"}
+
+
+@pytest.mark.parametrize("duration", ["MORNING", "FULL_DAY"])
+async def test_a_booking_that_has_the_id_of_a_deleted_event_keeps_its_half_days(
+    api: Api, dump: Callable[[], Any], duration: str
+) -> None:
+    await prepare(api)
+    await create(api, duration=duration)
+    await delete(api)
+    await book(api, "e1", duration=duration)
+    assert (await approve(api, "e1"))["userErrors"] == []
+    before = await dump()
+    assert await delete(api) == {"deletedEventId": "e1", "userErrors": []}
+    assert refusal(await create(api, duration=duration)) == ("ID_TAKEN", 409, ["input", "eventId"])
+    assert await dump() == before
+    check_invariants(before, NOW)
+    payload = await api.mutate(CANCEL, bookingId="e1", ownerId="ada")
+    assert (payload["userErrors"], slots(await dump())) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ({"adminId": "ada"}, ("FORBIDDEN", 403, ["input", "adminId"])),
+        ({"adminId": "nobody"}, ("FORBIDDEN", 403, ["input", "adminId"])),
+        ({"eventId": "e9"}, ("NOT_FOUND", 404, ["input", "eventId"])),
+        ({"eventId": "b1"}, ("NOT_FOUND", 404, ["input", "eventId"])),
+        ({"locationId": ulid(1)}, ("NOT_FOUND", 404, ["input", "eventId"])),
+    ],
+)
+async def test_an_event_that_is_not_ones_to_delete_or_a_bookings_stays(
+    api: Api, dump: Callable[[], Any], other: dict[str, str], expected: tuple[str, int, list[str]]
+) -> None:
+    await prepare(api)
+    await found_location(api, 1)
+    await create(api)
+    await book(api, "b1", date="2026-03-20")
+    await approve(api, "b1")
+    before = await dump()
+    payload = await delete(api, **other)
+    assert payload["deletedEventId"] is None
+    assert refusal(payload) == expected
+    assert await dump() == before
+    assert slots(before) == FULL | {"2026-03-20 MORNING": "b1", "2026-03-20 AFTERNOON": "b1"}
+
+
+async def test_an_event_of_a_location_at_rest_can_be_deleted(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await create(api)
+    await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+    assert await delete(api) == {"deletedEventId": "e1", "userErrors": []}
+    assert slots(await dump()) == {}
+
+
+async def test_the_same_event_id_at_two_locations_is_two_events(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await found_location(api, 1)
+    await create(api)
+    await create(api, locationId=ulid(1))
+    await delete(api, locationId=ulid(1))
+    assert {pk for pk, sk in await dump() if sk.startswith("DAY#")} == {f"LOCATION#{ulid(0)}"}
