@@ -17,6 +17,7 @@ from graphql import (
     StringValueNode,
     ValueNode,
     VariableNode,
+    value_from_ast_untyped,
 )
 from strawberry.schema.config import StrawberryConfig
 
@@ -26,6 +27,8 @@ __all__ = ["JSON", "schema_config"]
 
 JSON = NewType("JSON", object)
 
+_ENCODABLE = range(-(2**63), 2**64)
+
 
 def _parse_time(value: object) -> Instant:
     if not isinstance(value, str):
@@ -34,6 +37,14 @@ def _parse_time(value: object) -> Instant:
         return parse_instant(value)
     except ValueError as error:
         raise GraphQLError(f"DateTime {value[:40]!r} {error}.") from error
+
+
+def _parse_time_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Instant:
+    """A time written inside the document; where it is none, the error knows its place."""
+    try:
+        return _parse_time(value_from_ast_untyped(node, variables))
+    except GraphQLError as error:
+        raise GraphQLError(error.message, node) from error
 
 
 def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
@@ -57,6 +68,18 @@ def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None
     return value
 
 
+def _show_json(value: Any) -> Any:
+    """The value as the answer's encoder takes it: an integer of more than 64 bits as a Decimal, which stays exact."""
+    match value:
+        case dict():
+            return {name: _show_json(child) for name, child in value.items()}
+        case list():
+            return [_show_json(child) for child in value]
+        case int() if value not in _ENCODABLE:
+            return Decimal(value)
+    return value
+
+
 def schema_config() -> StrawberryConfig:
     """The mapping from Python types to scalars."""
     return StrawberryConfig(
@@ -67,12 +90,13 @@ def schema_config() -> StrawberryConfig:
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
                 serialize=str,
                 parse_value=_parse_time,
+                parse_literal=_parse_time_literal,
             ),
             JSON: strawberry.scalar(
                 name="JSON",
                 description="Any JSON value; its numbers stay exact.",
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
-                serialize=lambda value: value,
+                serialize=_show_json,
                 parse_value=lambda value: value,
                 parse_literal=_parse_json_literal,
             ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,8 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from server.problems import describe_errors, request_error
+from resolvers.lazy import collapse_absent
+from server.problems import describe_errors, internal_message, request_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from resolvers.schema import SmartLockerSchema
 
 __all__ = ["GraphQLEndpoint"]
+
+logger = logging.getLogger(__name__)
 
 _GRAPHQL_TYPE = "application/graphql-response+json"
 _JSON_TYPE = "application/json"
@@ -72,6 +76,10 @@ class GraphQLEndpoint:
             response.headers.update(refusal.headers)
         except ClientDisconnect:
             return
+        except Exception:
+            logger.exception("request %s failed", request_id)
+            error = request_error(internal_message(request_id), "INTERNAL_SERVER_ERROR", 500, request_id)
+            response = _json({"errors": [error]}, 500, _JSON_TYPE)
         response.headers["X-Request-Id"] = request_id
         response.headers["Cache-Control"] = "no-store"
         await response(scope, receive, send)
@@ -97,7 +105,7 @@ class GraphQLEndpoint:
             raise _RefusedError(405, "A mutation takes POST.", {"Allow": "POST"}) from error
         executed = not isinstance(result, PreExecutionError)
         answer: dict[str, Any] = {}
-        errors = result.errors or []
+        errors = collapse_absent(result.data, result.errors or [])
         if errors:
             answer["errors"] = describe_errors(errors, request_id, executed=executed)
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
