@@ -16,6 +16,7 @@ from loaders.items import DamagedItemError
 from loaders.table.client import Connection
 from resolvers.schema import build_schema
 from server.app import create_app
+from server.documents import Documents
 from server.http import GraphQLEndpoint
 from server.problems import describe_errors, request_error
 from server.settings import Settings
@@ -265,14 +266,17 @@ def test_an_exception_that_nobody_expected_shows_nothing_of_itself(caplog: pytes
     assert SECRET in caplog.text
 
 
-async def test_a_failure_outside_the_schema_is_masked_too(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+async def test_a_failure_outside_the_schema_is_masked_too(accept: str, caplog: pytest.LogCaptureFixture) -> None:
     def broken() -> Context:
         raise RuntimeError(SECRET)
 
-    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1")
+    documents = Documents({}, only_trusted=False, most_kept=0)
+    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1", documents)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=endpoint), base_url="http://smartlocker") as client:
-        response = await client.post("/graphql", json={"query": "{ __typename }"})
+        response = await client.post("/graphql", json={"query": "{ __typename }"}, headers={"Accept": accept})
     assert response.status_code == 500
+    assert response.headers["content-type"] == f"{accept}; charset=utf-8"
     (error,) = response.json()["errors"]
     assert error["extensions"] == {"code": "INTERNAL_SERVER_ERROR", "status": 500, "requestId": "id1"}
     assert SECRET not in response.text
