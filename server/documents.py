@@ -38,7 +38,7 @@ class Documents:
     def __init__(self, trusted: Mapping[str, str], *, only_trusted: bool, most_kept: int) -> None:
         self._trusted = {_SHA256 + _hash(text): text for text in trusted.values()} | dict(trusted)
         self._only_trusted = only_trusted
-        self._kept = _Kept(0 if only_trusted else most_kept)
+        self._kept = _Kept(most_kept)
         self._knows_hashes = bool(trusted) or only_trusted or most_kept > 0
 
     def text_of(self, operation: Operation) -> str:
