@@ -207,4 +207,5 @@ def _plain_number(number: Decimal) -> int | str:
 
 def _problem(message: str, place: tuple[str, ...]) -> Problem:
     field = next((part for part in reversed(place) if not part.isdigit()), "input")
-    return Problem(f"{field} {message.removeprefix('Value error, ')}", ("input", *place))
+    words = message.removeprefix("Value error, ").removeprefix("Input ")
+    return Problem(f"{field} {words}", ("input", *place))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import strawberry
+from strawberry.types import has_object_definition
 
 from domain.commands import Command, understand
 from domain.errors import (
@@ -98,11 +99,7 @@ class Outcome(Generic[E]):
 
 def given(value: Any) -> dict[str, Any]:
     """What the client gave of an input object, as plain values; what was left out is not there."""
-    return {
-        name: [given(child) for child in field] if isinstance(field, list) else field
-        for name, field in vars(value).items()
-        if field is not strawberry.UNSET
-    }
+    return {name: _plain(field) for name, field in vars(value).items() if field is not strawberry.UNSET}
 
 
 async def attempt(
@@ -122,6 +119,12 @@ async def attempt(
         # The mutations of a request run one after another, and none may show what an earlier one has changed.
         info.context.loaders.forget()
     return Outcome(entity, [])
+
+
+def _plain(field: Any) -> Any:
+    if isinstance(field, list):
+        return [_plain(child) for child in field]
+    return given(field) if has_object_definition(field) else field
 
 
 def _current(error: SmartLockerError) -> Any:

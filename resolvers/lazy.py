@@ -5,26 +5,33 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from graphql import GraphQLError
+
 from domain.errors import MissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine
+    from collections.abc import Awaitable, Coroutine, Sequence
 
-__all__ = ["Lazy"]
+__all__ = ["AbsentError", "Lazy", "collapse_absent"]
 
 R = TypeVar("R")
 T = TypeVar("T")
 
 
+class AbsentError(MissingError):
+    """What a query's field looks up does not exist; a field below it found out."""
+
+
 class Lazy(Generic[R]):
     """A record that is known, or that is being read."""
 
-    __slots__ = ("_known", "_loading", "_name")
+    __slots__ = ("_beside", "_known", "_loading", "_name")
 
     def __init__(self, known: R | None = None, loading: Awaitable[R | None] | None = None, name: str = "") -> None:
         self._known = known
         self._loading = loading
         self._name = name
+        self._beside: list[asyncio.Future[Any]] = []
 
     def attribute(self, name: str) -> Any:
         """The value at once where it is known, else something to await: the executor takes either."""
@@ -34,20 +41,46 @@ class Lazy(Generic[R]):
         """The record.
 
         Raises:
-            MissingError: where there is none.
+            AbsentError: where there is none.
         """
         if self._known is None:
-            self._known = None if self._loading is None else await self._loading
+            try:
+                self._known = None if self._loading is None else await self._loading
+            finally:
+                if self._known is None:
+                    # This field's failure ends the others, and no read may outlive its request.
+                    await asyncio.gather(*self._beside, return_exceptions=True)
             if self._known is None:
-                raise MissingError(f"There is no {self._name}.")
+                raise AbsentError(f"There is no {self._name}.")
         return self._known
 
     async def beside(self, reading: Coroutine[Any, Any, T]) -> T:
         """The result of a read that needs only this entity's id; both are read at the same time."""
         if self._loading is None:
             return await reading
-        both: tuple[T, R] = await asyncio.gather(reading, self.record())
+        task = asyncio.ensure_future(reading)
+        self._beside.append(task)
+        both: tuple[T, R] = await asyncio.gather(task, self.record())
         return both[0]
 
     async def _later(self, name: str) -> Any:
         return getattr(await self.record(), name)
+
+
+def collapse_absent(data: dict[str, Any] | None, errors: Sequence[GraphQLError]) -> list[GraphQLError]:
+    """Makes what does not exist null as a whole, with one error at the field that looks it up.
+
+    Each field below found out for itself, and the nullable ones among them would leave an entity of nulls.
+    """
+    absent = {error.path[0]: error for error in reversed(errors) if error.path and _is_absence(error)}
+    for name in absent if data is not None else ():
+        data[name] = None  # type: ignore[index]
+    kept = [error for error in errors if not error.path or error.path[0] not in absent]
+    return kept + [
+        GraphQLError(error.message, error.nodes, path=[name], original_error=error.original_error)
+        for name, error in absent.items()
+    ]
+
+
+def _is_absence(error: GraphQLError) -> bool:
+    return isinstance(error.original_error, AbsentError)

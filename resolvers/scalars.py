@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Any, NewType
+from typing import TYPE_CHECKING, Any, NewType, TypeVar
 
 import strawberry
 from graphql import (
@@ -18,17 +18,25 @@ from graphql import (
     StringValueNode,
     ValueNode,
     VariableNode,
+    value_from_ast_untyped,
 )
 from strawberry.schema.config import StrawberryConfig
 
 from domain.times import Day, Instant, parse_day, parse_instant
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["JSON", "ExactNumber", "schema_config"]
+
+T = TypeVar("T")
 
 JSON = NewType("JSON", object)
 ExactNumber = NewType("ExactNumber", Decimal)
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
+
+_ENCODABLE = range(-(2**63), 2**64)
 
 
 def _parse_time(value: object) -> Instant:
@@ -38,6 +46,18 @@ def _parse_time(value: object) -> Instant:
         return parse_instant(value)
     except ValueError as error:
         raise GraphQLError(f"DateTime {value[:40]!r} {error}.") from error
+
+
+def _literal(parse: Callable[[object], T]) -> Callable[..., T]:
+    """The same value written inside the document; where it is none, the error knows its place."""
+
+    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> T:
+        try:
+            return parse(value_from_ast_untyped(node, variables))
+        except GraphQLError as error:
+            raise GraphQLError(error.message, node) from error
+
+    return parse_literal
 
 
 def _parse_date(value: object) -> Day:
@@ -84,6 +104,18 @@ def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None
     return value
 
 
+def _show_json(value: Any) -> Any:
+    """The value as the answer's encoder takes it: an integer of more than 64 bits as a Decimal, which stays exact."""
+    match value:
+        case dict():
+            return {name: _show_json(child) for name, child in value.items()}
+        case list():
+            return [_show_json(child) for child in value]
+        case int() if value not in _ENCODABLE:
+            return Decimal(value)
+    return value
+
+
 def schema_config() -> StrawberryConfig:
     """The mapping from Python types to scalars."""
     return StrawberryConfig(
@@ -94,6 +126,7 @@ def schema_config() -> StrawberryConfig:
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
                 serialize=str,
                 parse_value=_parse_time,
+                parse_literal=_literal(_parse_time),
             ),
             Day: strawberry.scalar(
                 name="Date",
@@ -101,6 +134,7 @@ def schema_config() -> StrawberryConfig:
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
                 serialize=str,
                 parse_value=_parse_date,
+                parse_literal=_literal(_parse_date),
             ),
             ExactNumber: strawberry.scalar(
                 name="Decimal",
@@ -114,7 +148,7 @@ def schema_config() -> StrawberryConfig:
                 name="JSON",
                 description="Any JSON value; its numbers stay exact.",
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
-                serialize=lambda value: value,
+                serialize=_show_json,
                 parse_value=lambda value: value,
                 parse_literal=_parse_json_literal,
             ),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import strawberry
-from strawberry.extensions import ParserCache, ValidationCache
+from graphql import OperationDefinitionNode
+from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
+from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
 
 from resolvers.booking_mutations import BookingMutations
@@ -22,6 +24,8 @@ from resolvers.reservations import ReservationMutations, ReservationQueries
 from resolvers.scalars import schema_config
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from graphql import GraphQLError
     from strawberry.types import ExecutionContext
 
@@ -46,6 +50,19 @@ Query.__strawberry_definition__.description = "What can be asked."
 Mutation.__strawberry_definition__.description = "What can be changed: each takes one input and gives one payload."
 
 
+class OneOperation(SchemaExtension):
+    """Of several operations a request must name the one to run; the framework would run the first."""
+
+    def on_parse(self) -> Iterator[None]:
+        """Refuses what names none."""
+        yield
+        context = self.execution_context
+        if context.graphql_document is None or context._provided_operation_name is not None:  # noqa: SLF001  # see above
+            return
+        if sum(isinstance(node, OperationDefinitionNode) for node in context.graphql_document.definitions) > 1:
+            raise CannotGetOperationTypeError(None)
+
+
 class SmartLockerSchema(strawberry.Schema):
     """Leaves the errors to the HTTP layer, which knows the request they belong to."""
 
@@ -60,5 +77,5 @@ def build_schema() -> SmartLockerSchema:
         mutation=Mutation,
         types=ERROR_TYPES,
         config=schema_config(),
-        extensions=[ParserCache, ValidationCache],
+        extensions=[OneOperation, ParserCache, ValidationCache],
     )

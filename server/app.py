@@ -17,6 +17,7 @@ from loaders.batch import open_loaders
 from loaders.table.client import Connection, open_store
 from resolvers.context import Context
 from resolvers.schema import build_schema
+from server.documents import Documents, read_manifest
 from server.http import GraphQLEndpoint
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def new_id() -> str:
 def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
     """The application on a table that is there."""
     backends: list[Backend] = []
+    manifest = settings.trusted_documents_file
+    documents = Documents(
+        {} if manifest is None else read_manifest(manifest),
+        only_trusted=settings.trusted_documents == "only",
+        most_kept=settings.persisted_queries,
+    )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -56,7 +63,7 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
 
     return Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id)),
+            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents)),
             Route("/health", _health),
             Route("/", _home),
         ],

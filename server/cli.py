@@ -27,6 +27,7 @@ from loaders.table.embedded import EmbeddedStoreError
 from resolvers.schema import build_schema
 from server.app import create_app, utc_now
 from server.documentation import access_patterns
+from server.documents import ManifestError
 from server.settings import Settings
 from server.store import connect
 
@@ -143,7 +144,7 @@ def main() -> None:
     """Runs the command; what its user can mend is said in one line."""
     try:
         app()
-    except (CommandError, EmbeddedStoreError, TableProblemError) as error:
+    except (CommandError, EmbeddedStoreError, ManifestError, TableProblemError) as error:
         typer.echo(f"smartlocker: {' '.join(str(error).split())}", err=True)
         sys.exit(1)
 

@@ -10,7 +10,7 @@ from graphql import GraphQLError, GraphQLSyntaxError
 
 from domain.errors import SmartLockerError
 
-__all__ = ["describe_errors", "request_error"]
+__all__ = ["describe_errors", "internal_message", "request_error"]
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +21,11 @@ _PART = re.compile(r"\w+")
 def request_error(message: str, code: str, status: int, request_id: str) -> dict[str, Any]:
     """An error of the request as a whole, in the form of every other."""
     return {"message": message, "extensions": {"code": code, "status": status, "requestId": request_id}}
+
+
+def internal_message(request_id: str) -> str:
+    """All that a client reads of a fault of ours."""
+    return f"Something went wrong here. The request's id is {request_id}."
 
 
 def describe_errors(errors: list[GraphQLError], request_id: str, *, executed: bool) -> list[dict[str, Any]]:
@@ -37,7 +42,7 @@ def describe_errors(errors: list[GraphQLError], request_id: str, *, executed: bo
         extensions = _extensions(error, executed=executed)
         if extensions["status"] == _INTERNAL["status"]:
             logger.error("request %s failed at %s", request_id, error.path, exc_info=error.original_error)
-            shown["message"] = f"Something went wrong here. The request's id is {request_id}."
+            shown["message"] = internal_message(request_id)
         described.append(shown | {"extensions": extensions | {"requestId": request_id}})
     return described
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, FilePath, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from loaders.contract import MOST_ITEMS
@@ -59,12 +59,29 @@ class Settings(BaseSettings):
     page_size_max: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = Field(
         default=MOST_ITEMS, description="The most items that a page may hold."
     )
+    trusted_documents_file: FilePath | None = Field(
+        default=None,
+        description="A manifest of trusted documents as relay-compiler and graphql-codegen write it, read once.",
+    )
+    trusted_documents: Literal["also", "only"] = Field(
+        default="also", description="Whether trusted documents are run beside all others, or nothing else is."
+    )
+    persisted_queries: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        default=1000,
+        description="How many documents are kept for automatic persisted queries, 8 MB at most; 0 turns these off.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
 
     @model_validator(mode="after")
     def _check_page_sizes(self) -> Settings:
         if self.page_size > self.page_size_max:
             raise ValueError("SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX")
+        return self
+
+    @model_validator(mode="after")
+    def _check_trusted_documents(self) -> Settings:
+        if self.trusted_documents == "only" and self.trusted_documents_file is None:
+            raise ValueError("SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE")
         return self
 
     @property

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
     import httpx
 
-__all__ = ["Api"]
+__all__ = ["Api", "mutation", "unchanged"]
 
 CREATE_OWNER = """
 mutation ($input: CreateOwnerInput!) {
@@ -94,3 +97,24 @@ class Api:
         assert not payload["userErrors"], payload
         event: dict[str, Any] = payload["accessEvent"]
         return event
+
+
+def mutation(field: str, selection: str) -> str:
+    """A mutation's document: what is asked of its entity, and everything that its errors can say."""
+    return f"""mutation ($input: {field[0].upper()}{field[1:]}Input!) {{ {field}(input: $input) {{
+  {selection}
+  userErrors {{
+    __typename message code path status retryable
+    ... on VersionConflict {{ currentVersion }}
+    ... on InvalidTransition {{ currentStatus allowedStatuses }}
+    ... on ReservationOverlap {{ reservation {{ reservationId startAt endAt }} }}
+  }}
+}} }}"""
+
+
+@asynccontextmanager
+async def unchanged(dump: Callable[[], Any]) -> AsyncIterator[None]:
+    """Holds where the table is afterwards exactly what it was before."""
+    before = await dump()
+    yield
+    assert await dump() == before

@@ -128,3 +128,15 @@ def nothing_installed(folder: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(folder / "cache"),
         "SMARTLOCKER_DATA_DIR": str(folder / "data"),
     }
+
+
+def test_trusted_documents_that_are_none_are_named(store_url: str, table: str, tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text("[]")
+    line = refusal_of(
+        "serve",
+        SMARTLOCKER_ENDPOINT_URL=store_url,
+        SMARTLOCKER_TABLE_NAME=table,
+        SMARTLOCKER_TRUSTED_DOCUMENTS_FILE=str(manifest),
+    )
+    assert line == f"the trusted documents {manifest} must be one JSON object of documents by their id"

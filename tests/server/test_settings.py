@@ -36,6 +36,9 @@ DEFAULTS = {
     "longest_reservation_days": 30,
     "page_size": 25,
     "page_size_max": 100,
+    "trusted_documents_file": None,
+    "trusted_documents": "also",
+    "persisted_queries": 1000,
     "log_level": "info",
 }
 LOCKERS = 'query ($first: Int) { owner(ownerId: "acme") { lockers(first: $first) { nodes { lockerId } } } }'
@@ -96,6 +99,9 @@ def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
         ("longest_reservation_days", "3650", 3650),
         ("page_size", "100", 100),
         ("page_size_max", "25", 25),
+        ("trusted_documents_file", __file__, Path(__file__)),
+        ("trusted_documents", "also", "also"),
+        ("persisted_queries", "0", 0),
         ("log_level", "debug", "debug"),
     ],
 )
@@ -134,6 +140,11 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
         ("page_size", "0"),
         ("page_size_max", "0"),
         ("page_size_max", "101"),
+        ("trusted_documents_file", "/nothing/here.json"),
+        ("trusted_documents_file", "/"),
+        ("trusted_documents", "yes"),
+        ("persisted_queries", "-1"),
+        ("persisted_queries", "100001"),
         ("log_level", "loud"),
     ],
 )
@@ -151,6 +162,9 @@ def test_refusals_say_what_is_wrong(refusal: Callable[..., str]) -> None:
     )
     assert refusal(page_size="50", page_size_max="49") == (
         "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
+    )
+    assert refusal(trusted_documents="only") == (
+        "smartlocker: SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE"
     )
     assert refusal(page_size="101") == "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
 

@@ -1,0 +1,133 @@
+"""From a request's bytes to what its client asks for, and every way in which a request is refused."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from server.negotiation import JSON, parse_value
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+__all__ = ["Operation", "RefusedError", "RequestError", "names_a_document", "read_operation"]
+
+_BODY_BYTES = 256 * 1024
+_APQ_VERSION = 1
+
+
+class Operation(NamedTuple):
+    """What a client asks for: a document, or the name of one that is known here, and what to run of it."""
+
+    query: str | None
+    document_id: str | None
+    sha256: str | None
+    variables: dict[str, Any] | None
+    operation_name: str | None
+
+
+class RefusedError(Exception):
+    """The request is not GraphQL over HTTP: it fails with this status, whatever the answer's media type."""
+
+    def __init__(
+        self, status: int, message: str, code: str = "BAD_USER_INPUT", headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code
+        self.headers = headers or {}
+
+
+class RequestError(RefusedError):
+    """The request is well-formed and cannot be run: an error like any other, so plain JSON has it with status 200."""
+
+
+def names_a_document(request: Request) -> bool:
+    """Whether a URL asks for anything, or merely leads here."""
+    return not {"query", "documentId", "extensions"}.isdisjoint(request.query_params)
+
+
+async def read_operation(request: Request) -> Operation:
+    """What a GET or POST request asks for."""
+    return _operation(_from_url(request) if request.method == "GET" else await _from_body(request))
+
+
+def _from_url(request: Request) -> dict[str, Any]:
+    parameters = request.query_params
+    content: dict[str, Any] = {name: parameters.get(name) for name in ("query", "documentId")}
+    content["operationName"] = parameters.get("operationName") or None
+    for name in ("variables", "extensions"):
+        text = parameters.get(name)
+        content[name] = _parse_json(text.encode(errors="replace")) if text else None
+    return content
+
+
+async def _from_body(request: Request) -> Any:
+    media_type, parameters = parse_value(request.headers.get("content-type", ""))
+    if media_type == "multipart/form-data":
+        raise RefusedError(415, f"Uploads are off: the body must be {JSON}.", headers={"Accept": JSON})
+    if media_type != JSON or parameters.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
+        raise RefusedError(415, f"The body must be {JSON} in UTF-8.", headers={"Accept": JSON})
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise RefusedError(415, "The body must not be compressed.", headers={"Accept-Encoding": "identity"})
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _BODY_BYTES:
+            raise RefusedError(413, f"The body may have {_BODY_BYTES // 1024} KB at most.")
+    return _parse_json(bytes(body))
+
+
+def _parse_json(text: bytes) -> Any:
+    """Strict JSON whose numbers stay exact: one parser knows the rules, the other keeps the digits."""
+    try:
+        orjson.loads(text)
+        return json.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(400, "The request is not valid JSON.") from error
+
+
+def _operation(content: Any) -> Operation:
+    if isinstance(content, list):
+        raise RefusedError(400, "Batching is off: send one request at a time, as a JSON object.")
+    if not isinstance(content, dict):
+        raise RefusedError(400, "The request must be a JSON object.")
+    query, document_id, name = (_text(content, key) for key in ("query", "documentId", "operationName"))
+    variables, extensions = (_object(content, key) for key in ("variables", "extensions"))
+    sha256 = _persisted(extensions or {})
+    if document_id is not None and (query is not None or sha256 is not None):
+        raise RefusedError(400, "documentId takes the place of query and of extensions.persistedQuery.")
+    if document_id is None and sha256 is None and not (query and query.strip()):
+        raise RefusedError(400, "query must be a GraphQL document, or documentId the id of one that is known here.")
+    return Operation(query, document_id, sha256, variables, name)
+
+
+def _persisted(extensions: dict[str, Any]) -> str | None:
+    """The hash that Apollo's protocol sends for or with a document."""
+    persisted = extensions.get("persistedQuery")
+    if persisted is None:
+        return None
+    if not isinstance(persisted, dict) or not isinstance(persisted.get("sha256Hash"), str):
+        raise RefusedError(400, "extensions.persistedQuery must have a version and a sha256Hash.")
+    if persisted.get("version") != _APQ_VERSION:
+        raise RefusedError(400, f"extensions.persistedQuery must have version {_APQ_VERSION}.")
+    sha256: str = persisted["sha256Hash"]
+    return sha256
+
+
+def _text(content: dict[str, Any], key: str) -> str | None:
+    value = content.get(key)
+    if value is not None and not isinstance(value, str):
+        raise RefusedError(400, f"{key} must be text.")
+    return value
+
+
+def _object(content: dict[str, Any], key: str) -> dict[str, Any] | None:
+    value = content.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise RefusedError(400, f"{key} must be a JSON object.")
+    return value

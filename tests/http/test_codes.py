@@ -1,0 +1,144 @@
+"""Every code that a client can meet, over HTTP and in both media types."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS, mutation
+from tests.wire import Answer
+
+if TYPE_CHECKING:
+    import httpx
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+JSON = "application/json"
+GRAPHQL = "application/graphql-response+json"
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "errors.md").read_text()
+
+OWNER = "query ($id: ID!) { owner(ownerId: $id) { name } }"
+LOCKERS = 'query ($after: String) { owner(ownerId: "ada") { lockers(after: $after) { nextCursor } } }'
+CANCEL = mutation("cancelReservation", "reservation { status }")
+EXTEND = mutation("extendReservation", "reservation { endAt }")
+UNKNOWN_HASH = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
+
+# The request did not run: no data, and a failing status where the media type has it.
+NEVER_RAN: list[tuple[str, int, dict[str, Any]]] = [
+    ("GRAPHQL_PARSE_FAILED", 400, {"query": "{"}),
+    ("GRAPHQL_VALIDATION_FAILED", 400, {"query": "{ unknown }"}),
+    ("BAD_USER_INPUT", 400, {"query": OWNER, "variables": {"id": None}}),
+    ("BAD_USER_INPUT", 400, {"query": OWNER, "variables": {"id": "ada"}, "operationName": "Unknown"}),
+    ("PERSISTED_QUERY_NOT_FOUND", 404, {"extensions": UNKNOWN_HASH}),
+    ("PERSISTED_QUERY_NOT_FOUND", 404, {"documentId": "unknown"}),
+]
+# It ran and a field failed: its data, and success.
+FAILED: list[tuple[str, int, dict[str, Any]]] = [
+    ("BAD_USER_INPUT", 400, {"query": '{ owner(ownerId: "ada") { lockers(first: 0) { nextCursor } } }'}),
+    ("INVALID_CURSOR", 400, {"query": LOCKERS, "variables": {"after": "nonsense"}}),
+    ("NOT_FOUND", 404, {"query": OWNER, "variables": {"id": "nobody"}}),
+    ("UNAVAILABLE", 503, {"query": OWNER, "variables": {"id": "stalled"}}),
+    ("INTERNAL_SERVER_ERROR", 500, {"query": OWNER, "variables": {"id": "damaged"}}),
+]
+WINDOW = {"startAt": "2026-04-01T00:00:00Z", "endAt": "2026-04-02T00:00:00Z"}
+REVERSED = {"startAt": WINDOW["endAt"], "endAt": WINDOW["startAt"]}
+OF_L1 = {"lockerId": "l1", "ownerId": "ada"}
+# A mutation was refused: its payload says why.
+REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
+    ("BAD_USER_INPUT", 400, CREATE_RESERVATION, OF_L1 | REVERSED),
+    ("NOT_FOUND", 404, REGISTER_LOCKER, {"ownerId": "nobody"}),
+    ("CONFLICT", 409, UPDATE_STATUS, {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 9}),
+    ("INVALID_TRANSITION", 409, UPDATE_STATUS, {"lockerId": "l1", "newStatus": "AVAILABLE", "expectedVersion": 1}),
+    ("ID_TAKEN", 409, CREATE_OWNER, {"ownerId": "ada", "kind": "USER", "name": "Another"}),
+    ("EMAIL_TAKEN", 409, CREATE_OWNER, {"kind": "USER", "name": "Another", "email": "ADA@example.com"}),
+    ("LOCKER_IN_MAINTENANCE", 409, CREATE_RESERVATION, {"lockerId": "l2", "ownerId": "ada"} | WINDOW),
+    ("RESERVATION_OVERLAP", 409, CREATE_RESERVATION, OF_L1 | WINDOW),
+    (
+        "RESERVATION_OVER",
+        409,
+        EXTEND,
+        {"lockerId": "l1", "reservationId": "over", "newEndAt": "2026-05-03T00:00:00Z"},
+    ),
+]
+
+
+@pytest_asyncio.fixture
+async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> httpx.AsyncClient:
+    """A server with everything that it takes to be refused."""
+    await api.owner("ada", email="ada@example.com")
+    await api.owner("damaged")
+    await api.locker("l1", "ada")
+    await api.locker("l2", "ada")
+    await api.mutate(UPDATE_STATUS, lockerId="l2", newStatus="MAINTENANCE", expectedVersion=1)
+    await api.reservation("live", "l1", "ada", WINDOW["startAt"], WINDOW["endAt"])
+    await api.reservation("over", "l1", "ada", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
+    await api.mutate(CANCEL, lockerId="l1", reservationId="over")
+    await plain_client.update_item(
+        TableName=table,
+        Key={"PK": {"S": "OWNER#damaged"}, "SK": {"S": "META"}},
+        UpdateExpression="SET kind = :bad",
+        ExpressionAttributeValues={":bad": {"S": "nonsense"}},
+    )
+    wire.fault = lambda call: Answer.error("ThrottlingException") if ("OWNER#stalled", "META") in call.keys else None
+    return api.client
+
+
+async def send(client: httpx.AsyncClient, content: dict[str, Any], accept: str) -> httpx.Response:
+    response = await client.post("/graphql", json=content, headers={"Accept": accept})
+    assert response.headers["content-type"] == f"{accept}; charset=utf-8"
+    return response
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_request_that_never_ran_has_no_data_and_fails_in_the_newer_media_type(
+    stocked: httpx.AsyncClient, accept: str
+) -> None:
+    for code, status, content in NEVER_RAN:
+        response = await send(stocked, content, accept)
+        (error,) = response.json()["errors"]
+        assert "data" not in response.json(), code
+        assert response.status_code == (status if accept == GRAPHQL else 200), code
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == (code, status)
+        assert error["extensions"]["requestId"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_field_that_failed_leaves_the_request_a_success(stocked: httpx.AsyncClient, accept: str) -> None:
+    for code, status, content in FAILED:
+        response = await send(stocked, content, accept)
+        (error,) = response.json()["errors"]
+        assert response.status_code == 200, code
+        assert set(response.json()["data"]) == {"owner"}
+        assert error["path"][0] == "owner"
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == (code, status)
+        assert error["extensions"]["requestId"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_mutation_that_is_refused_says_so_in_its_payload(stocked: httpx.AsyncClient, accept: str) -> None:
+    for code, status, document, values in REFUSED:
+        response = await send(stocked, {"query": document, "variables": {"input": values}}, accept)
+        assert response.status_code == 200, code
+        assert set(response.json()) == {"data"}
+        (payload,) = response.json()["data"].values()
+        assert {(error["code"], error["status"]) for error in payload["userErrors"]} == {(code, status)}
+
+
+def documented(heading: str) -> dict[str, int]:
+    """The codes of one table of the page, each with its status."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    return {code: int(status) for code, status in re.findall(r"^\| `([A-Z_]+)` \| (\d+) ", section, re.MULTILINE)}
+
+
+def test_every_documented_code_is_met_here_with_its_status() -> None:
+    user_errors = {code: status for code, status, _, _ in REFUSED}
+    graphql_errors = {code: status for code, status, _ in NEVER_RAN + FAILED}
+    assert documented("User errors") == user_errors
+    # Two depend on settings; they are met in test_documents.
+    by_setting = {"FORBIDDEN": 403, "PERSISTED_QUERY_NOT_SUPPORTED": 400}
+    assert documented("GraphQL errors") == graphql_errors | by_setting

@@ -1,0 +1,187 @@
+"""An event's metadata: any JSON object within the limits, its numbers exact to the digit."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+RECORD = """mutation ($input: RecordAccessEventInput!) {
+  recordAccessEvent(input: $input) { accessEvent { eventId metadata } userErrors { code message path status } }
+}"""
+RECORD_LITERAL = """mutation { recordAccessEvent(input: {
+  lockerId: "l1", eventId: "e1", action: OPEN, actorId: "ada", result: SUCCESS, metadata: { value: %s }
+}) { accessEvent { eventId metadata } userErrors { code message path status } } }"""
+LATEST = '{ locker(lockerId: "l1") { latestEvent { metadata } } }'
+
+NUMBERS = [
+    "0",
+    "-0.5",
+    "0.1",
+    "0.30000000000000004",
+    "12345678901234567890.123456789",
+    "1e3",
+    "1.50",
+    "-1E-130",
+    "9.9999999999999999999999999999999999999E+125",
+    "12345678901234567890123456789012345678",
+    "9007199254740993",
+]
+
+
+@pytest_asyncio.fixture
+async def one(api: Api, wire: Wire) -> Api:
+    """An owner with one locker."""
+    await api.owner("acme")
+    await api.locker("l1", "acme")
+    wire.reset()
+    return api
+
+
+async def send_raw(api: Api, query: str, variables: str = "{}") -> Any:
+    """The answer with every number as it stands in the text; the variables too are given as text."""
+    body = f'{{"query": {json.dumps(query)}, "variables": {variables}}}'
+    response = await api.client.post("/graphql", content=body, headers={"Content-Type": "application/json"})
+    answer = json.loads(response.text, parse_float=Decimal, parse_int=Decimal)
+    assert "errors" not in answer, answer
+    return answer["data"]
+
+
+def as_variables(metadata: str) -> str:
+    fixed = '"lockerId": "l1", "eventId": "e1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"'
+    return f'{{"input": {{{fixed}, "metadata": {metadata}}}}}'
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+async def test_a_number_in_a_variable_stays_exact(one: Api, number: str, dump: Callable[[], Any]) -> None:
+    data = await send_raw(one, RECORD, as_variables(f'{{"value": {number}}}'))
+    assert data["recordAccessEvent"] == {
+        "accessEvent": {"eventId": "e1", "metadata": {"value": Decimal(number)}},
+        "userErrors": [],
+    }
+    read = await send_raw(one, LATEST)
+    assert read["locker"]["latestEvent"]["metadata"] == {"value": Decimal(number)}
+    stored = (await dump())["LOCKER#l1", "EVT#2026-03-01T12:00:00.000Z#e1"]["metadata"]
+    assert stored == {"value": Decimal(number)}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+async def test_a_number_in_a_literal_stays_exact(one: Api, number: str) -> None:
+    data = await send_raw(one, RECORD_LITERAL % number)
+    assert data["recordAccessEvent"] == {
+        "accessEvent": {"eventId": "e1", "metadata": {"value": Decimal(number)}},
+        "userErrors": [],
+    }
+    read = await send_raw(one, LATEST)
+    assert read["locker"]["latestEvent"]["metadata"] == {"value": Decimal(number)}
+
+
+@pytest.mark.parametrize("number", ["1.5", "9007199254740993", "0.1"])
+async def test_a_literal_and_a_variable_of_one_content_are_the_same_event(
+    one: Api, number: str, dump: Callable[[], Any]
+) -> None:
+    first = await send_raw(one, RECORD_LITERAL % number)
+    before = await dump()
+    assert await send_raw(one, RECORD, as_variables(f'{{"value": {number}}}')) == first
+    assert await dump() == before
+
+
+@pytest.mark.parametrize("pair", [("1e3", "1000"), ("1.50", "1.5"), ("0.0", "0")])
+async def test_two_spellings_of_one_number_are_the_same_content(one: Api, pair: tuple[str, str]) -> None:
+    first, second = [await send_raw(one, RECORD, as_variables(f'{{"value": {number}}}')) for number in pair]
+    assert second == first
+
+
+@pytest.mark.parametrize("pair", [("1.5", '"1.5"'), ("1", "true"), ("0", "false"), ("0", "null"), ("[]", "{}")])
+async def test_values_of_different_kinds_are_different_content(one: Api, pair: tuple[str, str]) -> None:
+    await send_raw(one, RECORD, as_variables(f'{{"value": {pair[0]}}}'))
+    data = await send_raw(one, RECORD, as_variables(f'{{"value": {pair[1]}}}'))
+    assert [error["code"] for error in data["recordAccessEvent"]["userErrors"]] == ["ID_TAKEN"]
+
+
+async def test_every_kind_of_json_value_comes_back_as_it_was(one: Api) -> None:
+    metadata = {
+        "text": "Grüße 🔒 \u0000 \n",
+        "yes": True,
+        "no": False,
+        "nothing": None,
+        "list": [1, "two", None, [], {}],
+        "deep": {"3": {"4": {"5": {}}}},
+    }
+    await one.run(RECORD, input=json.loads(as_variables("{}"))["input"] | {"metadata": metadata})
+    assert (await one.run(LATEST))["locker"]["latestEvent"]["metadata"] == metadata
+
+
+async def test_a_variable_inside_a_literal_is_taken(one: Api) -> None:
+    query = RECORD_LITERAL.replace("mutation {", "mutation ($value: JSON) {") % "$value"
+    data = await send_raw(one, query, '{"value": {"battery": 0.1}}')
+    metadata = {"value": {"battery": Decimal("0.1")}}
+    assert data["recordAccessEvent"]["accessEvent"]["metadata"] == metadata
+    assert (await send_raw(one, LATEST))["locker"]["latestEvent"]["metadata"] == metadata
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"value": "x" * (16 * 1024 - len('{"value":""}'))},
+        {"value": "é" * ((16 * 1024 - len('{"value":""}')) // 2)},
+        {f"key{number}": number for number in range(50)},
+        {"2": {"3": {"4": {"5": {"leaf": 1}}}}},
+        {"2": [[[["leaf"]]]]},
+        {"k" * 255: 1},
+    ],
+)
+async def test_metadata_up_to_its_limits_is_taken(one: Api, metadata: dict[str, Any]) -> None:
+    data = await one.run(RECORD, input=json.loads(as_variables("{}"))["input"] | {"metadata": metadata})
+    assert data["recordAccessEvent"]["userErrors"] == []
+    assert (await one.run(LATEST))["locker"]["latestEvent"]["metadata"] == metadata
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"value": "x" * (17 * 1024)}, "metadata must be 16 KB at most, it has 17420 bytes"),
+        ({"value": "é" * (8 * 1024)}, "metadata must be 16 KB at most, it has 16396 bytes"),
+        ({"2": {"3": {"4": {"5": {"6": {}}}}}}, "metadata must not be nested deeper than 5 levels"),
+        ({"2": [[[[[]]]]]}, "metadata must not be nested deeper than 5 levels"),
+        ({f"key{n}": n for n in range(51)}, "metadata must have 50 keys at most, in all its levels together"),
+        (
+            {"a": [{f"key{n}": n for n in range(25)}, {f"key{n}": n for n in range(25)}]},
+            "metadata must have 50 keys at most, in all its levels together",
+        ),
+        ({"": 1}, "metadata must have keys of 1 to 255 characters"),
+        ({"k" * 256: 1}, "metadata must have keys of 1 to 255 characters"),
+        ({"n": 10**38 + 1}, "metadata must have numbers of 38 digits at most"),
+        ({"n": [10**126]}, "metadata must have numbers of 38 digits at most"),
+        ([{"a": 1}], "metadata must be a JSON object"),
+        ([1], "metadata must be a JSON object"),
+        ([], "metadata must be a JSON object"),
+        ("text", "metadata must be a JSON object"),
+        (1, "metadata must be a JSON object"),
+        (True, "metadata must be a JSON object"),
+    ],
+)
+async def test_metadata_beyond_its_limits_is_refused_before_a_read(
+    one: Api, wire: Wire, metadata: object, message: str
+) -> None:
+    data = await one.run(RECORD, input=json.loads(as_variables("{}"))["input"] | {"metadata": metadata})
+    refused = {"code": "BAD_USER_INPUT", "message": message, "path": ["input", "metadata"], "status": 400}
+    assert data["recordAccessEvent"] == {"accessEvent": None, "userErrors": [refused]}
+    assert not wire.calls
+
+
+async def test_no_metadata_and_null_metadata_are_the_same_content(one: Api) -> None:
+    values = json.loads(as_variables("null"))["input"]
+    first = await one.run(RECORD, input=values)
+    del values["metadata"]
+    assert await one.run(RECORD, input=values) == first
+    assert first["recordAccessEvent"] == {"accessEvent": {"eventId": "e1", "metadata": None}, "userErrors": []}

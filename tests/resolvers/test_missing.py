@@ -1,0 +1,155 @@
+"""What does not exist: one NOT_FOUND for an entity that was asked for, and never an empty page for a damaged row."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+if TYPE_CHECKING:
+    from tests.api import Api
+    from tests.wire import Wire
+
+NESTED = [
+    "activeReservation { endAt }",
+    "latestEvent { action }",
+    "reservations { nodes { endAt } }",
+    "accessEvents { nodes { action } }",
+]
+
+
+@pytest_asyncio.fixture
+async def three(api: Api, wire: Wire) -> Api:
+    """An owner with three lockers."""
+    await api.owner("acme")
+    for locker_id in ("l1", "l2", "l3"):
+        await api.locker(locker_id, "acme", alias=f"Alias of {locker_id}")
+    wire.reset()
+    return api
+
+
+async def remove(client: Any, table: str, pk: str, sk: str) -> None:
+    await client.delete_item(TableName=table, Key={"PK": {"S": pk}, "SK": {"S": sk}})
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        "lockerId",
+        "lockerId alias status version createdAt updatedAt owner { name }",
+        "alias",
+        "id __typename",
+        *NESTED,
+        *(f"lockerId {nested}" for nested in NESTED),
+        *(f"alias version {nested}" for nested in NESTED),
+        " ".join(NESTED),
+        f"id lockerId alias owner {{ name }} {' '.join(NESTED)}",
+        f"version {' '.join(NESTED)} status",
+    ],
+)
+@pytest.mark.parametrize("consistent", ["", ", consistent: true"])
+async def test_a_locker_that_does_not_exist_is_null_and_one_not_found(
+    three: Api, selection: str, consistent: str
+) -> None:
+    answer = await three.send(f'{{ locker(lockerId: "nope"{consistent}) {{ {selection} }} }}')
+    assert answer["data"] == {"locker": None}
+    (error,) = answer["errors"]
+    assert error["message"] == "There is no locker nope."
+    assert error["path"] == ["locker"]
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        "ownerId",
+        "id __typename",
+        "name email version",
+        "email",
+        "name lockers { nodes { lockerId } }",
+        "email lockers { nodes { lockerId } }",
+        "lockers { nodes { lockerId } } reservations { nodes { endAt } } email name version kind",
+    ],
+)
+async def test_an_owner_that_does_not_exist_is_null_and_one_not_found(three: Api, selection: str) -> None:
+    answer = await three.send(f'{{ owner(ownerId: "nobody") {{ {selection} }} }}')
+    assert answer["data"] == {"owner": None}
+    (error,) = answer["errors"]
+    assert error["message"] == "There is no owner nobody."
+    assert error["path"] == ["owner"]
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
+
+
+@pytest.mark.parametrize("known", ["", "ownerId", "id __typename"])
+async def test_an_owner_that_does_not_exist_has_empty_lists_for_a_query_each(
+    three: Api, wire: Wire, known: str
+) -> None:
+    query = '{ owner(ownerId: "nobody") { %s lockers { nodes { lockerId version } nextCursor } } }'
+    answer = await three.send(query % known)
+    assert "errors" not in answer
+    assert answer["data"]["owner"]["lockers"] == {"nodes": [], "nextCursor": None}
+    assert wire.operations == {"Query": 1}
+
+
+async def test_one_missing_locker_does_not_hide_the_others_that_were_asked_for(three: Api) -> None:
+    answer = await three.send("""{
+      a: locker(lockerId: "l1") { version latestEvent { action } }
+      b: locker(lockerId: "nope") { version latestEvent { action } }
+      c: locker(lockerId: "l3") { version }
+    }""")
+    assert answer["data"] == {"a": {"version": 1, "latestEvent": None}, "b": None, "c": {"version": 1}}
+    (error,) = answer["errors"]
+    assert (error["extensions"]["code"], error["path"]) == ("NOT_FOUND", ["b"])
+
+
+async def test_a_copy_whose_locker_is_missing_is_left_out_of_the_page_and_reported(
+    three: Api, plain_client: Any, table: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    # given
+    await remove(plain_client, table, "LOCKER#l2", "META")
+    # when
+    with caplog.at_level(logging.ERROR):
+        data = await three.run("""{ owner(ownerId: "acme") { lockers(first: 3) {
+          nodes { lockerId version } edges { node { lockerId } } nextCursor pageInfo { hasNextPage }
+        } } }""")
+    # then
+    assert data["owner"]["lockers"] == {
+        "nodes": [{"lockerId": "l1", "version": 1}, {"lockerId": "l3", "version": 1}],
+        "edges": [{"node": {"lockerId": "l1"}}, {"node": {"lockerId": "l3"}}],
+        "nextCursor": None,
+        "pageInfo": {"hasNextPage": False},
+    }
+    assert [record.getMessage() for record in caplog.records] == [
+        "an owner's copy names locker l2, which does not exist"
+    ]
+
+
+async def test_a_copy_whose_locker_is_missing_does_not_stop_the_paging(
+    three: Api, plain_client: Any, table: str
+) -> None:
+    await remove(plain_client, table, "LOCKER#l2", "META")
+    query = """query ($after: String) { owner(ownerId: "acme") { lockers(first: 1, after: $after) {
+      nodes { lockerId version } nextCursor
+    } } }"""
+    met, cursor = [], None
+    for _ in range(3):
+        page = (await three.run(query, after=cursor))["owner"]["lockers"]
+        met.append([node["lockerId"] for node in page["nodes"]])
+        cursor = page["nextCursor"]
+    assert (met, cursor) == ([["l1"], [], ["l3"]], None)
+
+
+async def test_an_owner_or_a_locker_that_vanished_is_null_where_something_refers_to_it(
+    three: Api, plain_client: Any, table: str
+) -> None:
+    await three.reservation("r1", "l1", "acme", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    await three.event("l1", eventId="e1")
+    await remove(plain_client, table, "OWNER#acme", "META")
+    data = await three.run('{ locker(lockerId: "l1") { ownerId owner { name } activeReservation { owner { name } } } }')
+    assert data["locker"] == {"ownerId": "acme", "owner": None, "activeReservation": {"owner": None}}
+    await remove(plain_client, table, "LOCKER#l1", "META")
+    data = await three.run('{ owner(ownerId: "acme") { reservations { nodes { endAt locker { version } } } } }')
+    nodes = data["owner"]["reservations"]["nodes"]
+    assert nodes == [{"endAt": "2026-03-01T13:00:00.000Z", "locker": None}]

@@ -1,0 +1,175 @@
+"""Anything by its global id: every kind, in the order asked, null where there is nothing."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+if TYPE_CHECKING:
+    from tests.api import Api
+    from tests.conftest import Clock
+    from tests.wire import Wire
+
+IDS = """{
+  locker(lockerId: "l1") { id activeReservation { id } latestEvent { id } }
+  owner(ownerId: "ada") { id name }
+}"""
+NODE = """query ($id: ID!) { node(id: $id) {
+  __typename id
+  ... on Locker { lockerId version owner { name } }
+  ... on Owner { ownerId name }
+  ... on Reservation { reservationId status locker { lockerId } }
+  ... on AccessEvent { eventId action locker { lockerId } }
+} }"""
+NODES = "query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }"
+
+
+@pytest_asyncio.fixture
+async def ids(api: Api, wire: Wire) -> dict[str, str]:
+    """The global ids of one thing of each kind."""
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    await api.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    await api.event("l1", eventId="e1")
+    data = await api.run(IDS)
+    wire.reset()
+    return {
+        "Locker": data["locker"]["id"],
+        "Owner": data["owner"]["id"],
+        "Reservation": data["locker"]["activeReservation"]["id"],
+        "AccessEvent": data["locker"]["latestEvent"]["id"],
+    }
+
+
+def global_id(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ("Locker", {"lockerId": "l1", "version": 1, "owner": {"name": "ada"}}),
+        ("Owner", {"ownerId": "ada", "name": "ada"}),
+        ("Reservation", {"reservationId": "r1", "status": "ACTIVE", "locker": {"lockerId": "l1"}}),
+        ("AccessEvent", {"eventId": "e1", "action": "OPEN", "locker": {"lockerId": "l1"}}),
+    ],
+)
+async def test_every_kind_is_found_by_its_global_id(
+    api: Api, ids: dict[str, str], kind: str, shown: dict[str, Any]
+) -> None:
+    assert await api.run(NODE, id=ids[kind]) == {"node": {"__typename": kind, "id": ids[kind], **shown}}
+
+
+@pytest.mark.parametrize("kind", ["Locker", "Owner", "Reservation", "AccessEvent"])
+async def test_a_node_is_one_read(api: Api, ids: dict[str, str], wire: Wire, kind: str) -> None:
+    await api.run("query ($id: ID!) { node(id: $id) { id } }", id=ids[kind])
+    assert wire.operations == {"GetItem": 1}
+
+
+async def test_nodes_keep_their_order_with_null_where_there_is_nothing(api: Api, ids: dict[str, str]) -> None:
+    unknown = global_id("Locker/nope")
+    asked = [ids["AccessEvent"], unknown, ids["Owner"], "garbage", ids["Locker"], ids["Owner"], ids["Reservation"]]
+    kinds = ["AccessEvent", None, "Owner", None, "Locker", "Owner", "Reservation"]
+    data = await api.run(NODES, ids=asked)
+    assert data["nodes"] == [
+        kind and {"__typename": kind, "id": asked_id} for kind, asked_id in zip(kinds, asked, strict=True)
+    ]
+
+
+async def test_nodes_of_one_kind_are_one_batch_and_each_key_is_read_once(
+    api: Api, ids: dict[str, str], wire: Wire
+) -> None:
+    await api.locker("l2", "ada")
+    wire.reset()
+    await api.run(NODES, ids=[ids["Locker"], global_id("Locker/l2"), ids["Locker"]])
+    assert wire.operations == {"BatchGetItem": 1}
+    assert wire.calls[0].keys == [("LOCKER#l1", "META"), ("LOCKER#l2", "META")]
+
+
+async def test_a_hundred_nodes_are_taken_and_no_node_is_too_few(api: Api) -> None:
+    data = await api.run(NODES, ids=[global_id(f"Owner/o{number}") for number in range(100)])
+    assert data["nodes"] == [None] * 100
+    assert await api.run(NODES, ids=[]) == {"nodes": []}
+
+
+async def test_more_than_a_hundred_nodes_are_refused_before_a_read(api: Api, wire: Wire) -> None:
+    answer = await api.send(NODES, ids=[global_id("Owner/ada")] * 101)
+    (error,) = answer["errors"]
+    assert answer["data"] is None
+    assert (error["message"], error["path"]) == ("ids must be 100 at most, not 101.", ["nodes"])
+    assert error["extensions"] | {"requestId": ""} == {
+        "code": "BAD_USER_INPUT",
+        "status": 400,
+        "inputPath": ["ids"],
+        "requestId": "",
+    }
+    assert not wire.calls
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "",
+        " ",
+        "garbage",
+        "!!!!",
+        "Zm9v",
+        "ÄÖÜ",
+        "x" * 10_000,
+        base64.urlsafe_b64encode(b"\xff\xfe").decode(),
+        global_id("Locker"),
+        global_id("Locker/"),
+        global_id("Locker/l1/more"),
+        global_id("Locker/l#1"),
+        global_id("Locker/l 1"),
+        global_id("Locker/l1\n"),
+        global_id("Locker/" + "l" * 65),
+        global_id("locker/l1"),
+        global_id("Mutation/l1"),
+        global_id("Reservation/l1/r1"),
+        global_id("Reservation/l1/ACTIVE/r1"),
+        global_id("Reservation/l1/2026-03-01T11:00:00Z/r1"),
+        global_id("Reservation/l1/2026-03-01T11:00:00.000+00:00/r1"),
+        global_id("AccessEvent/l1/2026-13-01T11:00:00.000Z/e1"),
+        global_id("Owner/ada") + "=",
+        global_id("Locker/l1") + "\n",
+    ],
+)
+async def test_what_is_no_global_id_is_null_without_a_read(
+    api: Api, ids: dict[str, str], wire: Wire, asked: str
+) -> None:
+    assert ids
+    assert await api.send(NODE, id=asked) == {"data": {"node": None}}
+    assert await api.send(NODES, ids=[asked]) == {"data": {"nodes": [None]}}
+    assert not wire.calls
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        global_id("Locker/nope"),
+        global_id("Owner/l1"),
+        global_id("Reservation/l1/2026-03-01T11:00:00.000Z/nope"),
+        global_id("Reservation/l1/2026-03-01T11:00:00.001Z/r1"),
+        global_id("AccessEvent/l1/2026-03-01T12:00:00.000Z/nope"),
+    ],
+)
+async def test_a_global_id_of_what_does_not_exist_is_null_without_an_error(
+    api: Api, ids: dict[str, str], asked: str
+) -> None:
+    assert ids
+    assert await api.send(NODE, id=asked) == {"data": {"node": None}}
+
+
+async def test_a_reservation_keeps_its_global_id_when_it_changes(api: Api, ids: dict[str, str], clock: Clock) -> None:
+    await api.run("""mutation {
+      extendReservation(input: { lockerId: "l1", reservationId: "r1", newEndAt: "2026-03-01T14:00:00Z" }) {
+        userErrors { code }
+      }
+    }""")
+    clock.move(hours=2)
+    node = (await api.run(NODE, id=ids["Reservation"]))["node"]
+    assert (node["reservationId"], node["status"]) == ("r1", "EXPIRED")

@@ -1,0 +1,441 @@
+"""GraphQL over HTTP: methods, media types, sizes and shapes, and what every answer carries."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import pytest
+import pytest_asyncio
+
+from tests.api import CREATE_OWNER, unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import httpx
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+QUERY = '{ owner(ownerId: "ada") { name } }'
+NAMED = 'query One { owner(ownerId: "ada") { name } } query Two { owner(ownerId: "ada") { version } } %s'
+MUTATION = 'mutation Make { createOwner(input: { ownerId: "eve", kind: USER, name: "Eve" }) { owner { name } } }'
+FOUND = {"data": {"owner": {"name": "ada"}}}
+JSON = "application/json"
+GRAPHQL = "application/graphql-response+json"
+
+
+@pytest_asyncio.fixture
+async def ada(api: Api, wire: Wire) -> httpx.AsyncClient:
+    """A client of a server that knows one owner."""
+    await api.owner("ada")
+    wire.reset()
+    return api.client
+
+
+async def post(client: httpx.AsyncClient, content: Any, **headers: str) -> httpx.Response:
+    body = content if isinstance(content, bytes | str) else json.dumps(content)
+    return await client.post("/graphql", content=body, headers={"Content-Type": JSON, **headers})
+
+
+def url(**parameters: str) -> str:
+    return f"/graphql?{urlencode(parameters)}"
+
+
+def assert_refused(response: httpx.Response, status: int, message: str, media_type: str = JSON) -> None:
+    """A refusal of the whole request is a GraphQL error like any other."""
+    assert response.status_code == status
+    assert response.headers["content-type"] == f"{media_type}; charset=utf-8"
+    assert response.json() == {
+        "errors": [
+            {
+                "message": message,
+                "extensions": {
+                    "code": "BAD_USER_INPUT",
+                    "status": status,
+                    "requestId": response.headers["x-request-id"],
+                },
+            }
+        ]
+    }
+    assert response.headers["cache-control"] == "no-store"
+
+
+async def test_a_query_is_answered_by_post_and_by_get(ada: httpx.AsyncClient) -> None:
+    for response in (await post(ada, {"query": QUERY}), await ada.get(url(query=QUERY))):
+        assert (response.status_code, response.json()) == (200, FOUND)
+        assert response.headers["content-type"] == f"{JSON}; charset=utf-8"
+
+
+async def test_variables_and_the_operations_name_come_in_the_body_or_in_the_url(ada: httpx.AsyncClient) -> None:
+    document = "query One ($id: ID!) { owner(ownerId: $id) { name } } query Two { __typename }"
+    variables = {"id": "ada"}
+    sent = {"query": document, "variables": variables, "operationName": "One", "extensions": {"any": 1}}
+    assert (await post(ada, sent)).json() == FOUND
+    in_url = url(query=document, variables=json.dumps(variables), operationName="One")
+    assert (await ada.get(in_url)).json() == FOUND
+
+
+@pytest.mark.parametrize("absent", [{}, {"variables": None, "operationName": None}, {"variables": {}}])
+async def test_variables_and_the_operations_name_may_be_null_or_left_out(
+    ada: httpx.AsyncClient, absent: dict[str, Any]
+) -> None:
+    assert (await post(ada, {"query": QUERY, **absent})).json() == FOUND
+
+
+async def test_the_named_one_of_several_operations_is_run(ada: httpx.AsyncClient) -> None:
+    document = NAMED % MUTATION
+    for name, data in (("One", {"owner": {"name": "ada"}}), ("Two", {"owner": {"version": 1}})):
+        assert (await post(ada, {"query": document, "operationName": name})).json() == {"data": data}
+        assert (await ada.get(url(query=document, operationName=name))).json() == {"data": data}
+    response = await post(ada, {"query": document, "operationName": "Make"})
+    assert response.json() == {"data": {"createOwner": {"owner": {"name": "Eve"}}}}
+
+
+@pytest.mark.parametrize("name", [{}, {"operationName": "Three"}, {"operationName": ""}])
+@pytest.mark.parametrize(("accept", "status"), [(JSON, 200), (GRAPHQL, 400)])
+async def test_an_operation_that_no_name_picks_is_refused(
+    ada: httpx.AsyncClient, wire: Wire, name: dict[str, str], accept: str, status: int
+) -> None:
+    message = "The document has no operation of that name, or no name was given."
+    document = NAMED % MUTATION
+    for response in (
+        await post(ada, {"query": document, **name}, Accept=accept),
+        await ada.get(url(query=document, **name), headers={"Accept": accept}),
+    ):
+        (error,) = response.json()["errors"]
+        assert (response.status_code, response.headers["content-type"]) == (status, f"{accept}; charset=utf-8")
+        assert (error["message"], error["extensions"]["code"], error["extensions"]["status"]) == (
+            message,
+            "BAD_USER_INPUT",
+            400,
+        )
+    assert not wire.calls
+
+
+async def test_an_empty_name_in_a_url_is_none(ada: httpx.AsyncClient) -> None:
+    assert (await ada.get(url(query=QUERY, operationName=""))).json() == FOUND
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_get_runs_queries_only(ada: httpx.AsyncClient, dump: Callable[[], Any], accept: str) -> None:
+    async with unchanged(dump):
+        for parameters in (
+            {"query": MUTATION},
+            {"query": NAMED % MUTATION, "operationName": "Make"},
+            {"query": "subscription { anything }"},
+        ):
+            response = await ada.get(url(**parameters), headers={"Accept": accept})
+            assert_refused(response, 405, "GET is for queries: send anything else by POST.", accept)
+            assert response.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])
+async def test_another_method_is_refused_with_the_allowed_ones(
+    ada: httpx.AsyncClient, dump: Callable[[], Any], method: str
+) -> None:
+    async with unchanged(dump):
+        for accept in (JSON, GRAPHQL):
+            response = await ada.request(method, "/graphql", json={"query": MUTATION}, headers={"Accept": accept})
+            assert_refused(response, 405, "GraphQL takes GET and POST.", accept)
+            assert response.headers["allow"] == "GET, POST"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain",
+        "application/graphql",
+        "application/x-www-form-urlencoded",
+        "multipart/mixed; boundary=x",
+        "application/json; charset=iso-8859-1",
+        'application/json; charset="utf-16"',
+        "application/jsonp",
+    ],
+)
+async def test_a_body_of_another_media_type_is_refused(
+    ada: httpx.AsyncClient, dump: Callable[[], Any], content_type: str
+) -> None:
+    async with unchanged(dump):
+        for accept in (JSON, GRAPHQL):
+            headers = {"Accept": accept} | ({"Content-Type": content_type} if content_type else {})
+            response = await ada.post("/graphql", content=json.dumps({"query": MUTATION}), headers=headers)
+            assert_refused(response, 415, "The body must be application/json in UTF-8.", accept)
+            assert response.headers["accept"] == JSON
+
+
+async def test_uploads_are_off_and_the_refusal_says_so(ada: httpx.AsyncClient, dump: Callable[[], Any]) -> None:
+    # As the GraphQL multipart request specification has it.
+    parts: dict[str, tuple[str | None, str | bytes]] = {
+        "operations": (None, json.dumps({"query": MUTATION, "variables": {"file": None}})),
+        "map": (None, '{"0": ["variables.file"]}'),
+        "0": ("a.txt", b"content"),
+    }
+    async with unchanged(dump):
+        response = await ada.post("/graphql", files=parts)
+    assert_refused(response, 415, "Uploads are off: the body must be application/json.")
+    assert response.headers["accept"] == JSON
+
+
+async def test_a_compressed_body_is_refused(ada: httpx.AsyncClient) -> None:
+    response = await post(ada, gzip.compress(json.dumps({"query": QUERY}).encode()), **{"Content-Encoding": "gzip"})
+    assert_refused(response, 415, "The body must not be compressed.")
+    assert response.headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json; charset=utf-8",
+        'application/json;charset="UTF-8"',
+        "Application/JSON",
+        " application/json ;x=y",
+    ],
+)
+async def test_the_media_types_spelling_and_parameters_do_not_matter(ada: httpx.AsyncClient, content_type: str) -> None:
+    response = await ada.post("/graphql", content=json.dumps({"query": QUERY}), headers={"Content-Type": content_type})
+    assert response.json() == FOUND
+
+
+async def test_a_body_may_have_256_kilobytes_and_no_byte_more(ada: httpx.AsyncClient, wire: Wire) -> None:
+    body = json.dumps({"query": QUERY})
+    longest = body + " " * (256 * 1024 - len(body))
+    assert (await post(ada, longest)).json() == FOUND
+    wire.reset()
+    for length, accept in ((1, JSON), (1024, GRAPHQL), (1024 * 1024, JSON)):
+        response = await post(ada, longest + " " * length, Accept=accept)
+        assert_refused(response, 413, "The body may have 256 KB at most.", accept)
+    assert not wire.calls
+
+
+NOT_JSON = "The request is not valid JSON."
+NO_OBJECT = "The request must be a JSON object."
+NO_BATCH = "Batching is off: send one request at a time, as a JSON object."
+NO_QUERY = "query must be a GraphQL document, or documentId the id of one that is known here."
+NO_TEXT = "query must be text."
+NO_VARIABLES = "variables must be a JSON object."
+NO_EXTENSIONS = "extensions must be a JSON object."
+NO_HASH = "extensions.persistedQuery must have a version and a sha256Hash."
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"", NOT_JSON),
+        (b"{", NOT_JSON),
+        (b'{"query": "{ __typename }",}', NOT_JSON),
+        (b"{'query': '{ __typename }'}", NOT_JSON),
+        (b'{"query": "{ __typename }", "variables": {"a": NaN}}', NOT_JSON),
+        (b'{"query": "{ __typename }", "variables": {"a": Infinity}}', NOT_JSON),
+        (b'{"query": "\xff"}', NOT_JSON),
+        (b'{"query": "\\ud800"}', NOT_JSON),
+        (b'{"query": "{ __typename }"} {}', NOT_JSON),
+        (b"[" * 100_000, NOT_JSON),
+        (b'{"query": "{ __typename }", "variables": ' + b'{"a":' * 2000 + b"1" + b"}" * 2000 + b"}", NOT_JSON),
+        (b"null", NO_OBJECT),
+        (b'"{ __typename }"', NO_OBJECT),
+        (b"1", NO_OBJECT),
+        (b"[]", NO_BATCH),
+        (b'[{"query": "{ __typename }"}]', NO_BATCH),
+        (b"{}", NO_QUERY),
+        (b'{"query": null}', NO_QUERY),
+        (b'{"query": ""}', NO_QUERY),
+        (b'{"query": " \\n"}', NO_QUERY),
+        (b'{"query": 1}', NO_TEXT),
+        (b'{"query": ["{ __typename }"]}', NO_TEXT),
+        (b'{"operationName": "A", "variables": {}}', NO_QUERY),
+        (b'{"query": "{ __typename }", "variables": []}', NO_VARIABLES),
+        (b'{"query": "{ __typename }", "variables": "{}"}', NO_VARIABLES),
+        (b'{"query": "{ __typename }", "variables": 0}', NO_VARIABLES),
+        (b'{"query": "{ __typename }", "operationName": 1}', "operationName must be text."),
+        (b'{"query": "{ __typename }", "extensions": []}', NO_EXTENSIONS),
+        (b'{"query": "{ __typename }", "extensions": "{}"}', NO_EXTENSIONS),
+        (b'{"query": "{ __typename }", "extensions": {"persistedQuery": 1}}', NO_HASH),
+        (b'{"query": "{ __typename }", "extensions": {"persistedQuery": {"version": 1}}}', NO_HASH),
+        (b'{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": 1}}}', NO_HASH),
+        (
+            b'{"extensions": {"persistedQuery": {"version": 2, "sha256Hash": "a"}}}',
+            "extensions.persistedQuery must have version 1.",
+        ),
+        (b'{"documentId": 1}', "documentId must be text."),
+        (b'{"id": "a", "doc_id": "a"}', NO_QUERY),
+        (
+            b'{"documentId": "a", "query": "{ __typename }"}',
+            "documentId takes the place of query and of extensions.persistedQuery.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_body_that_is_no_graphql_request_is_refused(
+    ada: httpx.AsyncClient, body: bytes, message: str, accept: str
+) -> None:
+    assert_refused(await post(ada, body, Accept=accept), 400, message, accept)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, NO_QUERY),
+        ({"query": ""}, NO_QUERY),
+        ({"query": QUERY, "variables": "{"}, NOT_JSON),
+        ({"query": QUERY, "variables": "[]"}, NO_VARIABLES),
+        ({"query": QUERY, "extensions": "{"}, NOT_JSON),
+        ({"query": QUERY, "extensions": "[]"}, NO_EXTENSIONS),
+    ],
+)
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_url_that_is_no_graphql_request_is_refused(
+    ada: httpx.AsyncClient, wire: Wire, parameters: dict[str, str], message: str, accept: str
+) -> None:
+    assert_refused(await ada.get(url(**parameters), headers={"Accept": accept}), 400, message, accept)
+    assert not wire.calls
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("*/*", JSON),
+        ("application/*", JSON),
+        (JSON, JSON),
+        ("application/json; charset=utf-8", JSON),
+        (GRAPHQL, GRAPHQL),
+        (f"{GRAPHQL}; charset=utf-8, {JSON}; charset=utf-8", GRAPHQL),
+        (f"{JSON}, {GRAPHQL}", GRAPHQL),
+        ("text/event-stream, application/json", JSON),
+        ("multipart/mixed, application/json", JSON),
+        (f"{JSON}, {GRAPHQL};q=0.9", JSON),
+        (f"{GRAPHQL}, {JSON};q=0.9", GRAPHQL),
+        (f"{GRAPHQL};q=0, */*", JSON),
+        ("", JSON),
+    ],
+)
+async def test_the_answers_media_type_is_the_one_asked_for(
+    ada: httpx.AsyncClient, accept: str, media_type: str
+) -> None:
+    for response in (
+        await post(ada, {"query": QUERY}, Accept=accept),
+        await ada.get(url(query=QUERY), headers={"Accept": accept}),
+    ):
+        assert (response.status_code, response.json()) == (200, FOUND)
+        assert response.headers["content-type"] == f"{media_type}; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "accept", ["text/html", "text/event-stream", "application/xml, image/*", f"{JSON};q=0", "*/*;q=0", "nonsense"]
+)
+async def test_a_client_that_takes_neither_media_type_is_refused_and_nothing_is_run(
+    ada: httpx.AsyncClient, wire: Wire, accept: str
+) -> None:
+    message = "The answer can be application/graphql-response+json or application/json."
+    assert_refused(await post(ada, {"query": QUERY}, Accept=accept), 406, message)
+    assert_refused(await ada.get(url(query=QUERY), headers={"Accept": accept}), 406, message)
+    assert not wire.calls
+
+
+async def test_an_accept_header_that_comes_twice_counts_as_one(ada: httpx.AsyncClient) -> None:
+    headers = [("Accept", "text/html;q=0.5"), ("Accept", GRAPHQL)]
+    response = await ada.get(url(query=QUERY), headers=headers)
+    assert response.headers["content-type"] == f"{GRAPHQL}; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("request_body", "code"),
+    [
+        ({"query": "{"}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "nonsense"}, "GRAPHQL_PARSE_FAILED"),
+        ({"query": "{ unknown }"}, "GRAPHQL_VALIDATION_FAILED"),
+        ({"query": "{ owner { name } }"}, "GRAPHQL_VALIDATION_FAILED"),
+        ({"query": "query ($id: ID!) { owner(ownerId: $id) { name } }"}, "BAD_USER_INPUT"),
+        (
+            {"query": "query ($id: ID!) { owner(ownerId: $id) { name } }", "variables": {"id": {}}},
+            "BAD_USER_INPUT",
+        ),
+        ({"query": "subscription { anything }"}, "GRAPHQL_VALIDATION_FAILED"),
+    ],
+)
+@pytest.mark.parametrize(("accept", "status"), [(JSON, 200), (GRAPHQL, 400)])
+async def test_a_request_that_never_ran_has_no_data_and_fails_by_status_only_in_the_newer_media_type(
+    ada: httpx.AsyncClient, wire: Wire, request_body: dict[str, Any], code: str, accept: str, status: int
+) -> None:
+    response = await post(ada, request_body, Accept=accept)
+    answer = response.json()
+    assert response.status_code == status
+    assert list(answer) == ["errors"]
+    for error in answer["errors"]:
+        assert error["message"]
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == (code, 400)
+        assert error["extensions"]["requestId"] == response.headers["x-request-id"]
+    assert not wire.calls
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_request_that_ran_is_answered_with_200_whatever_came_of_it(ada: httpx.AsyncClient, accept: str) -> None:
+    response = await post(ada, {"query": '{ owner(ownerId: "nobody") { name } }'}, Accept=accept)
+    assert response.status_code == 200
+    assert response.json()["data"] == {"owner": None}
+    (error,) = response.json()["errors"]
+    assert error["extensions"] == {
+        "code": "NOT_FOUND",
+        "status": 404,
+        "requestId": response.headers["x-request-id"],
+    }
+
+
+async def test_a_mutation_goes_by_post_and_is_never_run_twice(ada: httpx.AsyncClient, wire: Wire) -> None:
+    response = await post(ada, {"query": CREATE_OWNER, "variables": {"input": {"kind": "USER", "name": "Eve"}}})
+    assert response.json()["data"]["createOwner"]["userErrors"] == []
+    assert wire.operations == {"TransactWriteItems": 1}
+
+
+async def test_every_answer_has_an_id_of_its_own_and_is_not_to_be_stored(ada: httpx.AsyncClient) -> None:
+    responses = [
+        await post(ada, {"query": QUERY}),
+        await ada.get(url(query=QUERY)),
+        await post(ada, {"query": "{"}),
+        await post(ada, b"{"),
+        await ada.put("/graphql"),
+        await ada.get("/graphql", headers={"Accept": "text/html"}),
+    ]
+    ids = [response.headers["x-request-id"] for response in responses]
+    assert len(set(ids)) == len(ids)
+    assert {len(request_id) for request_id in ids} == {26}
+    assert {response.headers["cache-control"] for response in responses} == {"no-store"}
+    assert {response.headers["vary"] for response in responses} == {"Accept, Accept-Encoding"}
+    assert not [name for response in responses for name in response.headers if name in {"etag", "last-modified"}]
+
+
+async def test_a_browser_is_shown_a_page_to_try_queries_on(ada: httpx.AsyncClient, wire: Wire) -> None:
+    accept = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    response = await ada.get("/graphql", headers=accept)
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert "GraphiQL" in response.text
+    assert not wire.calls
+    # A link to a query is answered, in a browser too.
+    assert (await ada.get(url(query=QUERY), headers=accept)).json() == FOUND
+    # Who merely mentions pages is answered in JSON.
+    refused = await ada.get("/graphql", headers={"Accept": f"{JSON}, text/html;q=0.9"})
+    assert_refused(refused, 400, NO_QUERY)
+
+
+async def test_introspection_tells_of_every_type(ada: httpx.AsyncClient) -> None:
+    response = await post(ada, {"query": "{ __schema { queryType { name } types { name } } }"})
+    schema = response.json()["data"]["__schema"]
+    assert schema["queryType"] == {"name": "Query"}
+    assert {"Locker", "Owner", "Reservation", "AccessEvent"} <= {kind["name"] for kind in schema["types"]}
+
+
+async def test_the_health_check_touches_nothing(ada: httpx.AsyncClient, wire: Wire) -> None:
+    response = await ada.get("/health")
+    assert (response.status_code, response.text) == (200, "ok")
+    assert not wire.calls
+
+
+async def test_the_root_leads_to_the_endpoint_and_there_is_nothing_else(ada: httpx.AsyncClient) -> None:
+    response = await ada.get("/")
+    assert (response.status_code, response.headers["location"]) == (307, "/graphql")
+    assert (await ada.get("/nothing")).status_code == 404
