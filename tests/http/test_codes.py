@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from tests import places
 from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS, mutation
 from tests.wire import Answer
 
@@ -64,6 +65,16 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
         EXTEND,
         {"lockerId": "l1", "reservationId": "over", "newEndAt": "2026-05-03T00:00:00Z"},
     ),
+    ("FORBIDDEN", 403, places.CANCEL, {"bookingId": "taken", "ownerId": "nobody"}),
+    ("CODE_TAKEN", 409, places.CREATE_LOCATION, places.fresh()),
+    ("LOCATION_INACTIVE", 409, REGISTER_LOCKER, {"ownerId": "ada", "locationId": places.ulid(1)}),
+    ("SLOT_TAKEN", 409, places.APPROVE, {"bookingId": "late", "adminId": "root", "expectedVersion": 1}),
+    (
+        "BOOKING_CLOSED",
+        409,
+        places.REJECT,
+        {"bookingId": "taken", "adminId": "root", "reason": "No", "expectedVersion": 2},
+    ),
 ]
 
 
@@ -78,6 +89,13 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> httpx.
     await api.reservation("live", "l1", "ada", WINDOW["startAt"], WINDOW["endAt"])
     await api.reservation("over", "l1", "ada", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
     await api.mutate(CANCEL, lockerId="l1", reservationId="over")
+    await api.owner("root", role="ADMIN")
+    await places.found_location(api, 0, code="rome")
+    await places.found_location(api, 1, code="closed")
+    await api.mutate(places.DEACTIVATE, locationId=places.ulid(1), expectedVersion=1)
+    await places.book(api, "taken")
+    await places.book(api, "late")
+    await places.approve(api, "taken")
     await plain_client.update_item(
         TableName=table,
         Key={"PK": {"S": "OWNER#damaged"}, "SK": {"S": "META"}},
