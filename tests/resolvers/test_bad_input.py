@@ -10,6 +10,7 @@ import pytest
 
 from resolvers.schema import build_schema
 from tests.api import mutation
+from tests.resolvers.test_place_input import IDS, name_of
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -102,7 +103,9 @@ def test_every_id_of_every_input_is_tried() -> None:
         for name, body in inputs
         for own in re.findall(r"(\w+): ID!?$", body, re.MULTILINE)
     }
-    assert found | {("recordAccessEvents", own) for name, own in found if name == "recordAccessEvent"} == set(ID_FIELDS)
+    at_locations = {(name_of(document), own) for document, own in IDS} | {("createLocation", "locationId")}
+    several = {("recordAccessEvents", own) for name, own in found if name == "recordAccessEvent"}
+    assert found | several == set(ID_FIELDS) | at_locations
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -154,7 +154,7 @@ async def test_an_event_shows_its_locker(one: Api) -> None:
 
 async def test_no_mutation_changes_or_deletes_an_event(one: Api) -> None:
     fields = (await one.run(MUTATIONS))["__schema"]["mutationType"]["fields"]
-    assert [field["name"] for field in fields if "Event" in field["name"]] == [
+    assert [field["name"] for field in fields if "AccessEvent" in field["name"]] == [
         "recordAccessEvent",
         "recordAccessEvents",
     ]

@@ -134,10 +134,14 @@ async def ready(api: Api) -> Api:
     return api
 
 
+def name_of(mutation: str) -> str:
+    """The field that a document calls."""
+    return mutation.split("{")[1].split("(", maxsplit=1)[0].strip()
+
+
 def cases(table: list[tuple[str, str, list[Any]]]) -> list[Any]:
     return [
-        pytest.param(mutation, field, values, id=f"{mutation.split('{')[1].split('(')[0].strip()}-{field}")
-        for mutation, field, values in table
+        pytest.param(mutation, field, values, id=f"{name_of(mutation)}-{field}") for mutation, field, values in table
     ]
 
 
