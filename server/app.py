@@ -17,6 +17,7 @@ from loaders.batch import open_loaders
 from loaders.table.client import Connection, open_store
 from resolvers.context import Context
 from resolvers.schema import build_schema
+from server.graphiql import graphiql_asset
 from server.http import GraphQLEndpoint
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
     return Starlette(
         routes=[
             Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id)),
+            Route("/graphql/assets/{name}", graphiql_asset),
             Route("/health", _health),
             Route("/", _home),
         ],

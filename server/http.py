@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
-from strawberry.http.ides import get_graphql_ide_html
+from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
 from resolvers.lazy import collapse_absent
+from server.graphiql import graphiql_page
 from server.problems import describe_errors, internal_message, request_error
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class GraphQLEndpoint:
             raise _RefusedError(405, "GraphQL takes GET and POST.", {"Allow": "GET, POST"})
         is_get = request.method == "GET"
         if is_get and "query" not in request.query_params and _wants_page(request):
-            return HTMLResponse(get_graphql_ide_html(graphql_ide="graphiql"))
+            return graphiql_page()
         operation = _from_query(request) if is_get else await _from_body(request)
         try:
             result = await self._schema.execute(
