@@ -1,10 +1,11 @@
 # `make serve` and `make test` need Python 3.11 or newer, make and npm; everything else they get, pinned by hash.
+# The tests of GraphiQL also want a Chromium or Chrome, and are skipped without one.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test lint docs lock clean
+.PHONY: serve test lint docs graphiql lock clean
 
 serve: .venv/installed
 	@$(if $(PORT),SMARTLOCKER_PORT=$(PORT)) exec $(BIN)/smartlocker serve
@@ -38,6 +39,10 @@ docs: .venv/installed
 	@$(PIP) install --require-hashes --requirement requirements-test.txt
 	@touch $@
 
+# Builds the GraphiQL page anew; what it builds is committed, so only a change in graphiql/ asks for it.
+graphiql:
+	cd graphiql && npm ci --ignore-scripts --no-progress && npm run build
+
 # Renews the lock files; needs uv. They hold for every platform and for Python 3.11 to 3.14.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
@@ -46,4 +51,4 @@ lock:
 		--group build --group test pyproject.toml --constraint requirements.txt --output-file requirements-test.txt
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts graphiql/node_modules graphiql/dist

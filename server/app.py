@@ -18,6 +18,7 @@ from loaders.table.client import Connection, open_store
 from resolvers.context import Context
 from resolvers.schema import build_schema
 from server.documents import Documents, read_manifest
+from server.graphiql import graphiql_asset
 from server.http import GraphQLEndpoint
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
     return Starlette(
         routes=[
             Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents)),
+            Route("/graphql/assets/{name}", graphiql_asset),
             Route("/health", _health),
             Route("/", _home),
         ],

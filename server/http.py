@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
-from strawberry.http.ides import get_graphql_ide_html
+from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
 from resolvers.lazy import collapse_absent
 from server.compression import compress
+from server.graphiql import graphiql_page
 from server.incoming import RefusedError, RequestError, names_a_document, read_operation
 from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.problems import describe_errors, internal_message, request_error
@@ -77,7 +77,7 @@ class GraphQLEndpoint:
         if request.method not in _OPERATION_TYPES:
             raise RefusedError(405, "GraphQL takes GET and POST.", headers={"Allow": "GET, POST"})
         if _wants_page(request):
-            return HTMLResponse(get_graphql_ide_html(graphql_ide="graphiql"))
+            return graphiql_page()
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
         operation = await read_operation(request)

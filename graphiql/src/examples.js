@@ -1,0 +1,32 @@
+// The tabs of a first visit. They run on the demo data, in any order and as often as one likes.
+import first from './examples/first.graphql?raw';
+import lockersNow from './examples/now.graphql?raw';
+import reserve from './examples/reserve.graphql?raw';
+import stale from './examples/stale.graphql?raw';
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** The tabs, with a window three days from now: beyond the reservations that the demo data has. */
+export function exampleTabs(now) {
+  const day = new Date(now.getTime() + 3 * DAY).toISOString().slice(0, 10);
+  return [
+    { query: first },
+    { query: lockersNow, variables: asJson({ ownerId: 'owner-0001', first: 5 }) },
+    { query: stale },
+    {
+      query: reserve,
+      variables: asJson({
+        input: {
+          lockerId: 'locker-000001',
+          ownerId: 'owner-0002',
+          startAt: `${day}T09:00:00Z`,
+          endAt: `${day}T17:00:00Z`,
+        },
+      }),
+    },
+  ];
+}
+
+function asJson(content) {
+  return JSON.stringify(content, null, 2);
+}

@@ -1,0 +1,77 @@
+"""GraphiQL for browsers: its page and its files, as the folder graphiql/ builds them into static/."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, HTMLResponse, Response
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+__all__ = ["graphiql_asset", "graphiql_page"]
+
+_FOLDER: Final = Path(__file__).parent / "static" / "graphiql"
+_PAGE: Final = (_FOLDER / "index.html").read_text(encoding="utf-8")
+_ASSETS: Final = {path.name.removesuffix(".gz"): path for path in (_FOLDER / "assets").glob("*.gz")}
+# Told here, since what Python's own table says depends on the machine.
+_TYPES: Final = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".ttf": "font/ttf",
+    ".woff2": "font/woff2",
+}
+_POLICY: Final = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "worker-src": "'self'",
+    "connect-src": "'self'",
+    "font-src": "'self'",
+    # The editor's small icons are data inside its style sheet.
+    "img-src": "'self' data:",
+    # The editor makes its theme a style element and places every line by a style attribute, both while it runs, so that
+    # neither a hash nor a nonce can cover them.
+    "style-src": "'self' 'unsafe-inline'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+}
+# The policy goes with the files too: a worker obeys the one that its own script came with.
+_HEADERS: Final = {
+    "Content-Security-Policy": "; ".join(f"{what} {whence}" for what, whence in _POLICY.items()),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+_REFUSED: Final = re.compile(r"\s*q\s*=\s*0(\.0*)?\s*", re.IGNORECASE)
+
+
+def graphiql_page() -> Response:
+    """The page that browsers get at /graphql."""
+    return HTMLResponse(_PAGE, headers=_HEADERS)
+
+
+async def graphiql_asset(request: Request) -> Response:
+    """One of the page's files. Its name changes with its content, so it may be kept for good."""
+    name = request.path_params["name"]
+    path = _ASSETS.get(name)
+    if path is None:
+        raise HTTPException(404)
+    media_type = _TYPES[Path(name).suffix]
+    headers = _HEADERS | {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+    if _takes_gzip(request.headers.get("accept-encoding", "")):
+        return FileResponse(path, headers=headers | {"Content-Encoding": "gzip"}, media_type=media_type)
+    # Every browser takes gzip; this is for whoever looks at a file by hand.
+    return Response(gzip.decompress(path.read_bytes()), headers=headers, media_type=media_type)
+
+
+def _takes_gzip(accepted: str) -> bool:
+    codings = {}
+    for part in accepted.split(","):
+        coding, _, weight = part.partition(";")
+        codings[coding.strip().lower()] = _REFUSED.fullmatch(weight) is None
+    return codings.get("gzip", codings.get("*", False))
