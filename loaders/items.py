@@ -10,7 +10,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic.alias_generators import to_camel
 
@@ -87,9 +87,12 @@ class EmailClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """How often a locker's reservations were changed."""
+    """How often a locker's reservations were changed, and which of them last, at which revision."""
 
     revision: int
+    changed_start_at: Instant | None = None
+    changed_reservation_id: ReservationId | None = None
+    changed_revision: int | None = None
 
 
 class Codec(Generic[M]):
@@ -136,7 +139,7 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
 def _shape(hint: Any) -> tuple[type, bool]:
     """The class of a field's stored value, and whether it may be absent."""
     options = [option for option in get_args(hint) if option is not type(None)]
-    optional = isinstance(hint, types.UnionType)
+    optional = get_origin(hint) in {Union, types.UnionType}
     kind = options[0] if optional else hint
     if get_origin(kind) is Mapping:
         return dict, optional

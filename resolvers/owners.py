@@ -104,7 +104,8 @@ class Owner(Node):
     ) -> Connection[Locker] | None:
         """QC-02, and QC-01 where more is asked than the copies show."""
         part = slice_from(info, first, after, last, before)
-        page = await reads.owner_lockers(info.context.backend.store, self.plain_id, part)
+        reading = reads.owner_lockers(info.context.backend.store, self.plain_id, part)
+        page = await info.context.loaders.one_of_many(reading)
         wanted = selected_fields(info, "nodes") | selected_fields(info, "edges", "node")
         if not wanted & RECORD_FIELDS:
             return connection_of(page, Locker.listed)
@@ -124,7 +125,8 @@ class Owner(Node):
         """QC-14."""
         part = slice_from(info, first, after, last, before)
         store = info.context.backend.store
-        page = await reads.owner_reservations(store, self.plain_id, window_from(window), part, order_by)
+        reading = reads.owner_reservations(store, self.plain_id, window_from(window), part, order_by)
+        page = await info.context.loaders.one_of_many(reading)
         return connection_of(page, Reservation.of)
 
 

@@ -17,6 +17,7 @@ from tests.contracts import (
     rendered_lockers,
     rendered_owners,
     rendered_reads,
+    rendered_repairs,
     rendered_reservations,
 )
 
@@ -30,6 +31,7 @@ MODULES = (
     rendered_owners,
     rendered_reservations,
     rendered_changes,
+    rendered_repairs,
     rendered_events,
 )
 CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
@@ -72,7 +74,9 @@ def test_no_request_filters_scans_or_reads_without_a_bound(name: str) -> None:
     assert "FilterExpression" not in str(request)
     assert "IndexName" not in str(request)
     if isinstance(operation, Query):
-        assert 1 <= request["Limit"] <= 101
+        walks = operation.contract in {"QC-04", "QC-07", "QC-13"}
+        assert request["Limit"] == 1000 if walks else 1 <= request["Limit"] <= 101
+        assert request["ConsistentRead"] is walks
 
 
 @pytest.mark.parametrize("name", CASES)
