@@ -31,7 +31,8 @@ from loaders.reads import latest_event
 from loaders.writes.timeline import repaired_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
+    from typing import Any
 
     from loaders.backend import Backend
     from loaders.contract import GetContract
@@ -82,9 +83,9 @@ class EntityByIdLoader(DataLoader[K, T | None], Generic[K, T]):
 class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
     """The reservation that is active now, from the pointer; one that has ended is mended on the way."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
         super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER)
-        self._slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
+        self._slots = slots
 
     async def batch_load_fn(self, ids: list[LockerId]) -> list[Reservation | None]:
         """Reads the pointers, then looks behind those that have ended."""
@@ -102,9 +103,9 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
 class LatestEventByLockerLoader(DataLoader[LockerId, AccessEvent | None]):
     """The newest event of each locker. DynamoDB has no batched Query, so this bounds how many run at once."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
         self._backend = backend
-        self._slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
+        self._slots = slots
         super().__init__()
 
     async def batch_load_fn(self, ids: list[LockerId]) -> Sequence[AccessEvent | None]:  # type: ignore[override]
@@ -148,15 +149,28 @@ class Loaders:
     booking: EntityByIdLoader[BookingId, Booking]
     active_reservation: ActiveReservationByLockerLoader
     latest_event: LatestEventByLockerLoader
+    slots: asyncio.Semaphore
+    """Bounds how many Queries of one request run at once: a list inside a list is one for each parent."""
 
     def forget(self) -> None:
         """Drops what was read so far: a write may have changed it."""
         for field in fields(self):
-            getattr(self, field.name).clear_all()
+            loader = getattr(self, field.name)
+            if isinstance(loader, DataLoader):
+                loader.clear_all()
+
+    async def one_of_many(self, reading: Coroutine[Any, Any, T]) -> T:
+        """The result of a Query that may be one of very many, when its turn comes."""
+        try:
+            async with self.slots:
+                return await reading
+        finally:
+            reading.close()  # of a request that ended before its turn came
 
 
 def open_loaders(backend: Backend) -> Loaders:
     """A fresh set: what one request has read, another never sees."""
+    slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
     return Loaders(
         locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER),
         owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER),
@@ -164,6 +178,7 @@ def open_loaders(backend: Backend) -> Loaders:
         event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT),
         location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION),
         booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING),
-        active_reservation=ActiveReservationByLockerLoader(backend),
-        latest_event=LatestEventByLockerLoader(backend),
+        active_reservation=ActiveReservationByLockerLoader(backend, slots),
+        latest_event=LatestEventByLockerLoader(backend, slots),
+        slots=slots,
     )

@@ -84,7 +84,8 @@ def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[_Piece]:
         yield location_piece(number, owners, owner_id(_ADMIN), midnight)
     for number in range(shape.lockers):
         events = shape.events // shape.lockers + (number < shape.events % shape.lockers)
-        yield _locker(number, shape.owners, events, midnight, now)
+        yield _locker(number, shape.owners, midnight, now)
+        yield from ([event] for event in _events(number, shape.owners, events, midnight))
 
 
 async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None]) -> int:
@@ -167,7 +168,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
     ]
 
 
-def _locker(number: int, owners: int, events: int, midnight: Instant, now: Instant) -> _Piece:
+def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece:
     chance = random.Random(f"locker {number}")
     location = location_id(number)
     status = chance.choices(tuple(LockerStatus), weights=(70, 25, 5))[0]
@@ -192,7 +193,14 @@ def _locker(number: int, owners: int, events: int, midnight: Instant, now: Insta
     ]
     if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         piece += _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight, now=now)
-    return piece + [_event(chance, locker.locker_id, count, owners, midnight) for count in range(events)]
+    return piece
+
+
+def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[tuple[Key, dict[str, Any]]]:
+    """Each is a piece of its own, so that a larger load can add to a smaller one."""
+    chance = random.Random(f"events {number}")
+    for index in range(count):
+        yield _event(chance, locker_id(number), index, owners, midnight)
 
 
 def _reservations(

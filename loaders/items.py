@@ -121,9 +121,12 @@ class CalendarClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """How often a locker's reservations were changed."""
+    """How often a locker's reservations were changed, and which of them last, at which revision."""
 
     revision: int
+    changed_start_at: Instant | None = None
+    changed_reservation_id: ReservationId | None = None
+    changed_revision: int | None = None
 
 
 class Codec(Generic[M]):

@@ -55,6 +55,7 @@ __all__ = [
     "reservation",
     "reservation_claim",
     "reservation_guard",
+    "reservation_place",
     "reservations_starting",
     "spelled",
 ]
@@ -67,7 +68,12 @@ def locker(locker_id: LockerId) -> Key:
 
 def reservation(locker_id: LockerId, start_at: Instant, reservation_id: ReservationId) -> Key:
     """A reservation, among its locker's others by start."""
-    return Key(f"LOCKER#{locker_id}", f"RES#{start_at}#{reservation_id}")
+    return Key(f"LOCKER#{locker_id}", reservation_place(start_at, reservation_id))
+
+
+def reservation_place(start_at: Instant, reservation_id: ReservationId) -> str:
+    """Where a reservation stands among the others of its partition: its sort key."""
+    return f"RES#{start_at}#{reservation_id}"
 
 
 def reservation_claim(locker_id: LockerId, reservation_id: ReservationId) -> Key:

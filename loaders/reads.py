@@ -291,7 +291,9 @@ async def reservation_by_id(store: Store, locker_id: LockerId, reservation_id: R
     if claimed is None:
         return None
     claim = RESERVATION_CLAIM.decode(claimed)
-    item = await store.get(QC_15.get(keys.reservation(locker_id, claim.start_at, reservation_id)))
+    key = keys.reservation(locker_id, claim.start_at, reservation_id)
+    # A plain read may see the claim before the reservation that was written with it.
+    item = await store.get(QC_15.get(key)) or await store.get(QC_15.get(key, consistent=True))
     return None if item is None else RESERVATION.decode(item)
 
 

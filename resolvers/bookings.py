@@ -118,7 +118,8 @@ class Booking(Node):
     ) -> Connection[Payment] | None:
         """QC-47."""
         part = slice_from(info, first, after, last, before)
-        page = await reads.booking_payments(info.context.backend.store, self.record.booking_id, part)
+        reading = reads.booking_payments(info.context.backend.store, self.record.booking_id, part)
+        page = await info.context.loaders.one_of_many(reading)
         return connection_of(page, Payment.of)
 
 

@@ -83,21 +83,23 @@ class Location(Node):
     ) -> Connection[Locker] | None:
         """QC-34, and QC-01 where more is asked than the copies show."""
         part = slice_from(info, first, after, last, before)
-        page = await reads.location_lockers(info.context.backend.store, self.record.location_id, part)
-        return await listed(info, page)
+        reading = reads.location_lockers(info.context.backend.store, self.record.location_id, part)
+        return await listed(info, await info.context.loaders.one_of_many(reading))
 
     @strawberry.field(description="What fills each day of a stretch.")
     async def calendar(self, info: Info, window: WindowOfDays) -> list[CalendarDay] | None:
         """QC-44: one Query for all days."""
         first, last = window.from_, window.to
-        slots = await reads.calendar(info.context.backend.store, self.record.location_id, first, last)
+        reading = reads.calendar(info.context.backend.store, self.record.location_id, first, last)
+        slots = await info.context.loaders.one_of_many(reading)
         return CalendarDay.all_of(slots, first, last)
 
     @strawberry.field(description="What is free on each day of a stretch.")
     async def availability(self, info: Info, window: WindowOfDays) -> list[DayAvailability] | None:
         """QC-44: one Query for all days."""
         first, last = window.from_, window.to
-        slots = await reads.calendar(info.context.backend.store, self.record.location_id, first, last)
+        reading = reads.calendar(info.context.backend.store, self.record.location_id, first, last)
+        slots = await info.context.loaders.one_of_many(reading)
         return DayAvailability.all_of(slots, first, last)
 
 

@@ -154,7 +154,8 @@ class Locker(Node):
         part = slice_from(info, first, after, last, before)
         store = info.context.backend.store
         reading = reads.locker_reservations(store, self.plain_id, window_from(window), part, order_by)
-        return connection_of(await self.lazy.beside(reading), Reservation.of)
+        page = await self.lazy.beside(info.context.loaders.one_of_many(reading))
+        return connection_of(page, Reservation.of)
 
     @strawberry.field(description="Its access events in a window.")
     async def access_events(
@@ -171,7 +172,8 @@ class Locker(Node):
         part = slice_from(info, first, after, last, before)
         store = info.context.backend.store
         reading = reads.access_events(store, self.plain_id, window_from(window), part, order_by)
-        return connection_of(await self.lazy.beside(reading), AccessEvent.of)
+        page = await self.lazy.beside(info.context.loaders.one_of_many(reading))
+        return connection_of(page, AccessEvent.of)
 
 
 @strawberry.type

@@ -114,8 +114,8 @@ class Owner(Node):
     ) -> Connection[Locker] | None:
         """QC-02, and QC-01 where more is asked than the copies show."""
         part = slice_from(info, first, after, last, before)
-        page = await reads.owner_lockers(info.context.backend.store, self.plain_id, part)
-        return await listed(info, page)
+        reading = reads.owner_lockers(info.context.backend.store, self.plain_id, part)
+        return await listed(info, await info.context.loaders.one_of_many(reading))
 
     @strawberry.field(description="The reservations that it made and that start in a window.")
     async def reservations(
@@ -131,7 +131,8 @@ class Owner(Node):
         """QC-14."""
         part = slice_from(info, first, after, last, before)
         store = info.context.backend.store
-        page = await reads.owner_reservations(store, self.plain_id, window_from(window), part, order_by)
+        reading = reads.owner_reservations(store, self.plain_id, window_from(window), part, order_by)
+        page = await info.context.loaders.one_of_many(reading)
         return connection_of(page, Reservation.of)
 
     @strawberry.field(description="The bookings that it asked for, by date.")
@@ -146,7 +147,8 @@ class Owner(Node):
     ) -> Connection[Booking] | None:
         """QC-45."""
         part = slice_from(info, first, after, last, before)
-        page = await reads.owner_bookings(info.context.backend.store, self.plain_id, part, order_by)
+        reading = reads.owner_bookings(info.context.backend.store, self.plain_id, part, order_by)
+        page = await info.context.loaders.one_of_many(reading)
         return connection_of(page, Booking.of)
 
     @strawberry.field(description="What it was told of decisions, newest first.")
@@ -160,7 +162,8 @@ class Owner(Node):
     ) -> Connection[Notification] | None:
         """QC-48."""
         part = slice_from(info, first, after, last, before)
-        page = await reads.owner_notifications(info.context.backend.store, self.plain_id, part)
+        reading = reads.owner_notifications(info.context.backend.store, self.plain_id, part)
+        page = await info.context.loaders.one_of_many(reading)
         return connection_of(page, Notification.of)
 
 

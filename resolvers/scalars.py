@@ -83,16 +83,21 @@ def _parse_number_literal(node: ValueNode, _variables: dict[str, Any] | None = N
     return _parse_number(node.value)
 
 
+def _exact_number(node: IntValueNode | FloatValueNode) -> int | Decimal:
+    try:
+        return int(node.value) if isinstance(node, IntValueNode) else Decimal(node.value)
+    except (ValueError, ArithmeticError):
+        raise GraphQLError("JSON has a number beyond all measure here.", node) from None
+
+
 def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
     """A JSON value written inside the document; numbers stay exact."""
     value: Any = None
     match node:
         case StringValueNode() | BooleanValueNode():
             value = node.value
-        case IntValueNode():
-            value = int(node.value)
-        case FloatValueNode():
-            value = Decimal(node.value)
+        case IntValueNode() | FloatValueNode():
+            value = _exact_number(node)
         case ListValueNode():
             value = [_parse_json_literal(child, variables) for child in node.values]
         case ObjectValueNode():

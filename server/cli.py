@@ -160,6 +160,7 @@ async def _serve(settings: Settings) -> None:
                     create_app(settings, connection),
                     log_level=settings.log_level,
                     lifespan="on",
+                    access_log=False,  # it would hold what clients put into a URL
                     timeout_graceful_shutdown=10,
                 )
             )
@@ -223,7 +224,8 @@ def _greet(settings: Settings, connection: Connection, port: int) -> None:
 async def _load_demo(connection: Connection, shape: DemoShape) -> int:
     async with open_store(connection) as store:
         with Progress(console=Console(stderr=True)) as progress:
-            task = progress.add_task("Loading demo data", total=shape.owners + LOCATIONS + shape.lockers)
+            total = shape.owners + LOCATIONS + shape.lockers + shape.events
+            task = progress.add_task("Loading demo data", total=total)
             try:
                 return await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
             except ExceptionGroup as group:

@@ -56,7 +56,9 @@ def _section(contract: Contract) -> str:
             lines.append(f"- Cost: {contract.read_units:g} read units at most")
         case WriteContract():
             lines += [f"- Reads: {read}" for read in contract.reads]
-            lines.append(f"- {contract.operation}, at most {contract.most_steps} items:")
+            several = f"TransactWriteItems, at most {contract.most_steps} items"
+            is_put = contract.operation == "PutItem"
+            lines.append(f"- {f'PutItem of one item, or {several}' if is_put else several}:")
             lines += [
                 f"    - {rule.action.value} {rule.name}: {_spelled(rule.key)}"
                 + (f"; if `{rule.condition}`" if rule.condition else "; whatever is there")

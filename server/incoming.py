@@ -87,7 +87,7 @@ def _parse_json(text: bytes) -> Any:
     try:
         orjson.loads(text)
         return json.loads(text, parse_float=Decimal)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, ArithmeticError, RecursionError) as error:
         raise RefusedError(400, "The request is not valid JSON.") from error
 
 

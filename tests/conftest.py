@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import aioboto3
 import httpx
 import pytest
 import pytest_asyncio
@@ -51,6 +53,8 @@ def _no_cloud() -> Iterator[None]:
         for name in [name for name in os.environ if name.startswith(("SMARTLOCKER_", "AWS_"))]:
             patch.delenv(name)
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        # A session reads the SDK's service descriptions from disk; one for all tests saves a tenth of a second in each.
+        patch.setattr(aioboto3, "Session", functools.cache(aioboto3.Session))
         yield
 
 

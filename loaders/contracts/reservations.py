@@ -15,7 +15,6 @@ from domain.errors import (
 from loaders import keys
 from loaders.contract import Consistency, GetContract, Order, Page, QueryContract, StepRule, WriteContract
 from loaders.contracts.lockers import LOCKER_BYTES
-from loaders.contracts.owners import OWNER_BYTES
 from loaders.table.operations import Action
 
 __all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15"]
@@ -34,6 +33,15 @@ _GUARD_FIRST = StepRule(
     when="there is none yet",
 )
 _GUARD = StepRule(name="guard", action=Action.UPDATE, key=keys.reservation_guard, condition="#revision = :readRevision")
+# What a transaction writes appears item by item to a plain read. Held to what the one before it wrote, a transaction
+# cannot begin until that is there, so at most the last change can be on its way while somebody reads.
+_LAST_CHANGE = StepRule(
+    name="last change",
+    action=Action.CHECK,
+    key=keys.reservation,
+    condition="#revision = :changedRevision",
+    when="another reservation was changed last",
+)
 # A batch read is no snapshot, so the pointer is held to what was read of it, even where it stays as it is.
 _POINTER_RULES = (
     StepRule(
@@ -80,8 +88,8 @@ QC_04 = WriteContract(
     purpose="Create a reservation",
     operation="TransactWriteItems",
     reads=(
-        "BatchGetItem of locker, guard, pointer and claim, strong",
-        "then Query of reservations starting from startAt - longest to endAt, newest first, strong",
+        "BatchGetItem of locker, owner, guard, pointer and claim, strong",
+        "then Query of reservations starting from startAt - longest to endAt, latest first, strong",
     ),
     steps=(
         _GUARD_FIRST,
@@ -97,7 +105,7 @@ QC_04 = WriteContract(
             condition=f"{_EXISTS} AND #status <> :maintenance",
             item_bytes=LOCKER_BYTES,
         ),
-        StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS, item_bytes=OWNER_BYTES),
+        _LAST_CHANGE,
     ),
     most_steps=7,
     fields=("Mutation.createReservation",),
@@ -109,7 +117,8 @@ QC_04 = WriteContract(
         IdTakenError,
         UnavailableError,
     ),
-    note="The guard makes read-then-write atomic: where it moved, all is read again. "
+    note="The guard makes read-then-write atomic: where it moved, or the last change that it names is not to be seen "
+    "yet, all is read again. "
     "The same id with the same content gives the first result again, for ever.",
     item_bytes=_RESERVATION_BYTES,
 )
@@ -134,7 +143,7 @@ QC_07 = GetContract(
     key=keys.active_pointer,
     fields=("Locker.activeReservation",),
     note="Several in one request are one BatchGetItem of up to 100 keys. Where the pointed reservation has ended: a "
-    "GetItem of the guard, one bounded Query for the next one, and a conditional repair of the pointer.",
+    "GetItem of the guard, one Query for the next one, and a conditional repair of the pointer, once.",
     item_bytes=_RESERVATION_BYTES,
 )
 
@@ -158,8 +167,9 @@ QC_13 = WriteContract(
         StepRule(name="copy", action=Action.PUT, key=keys.owner_reservation, condition=None),
         *_POINTER_RULES,
         *_NO_POINTER_RULES,
+        _LAST_CHANGE,
     ),
-    most_steps=4,
+    most_steps=5,
     fields=("Mutation.cancelReservation", "Mutation.extendReservation"),
     errors=(BadInputError, MissingError, OverlapError, ReservationOverError, UnavailableError),
     note="Sent again, it answers with what is there and writes nothing.",

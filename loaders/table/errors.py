@@ -92,18 +92,22 @@ def translated(error: ClientError, operation: object) -> Exception:
 
 
 def _cancelled(reasons: list[Mapping[str, Any]], transaction: Transact) -> Exception:
-    """Reasons stand in the order of the steps. A failed condition outweighs a conflict: it will fail again."""
+    """Reasons stand in the order of the steps.
+
+    A conflict outweighs a failed condition: another transaction, perhaps our own twin, is half way through these items,
+    and only when it is done do the conditions tell the truth.
+    """
+    codes = {reason.get("Code") for reason in reasons} - {"None", None}
+    if codes & _BUSY_REASONS:
+        return BusyError(", ".join(sorted(map(str, codes))))
+    if codes != {_CONDITION_FAILED} or len(reasons) != len(transaction.steps):
+        return StoreError(f"a transaction was cancelled: {codes}")
     refused = [
         (step, _item(reason))
         for step, reason in zip(transaction.steps, reasons, strict=True)
         if reason.get("Code") == _CONDITION_FAILED
     ]
-    if refused:
-        return TransactionRefusedError(refused)
-    codes = {reason.get("Code") for reason in reasons} - {"None", None}
-    if codes and codes <= _BUSY_REASONS:
-        return BusyError(", ".join(sorted(map(str, codes))))
-    return StoreError(f"a transaction was cancelled: {codes}")
+    return TransactionRefusedError(refused)
 
 
 def _item(answer: Mapping[str, Any]) -> Item | None:

@@ -14,6 +14,7 @@ from loaders.contracts import QC_08
 from loaders.items import ACCESS_EVENT, EVENT_CLAIM, DamagedItemError, EventClaim
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 from loaders.table.operations import Put
+from loaders.table.retry import attempts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from loaders.table.operations import Key, Step, Transact
 
 __all__ = ["Entry", "putting", "record_access_events", "recording"]
+
+_CLAIMED_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +165,12 @@ async def _recorded_before(
 
 
 async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
-    item = await store.get(QC_08.get(keys.event(claim.locker_id, claim.timestamp, claim.event_id), consistent=True))
-    if item is None:
-        raise DamagedItemError(f"the claim {claim} has no event")
-    return ACCESS_EVENT.decode(item)
+    key = keys.event(claim.locker_id, claim.timestamp, claim.event_id)
+    async for _ in attempts(_CLAIMED_ATTEMPTS):  # the claim may be to be seen a moment before what it claims
+        item = await store.get(QC_08.get(key, consistent=True))
+        if item is not None:
+            return ACCESS_EVENT.decode(item)
+    raise DamagedItemError(f"the claim {claim} has no event")
 
 
 def _steps(entry: Entry) -> list[Step]:

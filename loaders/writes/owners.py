@@ -69,6 +69,8 @@ async def update_owner(backend: Backend, command: UpdateOwner) -> Owner:
         now_there = refusal.failed.get("owner")
         if now_there is not None:
             raise VersionConflictError(OWNER.decode(now_there)) from None
+        if "claim" not in refusal.failed:
+            raise
         raise _email_taken(changed) from None
     return changed
 

@@ -34,11 +34,20 @@ from loaders.items import (
 )
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.timeline import MOVED, first_ahead, guard_step, pointer_step, walk
+from loaders.writes.timeline import (
+    MOVED,
+    MovedError,
+    first_ahead,
+    guard_step,
+    last_change_step,
+    next_revision,
+    pointer_step,
+    walk,
+)
 
 if TYPE_CHECKING:
     from domain.commands import CancelReservation, CreateReservation, ExtendReservation
-    from domain.models import Locker, LockerId
+    from domain.models import Locker, LockerId, OwnerId
     from domain.times import Instant
     from loaders.backend import Backend
     from loaders.contract import Contract
@@ -49,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["cancel_reservation", "changing", "create_reservation", "creating", "extend_reservation"]
 
 _ATTEMPTS = 24
+_CLAIMED_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,7 @@ class _Ledger:
     pointer: Reservation | None
     claim: ReservationClaim | None
     locker: Locker | None
+    owner_exists: bool
 
 
 async def create_reservation(backend: Backend, command: CreateReservation) -> Reservation:
@@ -67,10 +78,12 @@ async def create_reservation(backend: Backend, command: CreateReservation) -> Re
     reservation_id = command.reservation_id or ReservationId(backend.new_id())
     content = fingerprint(command, without="reservation_id")
     async for _ in attempts(_ATTEMPTS):
-        ledger = await _open(backend.store, QC_04, command.locker_id, reservation_id, with_locker=True)
+        ledger = await _open(backend.store, QC_04, command.locker_id, reservation_id, command.owner_id)
         if ledger.claim is not None:
             return await _first_result(backend.store, ledger.claim, content)
         _check_bookable(ledger.locker, command.locker_id)
+        if not ledger.owner_exists:
+            raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId"))
         now = backend.clock()
         reservation = Reservation(
             reservation_id=reservation_id,
@@ -83,7 +96,10 @@ async def create_reservation(backend: Backend, command: CreateReservation) -> Re
             updated_at=now,
         )
         check_ahead(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
-        in_the_way = await _in_the_way(backend, reservation)
+        try:
+            in_the_way = await _in_the_way(backend, reservation, ledger.guard)
+        except MovedError:
+            continue
         if in_the_way is not None and in_the_way.reservation_id == reservation_id:
             continue  # the same request, sent twice, was faster: its claim is there by now
         if in_the_way is not None:
@@ -104,7 +120,10 @@ async def cancel_reservation(backend: Backend, command: CancelReservation) -> Re
         ledger, claim = await _open_existing(backend.store, command)
         points_here = ledger.pointer is not None and ledger.pointer.reservation_id == command.reservation_id
         within = keys.locker_reservations(claim.locker_id, start=claim.start_at) if points_here else None
-        reservation, ahead = await _with_what_follows(backend.store, claim, within, now)
+        try:
+            reservation, ahead = await _with_what_follows(backend.store, claim, within, ledger.guard, now)
+        except MovedError:
+            continue
         if reservation.status is ReservationStatus.CANCELLED:
             return reservation
         if has_ended(reservation, now):
@@ -123,7 +142,10 @@ async def extend_reservation(backend: Backend, command: ExtendReservation) -> Re
         ledger, claim = await _open_existing(backend.store, command)
         check_order(claim.start_at, command.new_end_at, "newEndAt")
         within = keys.reservations_starting(claim.locker_id, claim.start_at, command.new_end_at)
-        reservation, in_the_way = await _with_what_follows(backend.store, claim, within, now)
+        try:
+            reservation, in_the_way = await _with_what_follows(backend.store, claim, within, ledger.guard, now)
+        except MovedError:
+            continue
         if reservation.end_at == command.new_end_at and reservation.status is ReservationStatus.ACTIVE:
             return reservation
         _check_extendable(reservation, command.new_end_at, now)
@@ -131,8 +153,9 @@ async def extend_reservation(backend: Backend, command: ExtendReservation) -> Re
         if in_the_way is not None:
             raise OverlapError(in_the_way, ("input", "newEndAt"))
         extended = replace(reservation, end_at=command.new_end_at, updated_at=now)
-        points_here = ledger.pointer is not None and ledger.pointer.reservation_id == command.reservation_id
-        becomes = extended if points_here else ledger.pointer
+        # The pointer may have left this one already, by another clock or in the moment in which it ended.
+        is_earliest = ledger.pointer is None or extended.start_at <= ledger.pointer.start_at
+        becomes = extended if is_earliest else ledger.pointer
         if await _changed(backend, changing(reservation, extended, ledger.guard, ledger.pointer, becomes)):
             return extended
     raise _contended()
@@ -145,8 +168,12 @@ def creating(reservation: Reservation, content: str, guard: Guard | None, pointe
     becomes = reservation if pointer is None or start < pointer.start_at else pointer
     claim = ReservationClaim(reservation_id=reservation_id, locker_id=locker_id, start_at=start, fingerprint=content)
     return QC_04.transact(
-        guard_step(QC_04, locker_id, guard),
-        QC_04.step("reservation", keys.reservation(locker_id, start, reservation_id), RESERVATION.encode(reservation)),
+        guard_step(QC_04, locker_id, guard, reservation),
+        QC_04.step(
+            "reservation",
+            keys.reservation(locker_id, start, reservation_id),
+            RESERVATION.encode(reservation) | {"revision": next_revision(guard)},
+        ),
         QC_04.step("claim", keys.reservation_claim(locker_id, reservation_id), RESERVATION_CLAIM.encode(claim)),
         QC_04.step(
             "copy",
@@ -155,7 +182,7 @@ def creating(reservation: Reservation, content: str, guard: Guard | None, pointe
         ),
         pointer_step(QC_04, locker_id, pointer, becomes),
         QC_04.step("locker", keys.locker(locker_id), maintenance=LockerStatus.MAINTENANCE),
-        QC_04.step("owner", keys.owner(reservation.owner_id)),
+        *last_change_step(QC_04, locker_id, guard),
     )
 
 
@@ -169,11 +196,11 @@ def changing(
     """The request that changes a reservation and its copy, and moves the pointer."""
     locker_id, reservation_id, start = read.locker_id, read.reservation_id, read.start_at
     return QC_13.transact(
-        guard_step(QC_13, locker_id, guard),
+        guard_step(QC_13, locker_id, guard, changed),
         QC_13.step(
             "reservation",
             keys.reservation(locker_id, start, reservation_id),
-            difference(RESERVATION.encode(read), RESERVATION.encode(changed)),
+            difference(RESERVATION.encode(read), RESERVATION.encode(changed)) | {"revision": next_revision(guard)},
             readStatus=read.status,
             readEnd=read.end_at,
         ),
@@ -183,29 +210,40 @@ def changing(
             OWNER_RESERVATION.encode(changed),
         ),
         pointer_step(QC_13, locker_id, pointer, becomes),
+        *last_change_step(QC_13, locker_id, guard, but=read),
     )
 
 
 async def _open(
-    store: Store, contract: Contract, locker_id: LockerId, reservation_id: ReservationId, *, with_locker: bool
+    store: Store,
+    contract: Contract,
+    locker_id: LockerId,
+    reservation_id: ReservationId,
+    owner_id: OwnerId | None = None,
 ) -> _Ledger:
-    """Reads the guard before anything that it guards."""
+    """Reads the guard before the reservations that it guards.
+
+    What is read with it is held to that reading by the write's own conditions, but for the owner, whom nobody deletes.
+    """
     guard, pointer = keys.reservation_guard(locker_id), keys.active_pointer(locker_id)
     claim, locker = keys.reservation_claim(locker_id, reservation_id), keys.locker(locker_id)
-    wanted = [guard, pointer, claim, *([locker] if with_locker else [])]
+    wanted = [guard, pointer, claim]
+    if owner_id is not None:
+        wanted += [locker, keys.owner(owner_id)]
     found = await store.batch_get(contract.batch(wanted, consistent=True))
     return _Ledger(
         guard=GUARD.decode(found[guard]) if guard in found else None,
         pointer=ACTIVE_POINTER.decode(found[pointer]) if pointer in found else None,
         claim=RESERVATION_CLAIM.decode(found[claim]) if claim in found else None,
         locker=LOCKER.decode(found[locker]) if locker in found else None,
+        owner_exists=wanted[-1] in found,
     )
 
 
 async def _open_existing(
     store: Store, command: CancelReservation | ExtendReservation
 ) -> tuple[_Ledger, ReservationClaim]:
-    ledger = await _open(store, QC_13, command.locker_id, command.reservation_id, with_locker=False)
+    ledger = await _open(store, QC_13, command.locker_id, command.reservation_id)
     if ledger.claim is None:
         message = f"Locker {command.locker_id} has no reservation {command.reservation_id}."
         raise MissingError(message, ("input", "reservationId"))
@@ -213,21 +251,22 @@ async def _open_existing(
 
 
 async def _with_what_follows(
-    store: Store, claim: ReservationClaim, within: KeyRange | None, now: Instant
+    store: Store, claim: ReservationClaim, within: KeyRange | None, guard: Guard | None, now: Instant
 ) -> tuple[Reservation, Reservation | None]:
     """The claimed reservation and, read beside it, the first live one after it in a range."""
     if within is None:
         return await _claimed(store, QC_13, claim), None
-    following = first_ahead(store, QC_13, within, now, but=claim.reservation_id)
+    following = first_ahead(store, QC_13, within, guard, now, but=claim.reservation_id)
     return await asyncio.gather(_claimed(store, QC_13, claim), following)
 
 
 async def _claimed(store: Store, contract: Contract, claim: ReservationClaim) -> Reservation:
     key = keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)
-    item = await store.get(contract.get(key, consistent=True))
-    if item is None:
-        raise DamagedItemError(f"the claim {claim} has no reservation")
-    return RESERVATION.decode(item)
+    async for _ in attempts(_CLAIMED_ATTEMPTS):  # the claim may be to be seen a moment before what it claims
+        item = await store.get(contract.get(key, consistent=True))
+        if item is not None:
+            return RESERVATION.decode(item)
+    raise DamagedItemError(f"the claim {claim} has no reservation")
 
 
 async def _first_result(store: Store, claim: ReservationClaim, content: str) -> Reservation:
@@ -244,7 +283,7 @@ def _check_bookable(locker: Locker | None, locker_id: LockerId) -> None:
         raise LockerInMaintenanceError(f"Locker {locker_id} is in maintenance.", ("input", "lockerId"))
 
 
-async def _in_the_way(backend: Backend, wanted: Reservation) -> Reservation | None:
+async def _in_the_way(backend: Backend, wanted: Reservation, guard: Guard | None) -> Reservation | None:
     """A live reservation that shares a moment with the wanted one.
 
     Live reservations do not overlap each other, so the walk backwards ends at the first live one that starts no later
@@ -252,7 +291,7 @@ async def _in_the_way(backend: Backend, wanted: Reservation) -> Reservation | No
     """
     earliest = shift(wanted.start_at, -backend.longest_reservation)
     within = keys.reservations_starting(wanted.locker_id, earliest, wanted.end_at)
-    async for other in walk(backend.store, QC_04, within, forward=False):
+    async for other in walk(backend.store, QC_04, within, guard, forward=False):
         if overlaps(other, wanted.start_at, wanted.end_at):
             return other
         if other.status is ReservationStatus.ACTIVE and other.start_at <= wanted.start_at:
@@ -275,8 +314,6 @@ def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -
     if "locker" in refusal.failed:
         item = refusal.failed["locker"]
         _check_bookable(None if item is None else LOCKER.decode(item), wanted.locker_id)
-    if "owner" in refusal.failed:
-        raise MissingError(f"There is no owner {wanted.owner_id}.", ("input", "ownerId")) from None
     if "copy" in refusal.failed:
         message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
         raise IdTakenError(message, ("input", "reservationId")) from None

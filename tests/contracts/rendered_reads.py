@@ -100,7 +100,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
         },
     ),
     "QC-04 the look-back of a new reservation": (
-        contracts.QC_04.query(keys.reservations_starting(L1, NINE, TEN), limit=100, forward=False, consistent=True),
+        contracts.QC_04.query(keys.reservations_starting(L1, NINE, TEN), limit=1000, forward=False, consistent=True),
         {
             "TableName": "T",
             "KeyConditionExpression": "#PK = :pk AND #SK BETWEEN :low AND :high",
@@ -110,7 +110,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
                 ":low": {"S": "RES#2026-03-01T09:00:00.000Z"},
                 ":high": {"S": "RES#2026-03-01T10:00:00.000Z"},
             },
-            "Limit": 100,
+            "Limit": 1000,
             "ScanIndexForward": False,
             "ConsistentRead": True,
         },

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.commands import CancelReservation, CreateOwner
-from domain.models import EventId, LockerId, OwnerKind
+from domain.commands import CancelReservation, CreateOwner, CreateReservation
+from domain.models import EventId, LockerId, OwnerKind, ReservationId
 from loaders import keys, reads
 from loaders.batch import open_loaders
 from loaders.contract import GetContract, QueryContract, WriteContract
-from loaders.contracts import CONTRACTS, QC_01, QC_08, QC_13, QC_22
+from loaders.contracts import CONTRACTS, QC_01, QC_04, QC_08, QC_13, QC_22
 from loaders.items import LOCKER as LOCKER_CODEC
 from loaders.writes.events import record_access_events
 from loaders.writes.owners import create_owner
-from loaders.writes.reservations import cancel_reservation
+from loaders.writes.reservations import cancel_reservation, create_reservation
 from tests.contracts.examples import (
     EMAIL,
     EXAMPLES,
@@ -31,7 +31,8 @@ from tests.contracts.examples import (
     large_reservation,
     numbers,
 )
-from tests.contracts.list_example import LOCKER, NAME, OWNER
+from tests.contracts.list_example import LOCKER, NAME, OWNER, at
+from tests.contracts.lists import LISTS
 from tests.contracts.place_examples import PLACE_EXAMPLES
 
 if TYPE_CHECKING:
@@ -59,6 +60,18 @@ async def run_alone(contract_id: str, backend: Backend, seeds: Seeds, wire: Wire
     wire.reset()
     assert await example.run(backend)
     assert wire.operations == example.operations
+
+
+async def reserve_later(backend: Backend, minutes: int = 60) -> None:
+    """A reservation behind the large one, as large."""
+    command = CreateReservation(
+        locker_id=LOCKER,
+        reservation_id=ReservationId("s" * 64),
+        owner_id=OWNER,
+        start_at=at(minutes),
+        end_at=at(minutes + 60),
+    )
+    await create_reservation(backend, command)
 
 
 def test_every_contract_has_an_example() -> None:
@@ -144,11 +157,47 @@ async def test_an_event_with_an_id_of_the_clients_costs_its_size_twice_and_its_c
     assert measured(wire, "TransactWriteItems") == 2 * (math.ceil(QC_08.item_bytes / 1024) + 1)
 
 
-async def test_a_cancellation_costs_no_more_than_its_contract_declares(backend: Backend, wire: Wire) -> None:
+async def test_a_cancellation_behind_another_change_costs_exactly_what_its_contract_declares(
+    backend: Backend, wire: Wire
+) -> None:
+    await large_reservation(backend)
+    await reserve_later(backend)
+    wire.reset()
+    await cancel_reservation(backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION))
+    assert [len(call.keys) for call in wire.of("TransactWriteItems")] == [5]
+    assert measured(wire, "TransactWriteItems") == 10 == QC_13.write_units
+
+
+async def test_a_cancellation_of_what_was_changed_last_costs_a_check_less(backend: Backend, wire: Wire) -> None:
     await large_reservation(backend)
     wire.reset()
     await cancel_reservation(backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION))
-    assert measured(wire, "TransactWriteItems") == 8 == QC_13.write_units
+    assert [len(call.keys) for call in wire.of("TransactWriteItems")] == [4]
+    assert measured(wire, "TransactWriteItems") == 8
+
+
+async def test_a_reservation_behind_another_change_costs_exactly_what_its_contract_declares(
+    backend: Backend, wire: Wire
+) -> None:
+    await large_reservation(backend)
+    wire.reset()
+    await reserve_later(backend)
+    assert [len(call.keys) for call in wire.of("TransactWriteItems")] == [7]
+    assert measured(wire, "TransactWriteItems") == 16 == QC_04.write_units
+
+
+async def test_a_reservation_in_a_window_full_of_cancelled_ones_is_still_two_reads(
+    backend: Backend, seeds: Seeds, wire: Wire
+) -> None:
+    await large_reservation(backend)
+    await cancel_reservation(backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION))
+    await seeds.put(LISTS["QC-05"].large(number) for number in range(204))
+    wire.reset()
+    await reserve_later(backend, 204)
+    assert [call.operation for call in wire.calls] == ["BatchGetItem", "Query", "TransactWriteItems"]
+    (look_back,) = wire.of("Query")
+    assert (look_back.request["Limit"], look_back.response["Count"]) == (1000, 205)
+    assert "LastEvaluatedKey" not in look_back.response
 
 
 async def test_creating_an_owner_costs_no_more_than_its_contract_declares(backend: Backend, wire: Wire) -> None:

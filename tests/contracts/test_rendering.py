@@ -24,6 +24,7 @@ from tests.contracts import (
     rendered_placed_lockers,
     rendered_places,
     rendered_reads,
+    rendered_repairs,
     rendered_reservations,
 )
 
@@ -37,6 +38,7 @@ MODULES = (
     rendered_owners,
     rendered_reservations,
     rendered_changes,
+    rendered_repairs,
     rendered_events,
     rendered_places,
     rendered_locations,
@@ -93,7 +95,8 @@ def test_no_request_filters_scans_or_reads_without_a_bound(name: str) -> None:
         assert 1 <= request["Limit"] <= contract.page.maximum + contract.page.look_ahead
     else:
         assert "IndexName" not in request
-        assert 1 <= request["Limit"] <= 100
+        assert request["Limit"] == 1000
+        assert request["ConsistentRead"] is True
     assert "GSI1" not in request["KeyConditionExpression"] or request["ConsistentRead"] is False
 
 

@@ -139,6 +139,19 @@ def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(tmp_p
         assert server.stderr == ""  # at this level, all is well is not worth a line
 
 
+def test_the_log_holds_nothing_of_what_a_client_puts_into_a_url(tmp_path: Path, furnished: Path) -> None:
+    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished), SMARTLOCKER_LOG_LEVEL="debug") as server:
+        document = '{ ownerByEmail(email: "private-person@example.com") { name } }'
+        assert httpx.get(server.url, params={"query": document}).json()["data"] == {"ownerByEmail": None}
+        refused = httpx.get(server.url, params={"query": "{ private-mistake", "variables": "private-variables"})
+        assert refused.status_code == 400
+    assert "Application shutdown complete" in server.stderr
+    for written in (server.stdout, server.stderr):
+        assert "private" not in written
+        assert "ownerByEmail" not in written
+        assert "GET /" not in written
+
+
 def test_a_first_start_that_was_cut_short_is_finished_by_the_next(tmp_path: Path) -> None:
     run, data = tmp_path / "run", tmp_path / "data"
     settings = {"SMARTLOCKER_DATA_DIR": str(data)}

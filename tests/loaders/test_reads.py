@@ -22,7 +22,7 @@ from loaders.writes.reservations import create_reservation
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
-    from tests.wire import Wire
+    from tests.wire import Call, Wire
 
 NOON, ONE = Instant("2026-03-01T12:00:00.000Z"), Instant("2026-03-01T13:00:00.000Z")
 ADA, L1, R1 = OwnerId("ada"), LockerId("l1"), ReservationId("r1")
@@ -114,6 +114,28 @@ async def test_a_reservation_is_found_by_its_id_through_its_claim(backend: Backe
     assert [call.keys for call in wire.calls] == [
         [("LOCKER#l1", "RID#r1")],
         [("LOCKER#l1", "RES#2026-03-01T12:00:00.000Z#r1")],
+    ]
+
+
+async def test_a_reservation_that_a_plain_read_does_not_show_beside_its_claim_is_read_strongly(
+    backend: Backend, wire: Wire
+) -> None:
+    await reserve(backend)
+    wire.reset()
+    key = ("LOCKER#l1", "RES#2026-03-01T12:00:00.000Z#r1")
+
+    def not_yet(call: Call) -> None:
+        if call.keys == [key] and not call.request["ConsistentRead"]:
+            del call.response["Item"]
+
+    wire.amend = not_yet
+    reservation = await reads.reservation_by_id(backend.store, L1, R1)
+    assert reservation is not None
+    assert (reservation.reservation_id, reservation.start_at) == (R1, NOON)
+    assert [(call.keys, call.request["ConsistentRead"]) for call in wire.calls] == [
+        ([("LOCKER#l1", "RID#r1")], False),
+        ([key], False),
+        ([key], True),
     ]
 
 

@@ -71,21 +71,37 @@ def test_several_ways_of_being_busy_are_busy() -> None:
     assert str(error) == "ThrottlingError, TransactionConflict"
 
 
-@pytest.mark.parametrize("other", [CONFLICT, "ThrottlingError", "ValidationError"])
-def test_a_failed_condition_outweighs_every_other_reason(other: str) -> None:
-    refusal = cancelled(other, FAILED, NONE)
-    assert isinstance(refusal, TransactionRefusedError)
-    assert refusal.failed == {"copy": None}
+@pytest.mark.parametrize(
+    ("reasons", "said"),
+    [
+        ((CONFLICT, FAILED, NONE), "ConditionalCheckFailed, TransactionConflict"),
+        ((FAILED, FAILED, CONFLICT), "ConditionalCheckFailed, TransactionConflict"),
+        ((FAILED, "ThrottlingError", NONE), "ConditionalCheckFailed, ThrottlingError"),
+        ((NONE, FAILED, "ProvisionedThroughputExceeded"), "ConditionalCheckFailed, ProvisionedThroughputExceeded"),
+        ((CONFLICT, "ValidationError", NONE), "TransactionConflict, ValidationError"),
+        (
+            ("ItemCollectionSizeLimitExceeded", CONFLICT, CONFLICT),
+            "ItemCollectionSizeLimitExceeded, TransactionConflict",
+        ),
+    ],
+)
+def test_meeting_others_outweighs_every_other_reason(reasons: tuple[str, ...], said: str) -> None:
+    error = cancelled(*reasons)
+    assert type(error) is BusyError
+    assert str(error) == said
 
 
 @pytest.mark.parametrize(
     "reasons",
     [
         ("ValidationError", NONE, NONE),
-        (CONFLICT, "ValidationError", NONE),
-        ("ItemCollectionSizeLimitExceeded", CONFLICT, CONFLICT),
+        ("ValidationError", FAILED, NONE),
+        ("ItemCollectionSizeLimitExceeded", NONE, NONE),
         ("AccessDenied", NONE, NONE),
         (NONE, NONE, NONE),
+        (FAILED, NONE),
+        (FAILED, NONE, NONE, NONE),
+        (),
     ],
 )
 def test_a_transaction_cancelled_for_our_own_fault_is_not_sent_again(reasons: tuple[str, ...]) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import pytest_asyncio
+
+from tests.wire import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +75,7 @@ async def test_after_the_pointed_reservation_ended_the_current_one_is_found_and_
     # then
     assert wire.operations == {"GetItem": 3, "Query": 1, "TransactWriteItems": 1}
     pointer = (await dump())[POINTER]
+    assert held.pop("revision") == 2
     assert pointer == held | {"SK": "RES#ACTIVE", "entityType": "RESERVATION_ACTIVE"}
     wire.reset()
     assert await active(booked) == "r2"
@@ -100,6 +104,47 @@ async def test_a_repair_passes_over_cancelled_reservations(booked: Api, clock: C
     clock.move(hours=5, minutes=30)
     assert await active(booked) == "r3"
     assert (await dump())[POINTER]["reservationId"] == "r3"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer.error("AccessDeniedException"),
+        Answer.error("ValidationException"),
+        Answer.error("ThrottlingException"),
+        Answer.cancelled("AccessDenied", "None", "None"),
+    ],
+    ids=["not allowed", "not understood", "throttled", "one step not allowed"],
+)
+async def test_a_repair_that_the_store_does_not_write_fails_no_read_and_is_logged(
+    booked: Api, clock: Clock, wire: Wire, dump: Callable[[], Any], caplog: pytest.LogCaptureFixture, answer: Answer
+) -> None:
+    clock.move(hours=3, minutes=30)
+    before = await dump()
+    wire.fault = lambda call: answer if call.operation == "TransactWriteItems" else None
+    assert await active(booked) == "r2"
+    assert await dump() == before
+    (record,) = [record for record in caplog.records if record.name == "loaders.writes.timeline"]
+    assert (record.levelname, record.getMessage()) == (
+        "WARNING",
+        "the active pointer of locker l1 could not be mended",
+    )
+    assert record.exc_info is not None
+    wire.reset()
+    assert await active(booked) == "r2"
+    assert (await dump())[POINTER]["reservationId"] == "r2"
+
+
+async def test_a_repair_that_another_writer_was_faster_than_is_no_news(
+    booked: Api, clock: Clock, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock.move(hours=3, minutes=30)
+    wire.reset()
+    refused = Answer.cancelled("ConditionalCheckFailed", "None", "None")
+    wire.fault = lambda call: refused if call.operation == "TransactWriteItems" else None
+    assert await active(booked) == "r2"
+    assert wire.operations == {"GetItem": 3, "Query": 1, "TransactWriteItems": 1}
+    assert not [record for record in caplog.records if record.name == "loaders.writes.timeline"]
 
 
 async def test_a_new_reservation_before_the_pointed_one_takes_the_pointer(booked: Api, dump: Callable[[], Any]) -> None:

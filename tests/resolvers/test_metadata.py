@@ -37,6 +37,8 @@ NUMBERS = [
     "9007199254740993",
 ]
 
+MONSTERS = ["1e-99999999999999999999", "1e99999999999999999999", "7" * 5000]
+
 
 @pytest_asyncio.fixture
 async def one(api: Api, wire: Wire) -> Api:
@@ -176,6 +178,42 @@ async def test_metadata_beyond_its_limits_is_refused_before_a_read(
     data = await one.run(RECORD, input=json.loads(as_variables("{}"))["input"] | {"metadata": metadata})
     refused = {"code": "BAD_USER_INPUT", "message": message, "path": ["input", "metadata"], "status": 400}
     assert data["recordAccessEvent"] == {"accessEvent": None, "userErrors": [refused]}
+    assert not wire.calls
+
+
+@pytest.mark.parametrize("number", MONSTERS, ids=["a tiny one", "a huge one", "a long one"])
+async def test_a_number_beyond_all_measure_in_a_body_is_a_bad_request(one: Api, wire: Wire, number: str) -> None:
+    variables = as_variables(f'{{"a":{number}}}')
+    body = f'{{"query": {json.dumps(RECORD)}, "variables": {variables}}}'
+    response = await one.client.post("/graphql", content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, response.headers["content-type"]) == (400, "application/json; charset=utf-8")
+    assert response.json() == {
+        "errors": [
+            {
+                "message": "The request is not valid JSON.",
+                "extensions": {
+                    "code": "BAD_USER_INPUT",
+                    "status": 400,
+                    "requestId": response.headers["x-request-id"],
+                },
+            }
+        ]
+    }
+    assert not wire.calls
+
+
+@pytest.mark.parametrize("number", MONSTERS, ids=["a tiny one", "a huge one", "a long one"])
+async def test_a_number_beyond_all_measure_in_a_literal_is_refused_without_our_own_words(
+    one: Api, wire: Wire, number: str
+) -> None:
+    response = await one.client.post("/graphql", json={"query": RECORD_LITERAL % number})
+    answer = response.json()
+    assert "data" not in answer
+    (error,) = answer["errors"]
+    assert error["message"].endswith("JSON has a number beyond all measure here.")
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("GRAPHQL_VALIDATION_FAILED", 400)
+    for word in ("decimal", "Decimal", "int(", "Exceeds the limit", "sys.", "Traceback", "class"):
+        assert word not in response.text
     assert not wire.calls
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loaders.table.values import item_to_wire
 from tests.api import mutation, unchanged
 
 if TYPE_CHECKING:
@@ -188,6 +189,21 @@ async def test_changing_to_an_address_that_another_owner_has_is_refused(api: Api
         payload = await api.mutate(UPDATE, ownerId="eve", expectedVersion=1, name="E", email="ADA@example.com")
     message = "Another owner has the address ADA@example.com."
     assert payload == {"owner": None, "userErrors": [error("EMAIL_TAKEN", message, "email")]}
+
+
+@pytest.mark.parametrize("email", ["king@example.com", None])
+async def test_a_present_address_whose_claim_is_somebody_elses_is_not_told_as_a_new_one_that_is_taken(
+    api: Api, plain_client: Any, table: str, dump: Callable[[], Any], email: str | None
+) -> None:
+    await api.mutate(CREATE, **ADA)
+    claim = {"PK": "EMAIL#ada@example.com", "SK": "META", "entityType": "EMAIL_CLAIM", "ownerId": "eve"}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(claim))
+    async with unchanged(dump):
+        answer = await api.send(UPDATE, input={"ownerId": "ada", "expectedVersion": 1, "email": email})
+    assert answer["data"] is None
+    (failure,) = answer["errors"]
+    assert (failure["path"], failure["extensions"]["code"]) == (["updateOwner"], "INTERNAL_SERVER_ERROR")
+    assert "address" not in failure["message"]
 
 
 async def test_changing_an_owner_with_a_stale_version_conflicts_and_returns_the_current_owner(

@@ -128,6 +128,24 @@ async def test_the_latest_events_of_a_page_are_a_query_of_limit_one_each_with_a_
     assert 8 <= wire.most_running <= 17  # sixteen queries, beside them the batch
 
 
+async def test_the_lists_inside_a_list_are_a_query_each_and_no_more_than_sixteen_run_at_once(
+    hundred: Api, wire: Wire
+) -> None:
+    for locker_id in ALL[-2:]:
+        await hundred.event(locker_id)
+        await hundred.event(locker_id)
+    wire.reset()
+    wire.fault = lambda call: Wait(0.02) if call.operation == "Query" else None
+    data = await hundred.run(
+        OWNER_LOCKERS % "lockerId reservations { nextCursor } accessEvents(first: 1) { nextCursor }"
+    )
+    assert [node["lockerId"] for node in nodes(data)] == ALL
+    assert [node["lockerId"] for node in nodes(data) if node["accessEvents"]["nextCursor"]] == ALL[-2:]
+    assert {node["reservations"]["nextCursor"] for node in nodes(data)} == {None}
+    assert wire.operations == {"Query": 201}
+    assert wire.most_running == 16
+
+
 async def test_a_hundred_nodes_are_one_batch_in_their_order(hundred: Api, wire: Wire) -> None:
     data = await hundred.run(OWNER_LOCKERS % "id lockerId")
     ids = [node["id"] for node in nodes(data)][::-1]

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import aioboto3
 import pytest
 from pydantic import ValidationError
 
@@ -69,6 +70,8 @@ def no_files_of_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whoever runs the tests may have credentials in files: they are not for tests."""
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
+    # A session remembers the credentials that it found, so the one that all tests share is not for these.
+    monkeypatch.setattr(aioboto3, "Session", aioboto3.Session.__wrapped__)
 
 
 def test_every_setting_has_a_default() -> None:

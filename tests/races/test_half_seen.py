@@ -1,0 +1,256 @@
+"""A transaction's items appear one by one: the guard is there, and the reservation that came with it is not, or old."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from tests.api import CREATE_RESERVATION
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.races.test_reservations import ACTIVE, CANCEL, EXTEND, hours, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.conftest import Clock
+    from tests.wire import Call, Wire
+
+POINTER = ("LOCKER#l1", "RES#ACTIVE")
+
+
+def seen_late(reservation_id: str, times: int = 1, **older: str) -> Callable[[Call], None]:
+    """So many Queries do not show the reservation yet; or show it as it was, if that is given."""
+    left = [reservation_id] * times
+
+    def amend(call: Call) -> None:
+        if call.operation != "Query" or not left:
+            return
+        late = left.pop()
+        (there,) = [item for item in call.response["Items"] if item["reservationId"]["S"] == late]
+        kept = [item for item in call.response["Items"] if item is not there]
+        if older:
+            was = copy.deepcopy(there)
+            was["revision"] = {"N": str(int(there["revision"]["N"]) - 1)}
+            was |= {name: {"S": value} for name, value in older.items()}
+            kept = [was if item is there else item for item in call.response["Items"]]
+        call.response |= {"Items": kept, "Count": len(kept)}
+
+    return amend
+
+
+def at(hour: str) -> str:
+    """A full hour of the day on which everything here happens."""
+    return f"2026-03-02T{hour}:00:00.000Z"
+
+
+@pytest_asyncio.fixture
+async def booked(api: Api, wire: Wire) -> Api:
+    """A locker with a reservation from 1 to 2 and, made last, one from 3 to 4."""
+    await prepare(api)
+    await api.reservation("r1", "l1", "ada", at("01"), at("02"))
+    await api.reservation("r2", "l1", "ada", at("03"), at("04"))
+    wire.reset()
+    return api
+
+
+async def create(api: Api, start: float, end: float) -> dict[str, Any]:
+    content = {"reservationId": "new", "lockerId": "l1", "ownerId": "ada"}
+    return await api.mutate(CREATE_RESERVATION, **content, **hours(start, end))
+
+
+def refused(payload: dict[str, Any]) -> list[str]:
+    return [error["code"] for error in payload["userErrors"]]
+
+
+async def test_a_window_that_the_last_change_took_is_not_given_again_though_a_query_does_not_show_it(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    before = await dump()
+    wire.amend = seen_late("r2")
+    payload = await create(booked, 3.5, 5)
+    assert (refused(payload), payload["userErrors"][0]["reservation"]) == (
+        ["RESERVATION_OVERLAP"],
+        {"reservationId": "r2"},
+    )
+    assert wire.operations == {"BatchGetItem": 2, "Query": 2}
+    assert await dump() == before
+
+
+async def test_a_window_that_the_last_change_took_by_an_extension_is_not_given_though_a_query_shows_the_old_end(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
+    before = await dump()
+    wire.reset()
+    wire.amend = seen_late("r2", endAt=at("04"))
+    assert refused(await create(booked, 4, 5)) == ["RESERVATION_OVERLAP"]
+    assert wire.operations == {"BatchGetItem": 2, "Query": 2}
+    assert await dump() == before
+
+
+async def test_a_window_beside_a_last_change_that_is_seen_late_is_given(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    wire.amend = seen_late("r2", times=3)
+    payload = await create(booked, 4, 5)
+    assert (payload["reservation"]["reservationId"], payload["userErrors"]) == ("new", [])
+    assert wire.operations == {"BatchGetItem": 4, "Query": 4, "TransactWriteItems": 1}
+    items = await dump()
+    assert items["LOCKER#l1", f"RES#{at('04')}#new"]["revision"] == 3
+    guard = items["LOCKER#l1", "GUARD#RES"]
+    assert guard == {
+        "PK": "LOCKER#l1",
+        "SK": "GUARD#RES",
+        "entityType": "RESERVATION_GUARD",
+        "revision": 3,
+        "changedStartAt": at("04"),
+        "changedReservationId": "new",
+        "changedRevision": 3,
+    }
+    check_invariants(items, NOW)
+
+
+async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(booked: Api, wire: Wire) -> None:
+    await booked.reservation("far", "l1", "ada", "2026-05-02T00:00:00Z", "2026-05-02T01:00:00Z")
+    wire.reset()
+    assert refused(await create(booked, 4, 5)) == []
+    assert wire.operations == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
+
+
+async def test_an_extension_into_the_last_change_is_refused_though_a_query_does_not_show_it(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    before = await dump()
+    wire.amend = seen_late("r2")
+    payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
+    assert payload == {"reservation": None, "userErrors": [{"code": "RESERVATION_OVERLAP"}]}
+    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2}
+    assert await dump() == before
+
+
+async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_shows_it_live(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await booked.mutate(CANCEL, lockerId="l1", reservationId="r2")
+    wire.reset()
+    wire.amend = seen_late("r2", status="ACTIVE")
+    payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
+    assert payload == {"reservation": {"endAt": at("05")}, "userErrors": []}
+    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1}
+    check_invariants(await dump(), NOW)
+
+
+async def test_a_cancellation_moves_the_pointer_to_the_last_change_though_a_query_does_not_show_it(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    wire.amend = seen_late("r2")
+    payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
+    assert payload == {"reservation": {"status": "CANCELLED"}, "userErrors": []}
+    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1}
+    items = await dump()
+    assert items[POINTER]["reservationId"] == "r2"
+    check_invariants(items, NOW)
+
+
+async def test_a_cancellation_moves_the_pointer_to_the_last_change_as_it_is_and_not_as_it_was(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
+    wire.reset()
+    wire.amend = seen_late("r2", endAt=at("04"))
+    payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
+    assert payload == {"reservation": {"status": "CANCELLED"}, "userErrors": []}
+    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1}
+    items = await dump()
+    assert (items[POINTER]["reservationId"], items[POINTER]["endAt"]) == ("r2", at("06"))
+    check_invariants(items, NOW)
+
+
+@pytest.mark.parametrize("older", [{}, {"endAt": at("04")}], ids=["not yet there", "in its older revision"])
+async def test_a_mended_pointer_names_the_last_change_though_a_query_shows_it_late(
+    booked: Api, wire: Wire, clock: Clock, dump: Callable[[], Any], older: dict[str, str]
+) -> None:
+    await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
+    clock.move(hours=17)
+    wire.reset()
+    wire.amend = seen_late("r2", 1, **older)
+    assert await booked.run(ACTIVE) == {"locker": {"activeReservation": {"reservationId": "r2"}}}
+    assert wire.operations == {"GetItem": 4, "Query": 2, "TransactWriteItems": 1}
+    items = await dump()
+    assert (items[POINTER]["reservationId"], items[POINTER]["endAt"]) == ("r2", at("06"))
+    check_invariants(items, clock.now)
+
+
+async def test_a_last_change_that_stays_unseen_makes_a_read_unavailable_and_never_wrong(
+    booked: Api, wire: Wire, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    clock.move(hours=15)
+    before = await dump()
+    wire.reset()
+    wire.amend = seen_late("r2", times=5)
+    answer = await booked.send(ACTIVE)
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+    assert wire.operations == {"GetItem": 7, "Query": 5}
+    assert await dump() == before
+
+
+async def test_a_repeat_whose_claim_is_seen_before_its_reservation_gets_the_first_result(
+    booked: Api, wire: Wire
+) -> None:
+    first = await create(booked, 5, 6)
+    wire.reset()
+    wire.amend = unseen(f"RES#{at('05')}#new", times=2)
+    assert await create(booked, 5, 6) == first
+    assert wire.operations == {"BatchGetItem": 1, "GetItem": 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "values"), [(CANCEL, {}), (EXTEND, {"newEndAt": at("05")})], ids=["cancel", "extend"]
+)
+async def test_a_change_of_a_reservation_whose_claim_is_seen_first_is_made(
+    booked: Api, wire: Wire, dump: Callable[[], Any], change: str, values: dict[str, str]
+) -> None:
+    wire.amend = unseen(f"RES#{at('03')}#r2", times=2)
+    payload = await booked.mutate(change, lockerId="l1", reservationId="r2", **values)
+    assert payload["userErrors"] == []
+    assert (wire.operations["BatchGetItem"], wire.operations["GetItem"]) == (1, 3)
+    check_invariants(await dump(), NOW)
+
+
+async def test_a_repeat_of_an_event_whose_claim_is_seen_first_gets_the_first_result(
+    booked: Api, wire: Wire, clock: Clock
+) -> None:
+    first = await booked.event("l1", eventId="e")
+    clock.move(seconds=1)
+    wire.reset()
+    wire.amend = unseen(f"EVT#{NOW}#e", times=2)
+    assert await booked.event("l1", eventId="e") == first
+    assert wire.operations == {"GetItem": 4, "TransactWriteItems": 1}
+
+
+async def test_a_claim_whose_reservation_never_comes_is_damage_and_not_an_overlap(booked: Api, wire: Wire) -> None:
+    await create(booked, 5, 6)
+    wire.reset()
+    wire.amend = unseen(f"RES#{at('05')}#new", times=5)
+    answer = await booked.send(
+        CREATE_RESERVATION, input={"reservationId": "new", "lockerId": "l1", "ownerId": "ada", **hours(5, 6)}
+    )
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["INTERNAL_SERVER_ERROR"]
+    assert wire.operations == {"BatchGetItem": 1, "GetItem": 5}
+
+
+def unseen(sort_key: str, times: int) -> Callable[[Call], None]:
+    """So many GetItems of an item do not find it."""
+    left = [sort_key] * times
+
+    def amend(call: Call) -> None:
+        if call.operation == "GetItem" and left and call.keys == [("LOCKER#l1", left[-1])]:
+            left.pop()
+            del call.response["Item"]
+
+    return amend
