@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from loaders.demo import DemoShape, demo_pieces, load_demo
+from loaders.demo_places import LOCATIONS
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 
@@ -49,7 +50,7 @@ async def test_a_load_counts_every_piece_once_on_its_way(backend: Backend) -> No
     for _ in range(2):
         pieces: list[int] = []
         await load_demo(backend.store, SMALL, NOW, pieces.append)
-        assert sum(pieces) == SMALL.owners + SMALL.lockers + SMALL.events == 14
+        assert sum(pieces) == SMALL.owners + LOCATIONS + SMALL.lockers + SMALL.events == 26
 
 
 def test_a_smaller_load_is_a_part_of_a_larger_one() -> None:
