@@ -32,7 +32,7 @@ async def test_the_readmes_examples_are_true_in_their_order(api: Api, backend: B
 
 
 def test_every_link_of_the_documentation_leads_somewhere() -> None:
-    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
+    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]:
         for match in LINK.finditer(PROSE.sub("", page.read_text())):
             target = match["target"]
             assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name} names {target}"
