@@ -46,7 +46,14 @@ _STATUSES = (
     BookingStatus.CANCELLED,
     BookingStatus.PENDING,
 )
-_DURATIONS = tuple(Duration)
+_DURATIONS = (
+    Duration.FULL_DAY,
+    Duration.MORNING,
+    Duration.AFTERNOON,
+    Duration.MORNING,
+    Duration.FULL_DAY,
+    Duration.AFTERNOON,
+)
 _CALENDAR_DAYS = 14
 
 _Piece = list[tuple["Key", dict[str, Any]]]
@@ -116,17 +123,19 @@ def _booking(
     midnight: Instant,
 ) -> _Piece:
     decided = status in {BookingStatus.APPROVED, BookingStatus.REJECTED}
+    requested = shift(midnight, timedelta(days=-10, minutes=chance.randint(0, 1439)))
+    changed = shift(midnight, timedelta(days=-5, minutes=chance.randint(0, 1439)))
     booking = Booking(
         booking_id=BookingId(f"{location.code}-{count + 1}"),
         location_id=location.location_id,
         owner_id=chance.choice(owners),
         date=day,
-        duration=_DURATIONS[(count + len(location.code)) % len(_DURATIONS)],
+        duration=_DURATIONS[count],
         description=chance.choice(_PURPOSES),
         attendees=chance.randint(4, 80),
         status=status,
-        requested_at=shift(midnight, timedelta(days=-10, minutes=chance.randint(0, 1439))),
-        updated_at=shift(midnight, timedelta(days=-5, minutes=chance.randint(0, 1439))),
+        requested_at=requested,
+        updated_at=requested if status is BookingStatus.PENDING else changed,
         decided_by=admin if decided else None,
         reason="The room is being painted." if status is BookingStatus.REJECTED else None,
         version=1 if status is BookingStatus.PENDING else 2,
@@ -149,7 +158,7 @@ def _booking(
 
 
 def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight: Instant) -> _Piece:
-    """An event that an admin made, on a day that no booking has."""
+    """An event that an admin made, on a day that no live booking has."""
     command = CreateCalendarEvent(
         location_id=location.location_id, admin_id=admin, date=day, duration=Duration.MORNING, title="Cleaning"
     )

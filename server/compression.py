@@ -26,7 +26,6 @@ _GZIP_LEVEL = 5
 
 async def compress(response: Response, accept_encoding: str) -> None:
     """Compresses an answer over 1 KB in place, in the coding that the client likes best, if it likes any."""
-    response.headers.add_vary_header("Accept-Encoding")
     body = bytes(response.body)
     coding = choose_coding(accept_encoding)
     if len(body) <= _SMALLEST_BYTES or coding == IDENTITY:

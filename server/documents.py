@@ -45,7 +45,7 @@ class Documents:
         """The document that is asked for, in whatever way; refused where it is unknown or not to be run here."""
         if operation.document_id is not None:
             return self._known(operation.document_id, operation.document_id.removeprefix(_SHA256))
-        if operation.query is None:
+        if not operation.query:
             sha = operation.sha256 or ""
             if not self._knows_hashes:
                 raise RequestError(400, "PersistedQueryNotSupported", "PERSISTED_QUERY_NOT_SUPPORTED")

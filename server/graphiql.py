@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, Response
+
+from server.negotiation import choose_coding
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -47,7 +49,7 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-_REFUSED: Final = re.compile(r"\s*q\s*=\s*0(\.0*)?\s*", re.IGNORECASE)
+_CODING: Final = "gzip"
 
 
 def graphiql_page() -> Response:
@@ -63,15 +65,9 @@ async def graphiql_asset(request: Request) -> Response:
         raise HTTPException(404)
     media_type = _TYPES[Path(name).suffix]
     headers = _HEADERS | {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
-    if _takes_gzip(request.headers.get("accept-encoding", "")):
-        return FileResponse(path, headers=headers | {"Content-Encoding": "gzip"}, media_type=media_type)
+    accepted = ",".join(request.headers.getlist("accept-encoding"))
+    if choose_coding(accepted, (_CODING,)) == _CODING:
+        return FileResponse(path, headers=headers | {"Content-Encoding": _CODING}, media_type=media_type)
     # Every browser takes gzip; this is for whoever looks at a file by hand.
-    return Response(gzip.decompress(path.read_bytes()), headers=headers, media_type=media_type)
-
-
-def _takes_gzip(accepted: str) -> bool:
-    codings = {}
-    for part in accepted.split(","):
-        coding, _, weight = part.partition(";")
-        codings[coding.strip().lower()] = _REFUSED.fullmatch(weight) is None
-    return codings.get("gzip", codings.get("*", False))
+    content = await asyncio.to_thread(lambda: gzip.decompress(path.read_bytes()))
+    return Response(content, headers=headers, media_type=media_type)

@@ -57,8 +57,10 @@ class GraphQLEndpoint:
         request = Request(scope, receive)
         request_id = self._new_request_id()
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
+        coding = _header(request, "accept-encoding")
         try:
             response = await self._answer(request, media_type, request_id)
+            await compress(response, coding)
         except RefusedError as refusal:
             response = _refusal(refusal, media_type or JSON, request_id)
         except ClientDisconnect:
@@ -69,8 +71,7 @@ class GraphQLEndpoint:
             response = _json({"errors": [error]}, 500, media_type or JSON)
         response.headers["X-Request-Id"] = request_id
         response.headers["Cache-Control"] = "no-store"
-        response.headers["Vary"] = "Accept"
-        await compress(response, _header(request, "accept-encoding"))
+        response.headers["Vary"] = "Accept, Accept-Encoding"
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, media_type: str | None, request_id: str) -> Response:

@@ -58,11 +58,11 @@ def choose_media_type(accept: str, offered: Sequence[str]) -> str | None:
     return max(fits, key=lambda fit: fit[:3]).offered if fits else None
 
 
-def choose_coding(accept_encoding: str) -> str:
-    """The content coding that the client likes best: br, gzip or none at all, which is always understood."""
+def choose_coding(accept_encoding: str, offered: Sequence[str] = _CODINGS) -> str:
+    """The offered content coding that the client likes best, or none at all, which is always understood."""
     weights = {name: weight for name, _, weight in _elements(accept_encoding)}
     unnamed = weights.get("*", 0.0)
-    best = max(_CODINGS, key=lambda coding: weights.get(coding, unnamed))
+    best = max(offered, key=lambda coding: weights.get(coding, unnamed))
     weight = weights.get(best, unnamed)
     return best if weight > 0 and weight >= weights.get(IDENTITY, 0.0) else IDENTITY
 

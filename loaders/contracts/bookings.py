@@ -93,7 +93,7 @@ QC_43 = WriteContract(
     id="QC-43",
     purpose="Approve, reject or cancel a booking",
     operation="TransactWriteItems",
-    reads=("GetItem of the booking, strong", "to cancel: then GetItem of its location"),
+    reads=("GetItem of the booking, strong", "to cancel: then GetItem of its location, strong"),
     steps=(
         StepRule(
             name="booking",

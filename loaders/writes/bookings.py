@@ -115,7 +115,7 @@ async def cancel_booking(backend: Backend, command: CancelBooking) -> Booking:
             return booking
         if booking.status is BookingStatus.REJECTED:
             raise BookingClosedError("The booking was rejected, so it cannot be cancelled.", booking)
-        item = await backend.store.get(QC_43.get(keys.location(booking.location_id)))
+        item = await backend.store.get(QC_43.get(keys.location(booking.location_id), consistent=True))
         if item is None:
             raise DamagedItemError(f"booking {booking.booking_id} is for a location that does not exist")
         now = backend.clock()

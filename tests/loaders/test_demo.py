@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from domain.bookings import BookingStatus
 from loaders.demo import DemoShape, demo_pieces, load_demo
 from loaders.demo_places import LOCATIONS
 from tests.conftest import NOW
@@ -56,3 +58,16 @@ async def test_a_load_counts_every_piece_once_on_its_way(backend: Backend) -> No
 def test_a_smaller_load_is_a_part_of_a_larger_one() -> None:
     small, large = wanted(SMALL), wanted(LARGE)
     assert {key: large[key] for key in small} == small
+
+
+def test_the_demo_has_places_of_all_zones_bookings_of_all_states_and_days_both_full_and_half() -> None:
+    items = wanted(DemoShape())
+    locations = [item for item in items.values() if item["entityType"] == "LOCATION"]
+    bookings = [item for item in items.values() if item["entityType"] == "BOOKING"]
+    assert len({item["timeZone"] for item in locations}) == len(locations) == 12
+    for location in locations:
+        own = [item for item in bookings if item["locationId"] == location["locationId"]]
+        assert {item["status"] for item in own} == set(BookingStatus)
+        slots = [slot for slot in items.values() if slot["entityType"] == "CALENDAR_SLOT"]
+        days = Counter(slot["date"] for slot in slots if slot["locationId"] == location["locationId"])
+        assert set(days.values()) == {1, 2}, location["code"]

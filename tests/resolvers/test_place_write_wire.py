@@ -183,6 +183,7 @@ async def test_a_cancellation_is_two_gets_and_one_transaction_that_frees_what_it
     await ready.mutate(CANCEL, bookingId="b1", ownerId="ada")
     assert [call.keys for call in wire.calls] == [[BOOKING], [META], [BOOKING, COPY, *freed]]
     assert wire.operations == {"GetItem": 2, "TransactWriteItems": 1}
+    assert [call.request["ConsistentRead"] for call in wire.of("GetItem")] == [True, True]
     assert actions(wire) == ["Update", "Put", *["Delete"] * len(freed)]
     assert conditions(wire)[2:] == ["#bookingId = :bookingId"] * len(freed)
 

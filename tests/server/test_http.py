@@ -176,9 +176,10 @@ async def test_uploads_are_off_and_the_refusal_says_so(ada: httpx.AsyncClient, d
         "0": ("a.txt", b"content"),
     }
     async with unchanged(dump):
-        response = await ada.post("/graphql", files=parts)
-    assert_refused(response, 415, "Uploads are off: the body must be application/json.")
-    assert response.headers["accept"] == JSON
+        for accept in (JSON, GRAPHQL):
+            response = await ada.post("/graphql", files=parts, headers={"Accept": accept})
+            assert_refused(response, 415, "Uploads are off: the body must be application/json.", accept)
+            assert response.headers["accept"] == JSON
 
 
 async def test_a_compressed_body_is_refused(ada: httpx.AsyncClient) -> None:
