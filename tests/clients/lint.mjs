@@ -17,8 +17,9 @@ const rules = {
       InputValueDefinition: true,
     },
   ],
-  // `nodes`, `userErrors` and other lists that are no pages may wrap what they list.
-  '@graphql-eslint/relay-edge-types': ['error', { listTypeCanWrapOnlyEdgeType: false }],
+  // `nodes`, `userErrors` and other lists that are no pages may wrap what they list. Payments and notifications are met in
+  // their booking's and their owner's lists alone, so they have no global id.
+  '@graphql-eslint/relay-edge-types': ['error', { listTypeCanWrapOnlyEdgeType: false, shouldImplementNode: false }],
   // Off: fields and values stand in the order in which people read them.
   '@graphql-eslint/alphabetize': 'off',
   // Off: `id` is the global id, so a locker's own is `lockerId`, as in every argument and input.

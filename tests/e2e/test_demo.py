@@ -103,7 +103,7 @@ async def test_a_demo_load_holds_no_more_than_a_few_transactions(monkeypatch: py
     assert await load_demo(store, shape, NOW, steps.append) == wanted
     assert wanted == store.pulled == store.acknowledged == sum(store.sizes)
     assert wanted > 4880  # the owners, the lockers and the events alone
-    assert sum(steps) == 440
+    assert sum(steps) == 40 + 12 + 400 + 4000
     assert store.most_running == 4
     assert max(store.sizes) <= 100
     # Four transactions on their way, one packed, and the piece that no longer fitted into it.
