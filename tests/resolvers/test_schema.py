@@ -17,6 +17,7 @@ from graphql import (
 )
 
 from resolvers.schema import build_schema as build_our_schema
+from tests.resolvers import place_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +76,9 @@ def test_a_description_is_a_sentence() -> None:
 def test_a_scalar_of_our_own_says_what_specifies_it() -> None:
     scalars = [kind for kind in OWN_TYPES.values() if isinstance(kind, GraphQLScalarType) and kind.name not in BUILT_IN]
     assert {kind.name: kind.specified_by_url for kind in scalars} == {
+        "Date": "https://www.rfc-editor.org/rfc/rfc3339",
         "DateTime": "https://www.rfc-editor.org/rfc/rfc3339",
+        "Decimal": "https://www.rfc-editor.org/rfc/rfc8259",
         "JSON": "https://www.rfc-editor.org/rfc/rfc8259",
     }
 
@@ -90,6 +93,7 @@ FIELDS: dict[str, dict[str, tuple[str, list[str]]]] = {
         "owner": ("Owner", ["ownerId: ID!"]),
         "ownerByEmail": ("Owner", ["email: String!"]),
         "reservation": ("Reservation", ["lockerId: ID!", "reservationId: ID!"]),
+        **place_names.QUERIES,
     },
     "Node": {"id": ("ID!", [])},
     "Locker": {
@@ -106,6 +110,7 @@ FIELDS: dict[str, dict[str, tuple[str, list[str]]]] = {
         "reservations": ("ReservationConnection", [WINDOW, f"{ORDERED}ASC", *PAGING]),
         "accessEvents": ("AccessEventConnection", [WINDOW, f"{ORDERED}DESC", *PAGING]),
         "latestEvent": ("AccessEvent", []),
+        **place_names.LOCKER_FIELDS,
     },
     "Owner": {
         "id": ("ID!", []),
@@ -118,7 +123,9 @@ FIELDS: dict[str, dict[str, tuple[str, list[str]]]] = {
         "updatedAt": ("DateTime!", []),
         "lockers": ("LockerConnection", PAGING),
         "reservations": ("ReservationConnection", [WINDOW, f"{ORDERED}ASC", *PAGING]),
+        **place_names.OWNER_FIELDS,
     },
+    **place_names.FIELDS,
     "Reservation": {
         "id": ("ID!", []),
         "reservationId": ("ID!", []),
@@ -163,6 +170,7 @@ MUTATIONS = {
     "updateOwner": "owner: Owner",
     "registerLocker": "locker: Locker",
     "renameLocker": "locker: Locker",
+    "moveLocker": "locker: Locker",
     "updateLockerStatus": "locker: Locker",
     "transferLocker": "locker: Locker",
     "createReservation": "reservation: Reservation",
@@ -170,11 +178,27 @@ MUTATIONS = {
     "extendReservation": "reservation: Reservation",
     "recordAccessEvent": "accessEvent: AccessEvent",
     "recordAccessEvents": "accessEvents: [AccessEvent!]",
+    **place_names.MUTATIONS,
 }
 INPUTS = {
-    "CreateOwnerInput": ["ownerId: ID", "kind: OwnerKind!", "name: String!", "email: String"],
-    "UpdateOwnerInput": ["ownerId: ID!", "expectedVersion: Int!", "name: String", "email: String"],
-    "RegisterLockerInput": ["lockerId: ID", "ownerId: ID!", "alias: String"],
+    "CreateOwnerInput": [
+        "ownerId: ID",
+        "kind: OwnerKind!",
+        "name: String!",
+        "email: String",
+        "phone: String",
+        "role: OwnerRole! = USER",
+    ],
+    "UpdateOwnerInput": [
+        "ownerId: ID!",
+        "expectedVersion: Int!",
+        "name: String",
+        "email: String",
+        "phone: String",
+        "role: OwnerRole",
+    ],
+    "RegisterLockerInput": ["lockerId: ID", "ownerId: ID!", "alias: String", "locationId: ID"],
+    **place_names.INPUTS,
     "RenameLockerInput": ["lockerId: ID!", "alias: String!", "expectedVersion: Int!"],
     "UpdateLockerStatusInput": ["lockerId: ID!", "newStatus: LockerStatus!", "expectedVersion: Int!"],
     "TransferLockerInput": ["lockerId: ID!", "newOwnerId: ID!", "expectedVersion: Int!"],
@@ -206,6 +230,7 @@ ENUMS = {
     "AccessResult": ["SUCCESS", "FAIL"],
     "OwnerKind": ["USER", "ORGANIZATION"],
     "OrderBy": ["ASC", "DESC"],
+    **place_names.ENUMS,
 }
 
 
@@ -220,7 +245,9 @@ def test_a_type_has_exactly_the_promised_fields_and_arguments(name: str) -> None
     assert found == FIELDS[name]
 
 
-@pytest.mark.parametrize("entity", ["Locker", "Reservation", "AccessEvent"])
+@pytest.mark.parametrize(
+    "entity", ["Locker", "Reservation", "AccessEvent", "Location", "Booking", "Payment", "Notification"]
+)
 def test_a_connection_has_edges_nodes_page_info_and_the_next_cursor(entity: str) -> None:
     connection, edge = OWN_TYPES[f"{entity}Connection"], OWN_TYPES[f"{entity}Edge"]
     assert isinstance(connection, GraphQLObjectType)
@@ -273,6 +300,7 @@ def test_every_error_type_carries_what_helps() -> None:
         "VersionConflict": {"currentVersion": "Int!"},
         "InvalidTransition": {"currentStatus": "LockerStatus!", "allowedStatuses": "[LockerStatus!]!"},
         "ReservationOverlap": {"reservation": "Reservation!"},
+        "SlotTaken": {"event": "CalendarEvent!"},
     }
     found = {}
     for name, kind in OWN_TYPES.items():
