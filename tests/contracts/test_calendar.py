@@ -122,7 +122,7 @@ async def test_a_cancellation_costs_no_more_than_its_contract_declares(
     (write,) = wire.of("TransactWriteItems")
     assert len(write.keys) == steps
     assert write.units == units <= QC_43.write_units
-    assert [call.request["ConsistentRead"] for call in wire.of("GetItem")] == [True, False]
+    assert [call.request["ConsistentRead"] for call in wire.of("GetItem")] == [True, True]
 
 
 async def test_deleting_an_event_costs_no_more_than_its_contract_declares(
