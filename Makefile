@@ -28,7 +28,7 @@ docs: .venv/installed
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'
-	@echo "Installing the pinned requirements into .venv (once, about half a minute)"
+	@echo "Installing the pinned requirements into .venv (once)"
 	@$(PYTHON) -m venv .venv
 	@$(PIP) install --require-hashes --requirement requirements.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
