@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import strawberry
 from graphql import FieldNode, FragmentSpreadNode, InlineFragmentNode, SelectionSetNode, VariableNode
 
+from domain.principal import Principal
 from loaders.backend import Backend
 from loaders.batch import Loaders
 
@@ -25,6 +26,7 @@ class Context:
 
     backend: Backend
     loaders: Loaders
+    principal: Principal
     page_size: int
     page_size_max: int
 

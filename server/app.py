@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 from ulid import ULID
 
+from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import Instant, instant_of
 from loaders.backend import Backend
 from loaders.batch import open_loaders
@@ -60,7 +61,7 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
 
     def new_context() -> Context:
         (backend,) = backends
-        return Context(backend, open_loaders(backend), settings.page_size, settings.page_size_max)
+        return Context(backend, open_loaders(backend), DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max)
 
     return Starlette(
         routes=[
