@@ -1,5 +1,5 @@
 # `make serve` and `make test` need Python 3.11 or newer, make and npm; everything else they get, pinned by hash.
-# The tests of GraphiQL also want a Chromium or Chrome, and are skipped without one.
+# The tests of GraphiQL also want a Chromium or Chrome: `make test` gets one where there is none and it can.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -11,7 +11,8 @@ serve: .venv/installed
 	@$(if $(PORT),SMARTLOCKER_PORT=$(PORT)) exec $(BIN)/smartlocker serve
 
 test: .venv/tested lint
-	$(BIN)/python -m pytest
+	@$(BIN)/python -m tests.browser.program
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: .venv/tested
 	$(BIN)/ruff format --check .

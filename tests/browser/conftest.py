@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -11,6 +10,7 @@ import pytest_asyncio
 from playwright.async_api import async_playwright
 
 from tests.browser.graphiql import GraphiQL
+from tests.browser.program import find_browser
 from tests.e2e.serving import serving
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from tests.e2e.serving import Server
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     # No name leads anywhere, and no address but the server's.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
@@ -38,10 +37,13 @@ FLAGS = [
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """The browser of this machine. Where there can be none the tests are skipped; under CI there always is one."""
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    """The browser of this machine. Where none can be had the tests are skipped; under CI there always is one."""
+    found = find_browser()
     if found is None:
-        message = "no browser on this machine: install Debian's chromium, or Chrome, and GraphiQL is tested in it"
+        message = (
+            "no browser: `make test` could get neither playwright's nor Debian's chromium here; with either, or with "
+            "Chrome on the PATH, GraphiQL is tested in it"
+        )
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
