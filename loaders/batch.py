@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -28,11 +29,13 @@ from loaders import keys
 from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20, QC_31, QC_41
 from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, BOOKING, LOCATION, LOCKER, OWNER, RESERVATION
 from loaders.reads import latest_event
+from loaders.table.recording import ASKED_BY, asked_by
 from loaders.writes.timeline import repaired_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
-    from typing import Any
+    from contextlib import AbstractContextManager
+    from typing import Any, Self
 
     from loaders.backend import Backend
     from loaders.contract import GetContract
@@ -57,34 +60,72 @@ _BATCH_SIZE = 100
 _QUERIES_AT_ONCE = 16
 
 
-class EntityByIdLoader(DataLoader[K, T | None], Generic[K, T]):
+class AskedLoader(DataLoader[K, T | None], Generic[K, T]):
+    """A loader that knows, in a request that is traced, which response paths asked for a key.
+
+    A batch runs on behalf of all who asked, though only in the context of the first of them.
+    """
+
+    def __init__(self, backend: Backend, *, traced: bool) -> None:
+        self._backend = backend
+        self._askers: dict[K, list[str]] | None = {} if traced else None
+        super().__init__()
+
+    def load(self, key: K) -> asyncio.Future[T | None]:
+        """Notes who asks, also for what is read already or on its way."""
+        if self._askers is not None:
+            self._askers.setdefault(key, []).extend(path for paths in ASKED_BY.get() for path in paths)
+        return super().load(key)
+
+    def clear(self, key: K) -> Self:
+        """Forgets a key, and who asked for it."""
+        if self._askers is not None:
+            self._askers.pop(key, None)
+        return super().clear(key)
+
+    def clear_all(self) -> Self:
+        """Forgets everything."""
+        if self._askers is not None:
+            self._askers.clear()
+        return super().clear_all()
+
+    def asked(self, *ids: K) -> AbstractContextManager[None]:
+        """What is read inside is read on behalf of whoever asked for these."""
+        if self._askers is None:
+            return nullcontext()
+        return asked_by(*(self._askers.get(entity_id, []) for entity_id in ids))
+
+
+class EntityByIdLoader(AskedLoader[K, T], Generic[K, T]):
     """Loads entities by their ids: one BatchGetItem for what a request asks in the same moment."""
 
     max_batch_size = _BATCH_SIZE
 
-    def __init__(self, backend: Backend, contract: GetContract, key: Callable[[K], Key], codec: Codec[T]) -> None:
-        self._backend = backend
+    def __init__(
+        self, backend: Backend, contract: GetContract, key: Callable[[K], Key], codec: Codec[T], *, traced: bool
+    ) -> None:
         self._contract = contract
         self._key = key
         self._codec = codec
-        super().__init__()
+        super().__init__(backend, traced=traced)
 
     async def batch_load_fn(self, ids: list[K]) -> list[T | None]:
         """Reads what was asked for; an id that is not there is None."""
         wanted = [self._key(entity_id) for entity_id in ids]
-        if len(wanted) == 1:
-            item = await self._backend.store.get(self._contract.get(wanted[0]))
-            found = {} if item is None else {wanted[0]: item}
-        else:
-            found = await self._backend.store.batch_get(self._contract.batch(wanted))
+        with self.asked(*ids):
+            if len(wanted) == 1:
+                item = await self._backend.store.get(self._contract.get(wanted[0]))
+                found = {} if item is None else {wanted[0]: item}
+            else:
+                found = await self._backend.store.batch_get(self._contract.batch(wanted))
         return [self._codec.decode(found[key]) if key in found else None for key in wanted]
 
 
 class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
     """The reservation that is active now, from the pointer; one that has ended is mended on the way."""
 
-    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
-        super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER)
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore, *, traced: bool) -> None:
+        super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER, traced=traced)
         self._slots = slots
 
     async def batch_load_fn(self, ids: list[LockerId]) -> list[Reservation | None]:
@@ -96,17 +137,17 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
         now = self._backend.clock()
         if pointed is not None and has_ended(pointed, now):
             async with self._slots:
-                pointed = await repaired_pointer(self._backend, pointed, now)
+                with self.asked(pointed.locker_id):
+                    pointed = await repaired_pointer(self._backend, pointed, now)
         return pointed if pointed is not None and is_current(pointed, now) else None
 
 
-class LatestEventByLockerLoader(DataLoader[LockerId, AccessEvent | None]):
+class LatestEventByLockerLoader(AskedLoader[LockerId, AccessEvent]):
     """The newest event of each locker. DynamoDB has no batched Query, so this bounds how many run at once."""
 
-    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
-        self._backend = backend
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore, *, traced: bool) -> None:
         self._slots = slots
-        super().__init__()
+        super().__init__(backend, traced=traced)
 
     async def batch_load_fn(self, ids: list[LockerId]) -> Sequence[AccessEvent | None]:  # type: ignore[override]
         """One Query of Limit 1 for each locker."""
@@ -114,7 +155,8 @@ class LatestEventByLockerLoader(DataLoader[LockerId, AccessEvent | None]):
 
     async def _latest(self, locker_id: LockerId) -> AccessEvent | None:
         async with self._slots:
-            return await latest_event(self._backend.store, locker_id)
+            with self.asked(locker_id):
+                return await latest_event(self._backend.store, locker_id)
 
 
 async def listed_lockers(loaders: Loaders, backend: Backend, ids: Sequence[LockerId]) -> list[Locker | None]:
@@ -168,17 +210,19 @@ class Loaders:
             reading.close()  # of a request that ended before its turn came
 
 
-def open_loaders(backend: Backend) -> Loaders:
+def open_loaders(backend: Backend, *, traced: bool = False) -> Loaders:
     """A fresh set: what one request has read, another never sees."""
     slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
     return Loaders(
-        locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER),
-        owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER),
-        reservation=EntityByIdLoader(backend, QC_15, lambda place: keys.reservation(*place), RESERVATION),
-        event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT),
-        location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION),
-        booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING),
-        active_reservation=ActiveReservationByLockerLoader(backend, slots),
-        latest_event=LatestEventByLockerLoader(backend, slots),
+        locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER, traced=traced),
+        owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER, traced=traced),
+        reservation=EntityByIdLoader(
+            backend, QC_15, lambda place: keys.reservation(*place), RESERVATION, traced=traced
+        ),
+        event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT, traced=traced),
+        location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION, traced=traced),
+        booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING, traced=traced),
+        active_reservation=ActiveReservationByLockerLoader(backend, slots, traced=traced),
+        latest_event=LatestEventByLockerLoader(backend, slots, traced=traced),
         slots=slots,
     )

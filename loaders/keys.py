@@ -57,8 +57,12 @@ __all__ = [
     "reservation_guard",
     "reservation_place",
     "reservations_starting",
+    "shown",
     "spelled",
 ]
+
+_VALUES = ("EMAIL#", "LOCATION_CODE#")
+"""The partitions whose names hold the value of an attribute, where all others hold ids, times and statuses."""
 
 
 def locker(locker_id: LockerId) -> Key:
@@ -237,6 +241,11 @@ def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant =
 def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
     """The reservations that an owner made, by start from `start` to `end`, both included."""
     return Between(f"OWNER#{owner_id}", f"RES#{start}", f"RES#{end}~")
+
+
+def shown(partition: str) -> str:
+    """A partition as it may be shown to whoever asks how a request was answered."""
+    return next((f"{prefix}…" for prefix in _VALUES if partition.startswith(prefix)), partition)
 
 
 def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:

@@ -267,16 +267,9 @@ async def read_range(
     forward: bool,
     start: Place | None = None,
 ) -> list[tuple[Place, Item]]:
-    """Reads up to `limit` items of a range, past the 1 MB at which the store cuts an answer off."""
-    found: list[tuple[Place, Item]] = []
-    while len(found) < limit:
-        operation = contract.query(within, limit=limit - len(found), forward=forward, start=start)
-        answer = await store.query(operation)
-        found += answer.items
-        start = answer.last
-        if start is None:
-            break
-    return found
+    """Reads up to `limit` items of a range."""
+    operation = contract.query(within, limit=limit, forward=forward, start=start)
+    return (await store.query(operation)).items
 
 
 async def consistent_locker(store: Store, locker_id: LockerId) -> Locker | None:

@@ -11,6 +11,7 @@ from graphql import FieldNode, FragmentSpreadNode, InlineFragmentNode, Selection
 from domain.principal import Principal
 from loaders.backend import Backend
 from loaders.batch import Loaders
+from loaders.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +30,8 @@ class Context:
     principal: Principal
     page_size: int
     page_size_max: int
+    trace: Trace | None = None
+    """Where the request's operations are written down, if it is to be explained."""
 
 
 Info: TypeAlias = strawberry.Info[Context, None]

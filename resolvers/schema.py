@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import strawberry
-from graphql import OperationDefinitionNode
+from graphql import MiddlewareManager, OperationDefinitionNode
 from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
@@ -20,6 +20,7 @@ from resolvers.locker_mutations import LockerMutations
 from resolvers.lockers import LockerQueries
 from resolvers.nodes import NodeQueries
 from resolvers.owners import OwnerMutations, OwnerQueries
+from resolvers.paths import note_path
 from resolvers.reservations import ReservationMutations, ReservationQueries
 from resolvers.scalars import schema_config
 
@@ -68,6 +69,13 @@ class SmartLockerSchema(strawberry.Schema):
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Logs nothing here."""
+
+    def _get_middleware_manager(self, extensions: list[SchemaExtension]) -> MiddlewareManager:
+        """Has every field note its path where the request is traced; else resolvers are called as they are."""
+        manager = super()._get_middleware_manager(extensions)
+        if getattr(extensions[0].execution_context.context, "trace", None) is None:
+            return manager
+        return MiddlewareManager(*manager.middlewares, note_path)
 
 
 def build_schema() -> SmartLockerSchema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import Instant, instant_of
 from loaders.backend import Backend
 from loaders.batch import open_loaders
-from loaders.table.client import Connection, open_store
+from loaders.table.client import Connection, DynamoStore, open_store
+from loaders.table.recording import RecordedStore
 from resolvers.context import Context
 from resolvers.schema import build_schema
 from server.documents import Documents, read_manifest
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
+    from loaders.trace import Trace
     from server.settings import Settings
 
 __all__ = ["create_app", "new_id", "utc_now"]
@@ -44,7 +47,7 @@ def new_id() -> str:
 
 def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
     """The application on a table that is there."""
-    backends: list[Backend] = []
+    backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
     documents = Documents(
         {} if manifest is None else read_manifest(manifest),
@@ -55,17 +58,20 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with open_store(connection) as store:
-            backends.append(Backend(store, clock, new_id, settings.longest_reservation))
+            backends.append((store, Backend(store, clock, new_id, settings.longest_reservation)))
             yield
             backends.clear()
 
-    def new_context() -> Context:
-        (backend,) = backends
-        return Context(backend, open_loaders(backend), DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max)
+    def new_context(trace: Trace | None) -> Context:
+        ((store, backend),) = backends
+        if trace is not None:
+            backend = replace(backend, store=RecordedStore(store, trace))
+        loaders = open_loaders(backend, traced=trace is not None)
+        return Context(backend, loaders, DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max, trace)
 
     return Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents)),
+            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents, settings.explain)),
             Route("/graphql/assets/{name}", graphiql_asset),
             Route("/health", _health),
             Route("/", _home),

@@ -15,6 +15,7 @@ from strawberry.types.graphql import OperationType
 
 from resolvers.lazy import collapse_absent
 from server.compression import compress
+from server.explanation import check_explain, extensions_of, trace_of
 from server.graphiql import graphiql_page
 from server.incoming import RefusedError, RequestError, names_a_document, read_operation
 from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
+    from loaders.trace import Trace
     from resolvers.context import Context
     from resolvers.schema import SmartLockerSchema
     from server.documents import Documents
+    from server.explanation import Explainers
 
 __all__ = ["GraphQLEndpoint"]
 
@@ -43,14 +46,16 @@ class GraphQLEndpoint:
     def __init__(
         self,
         schema: SmartLockerSchema,
-        new_context: Callable[[], Context],
+        new_context: Callable[[Trace | None], Context],
         new_request_id: Callable[[], str],
         documents: Documents,
+        explainers: Explainers,
     ) -> None:
         self._schema = schema
         self._new_context = new_context
         self._new_request_id = new_request_id
         self._documents = documents
+        self._explainers = explainers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -82,11 +87,14 @@ class GraphQLEndpoint:
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
         operation = await read_operation(request)
+        trace = trace_of(operation)
+        context = self._new_context(trace)
+        check_explain(operation, self._explainers, context.principal)
         try:
             result = await self._schema.execute(
                 self._documents.text_of(operation),
                 variable_values=operation.variables,
-                context_value=self._new_context(),
+                context_value=context,
                 operation_name=operation.operation_name,
                 allowed_operation_types=_OPERATION_TYPES[request.method],
             )
@@ -106,6 +114,8 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
+            if trace is not None:
+                answer["extensions"] = extensions_of(operation, trace)
         return _json(answer, 400 if failed_before and media_type == GRAPHQL else _OK, media_type)
 
 

@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
 from server.negotiation import JSON, parse_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
 
-__all__ = ["Operation", "RefusedError", "RequestError", "names_a_document", "read_operation"]
+__all__ = ["Explain", "Operation", "RefusedError", "RequestError", "names_a_document", "read_operation"]
 
 _BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1
 
 
+Explain: TypeAlias = Literal["off", "after", "plan"]
+
+
 class Operation(NamedTuple):
-    """What a client asks for: a document, or the name of one that is known here, and what to run of it."""
+    """What a client asks for: a document, or the name of one that is known here, and what to run of it.
+
+    Beside the answer it may ask for an explanation of it, after it ran or in place of running it, and for its cost.
+    """
 
     query: str | None
     document_id: str | None
     sha256: str | None
     variables: dict[str, Any] | None
     operation_name: str | None
+    explain: Explain = "off"
+    cost: bool = False
 
 
 class RefusedError(Exception):
@@ -53,7 +63,8 @@ def names_a_document(request: Request) -> bool:
 
 async def read_operation(request: Request) -> Operation:
     """What a GET or POST request asks for."""
-    return _operation(_from_url(request) if request.method == "GET" else await _from_body(request))
+    content = _from_url(request) if request.method == "GET" else await _from_body(request)
+    return _operation(content, request.headers)
 
 
 def _from_url(request: Request) -> dict[str, Any]:
@@ -91,19 +102,52 @@ def _parse_json(text: bytes) -> Any:
         raise RefusedError(400, "The request is not valid JSON.") from error
 
 
-def _operation(content: Any) -> Operation:
+def _operation(content: Any, headers: Mapping[str, str]) -> Operation:
     if isinstance(content, list):
         raise RefusedError(400, "Batching is off: send one request at a time, as a JSON object.")
     if not isinstance(content, dict):
         raise RefusedError(400, "The request must be a JSON object.")
     query, document_id, name = (_text(content, key) for key in ("query", "documentId", "operationName"))
     variables, extensions = (_object(content, key) for key in ("variables", "extensions"))
-    sha256 = _persisted(extensions or {})
+    extensions = extensions or {}
+    sha256 = _persisted(extensions)
     if document_id is not None and (query is not None or sha256 is not None):
         raise RefusedError(400, "documentId takes the place of query and of extensions.persistedQuery.")
     if document_id is None and sha256 is None and not (query and query.strip()):
         raise RefusedError(400, "query must be a GraphQL document, or documentId the id of one that is known here.")
-    return Operation(query, document_id, sha256, variables, name)
+    explain, cost = _explain(extensions, headers), _cost(extensions, headers)
+    return Operation(query, document_id, sha256, variables, name, explain, cost)
+
+
+def _explain(extensions: dict[str, Any], headers: Mapping[str, str]) -> Explain:
+    """What the request's own extension says, else the header."""
+    match extensions.get("explain"):
+        case None:
+            return "after" if _is_set(headers, "SmartLocker-Explain") else "off"
+        case False:
+            return "off"
+        case True:
+            return "after"
+        case "plan":
+            return "plan"
+        case _:
+            raise RefusedError(400, 'extensions.explain must be true, "plan" or false.')
+
+
+def _cost(extensions: dict[str, Any], headers: Mapping[str, str]) -> bool:
+    asked = extensions.get("cost")
+    if asked is None:
+        return _is_set(headers, "SmartLocker-Cost")
+    if not isinstance(asked, bool):
+        raise RefusedError(400, "extensions.cost must be true or false.")
+    return asked
+
+
+def _is_set(headers: Mapping[str, str], name: str) -> bool:
+    value = headers.get(name, "0")
+    if value not in {"0", "1"}:
+        raise RefusedError(400, f"{name} must be 1 or 0.")
+    return value == "1"
 
 
 def _persisted(extensions: dict[str, Any]) -> str | None:

@@ -70,6 +70,9 @@ class Settings(BaseSettings):
         default=1000,
         description="How many documents are kept for automatic persisted queries, 8 MB at most; 0 turns these off.",
     )
+    explain: Literal["everyone", "admins", "nobody"] = Field(
+        default="everyone", description="Who may ask how a request was answered."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import aioboto3
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection", "DynamoStore", "QueryPage", "Store", "open_client", "open_store"]
 
+SDK_ATTEMPTS = 3
 _CONFLICT_ATTEMPTS = 12
 _UNPROCESSED_ATTEMPTS = 8
 _CONFIG = AioConfig(
-    retries={"mode": "standard", "total_max_attempts": 3},
+    retries={"mode": "standard", "total_max_attempts": SDK_ATTEMPTS},
     connect_timeout=1,
     read_timeout=2,
     max_pool_connections=64,
@@ -46,7 +47,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class QueryPage:
-    """What one Query returned, and where it stopped, if it did."""
+    """What a Query returned, and where it stopped, if it did."""
 
     items: list[tuple[Place, Item]]
     last: Place | None
@@ -62,7 +63,7 @@ class Store(Protocol):
         """The items that are there; every key was read, or this raises."""
 
     async def query(self, operation: Query) -> QueryPage:
-        """The next items of a range."""
+        """The next items of a range: as many as the operation's limit, or all that there are."""
 
     async def put(self, operation: Put) -> None:
         """Writes one item, or raises ConditionFailedError."""
@@ -75,22 +76,22 @@ class DynamoStore:
     """The store behind DynamoDB's protocol."""
 
     def __init__(self, client: Any, table: str) -> None:
-        self._client = client
-        self._table = table
+        self.client = client
+        self.table = table
 
     async def get(self, operation: Get) -> Item | None:
         """See Store."""
-        answer = await self._send("get_item", operation, operation.render(self._table))
+        answer = await self._send("get_item", operation, operation.render(self.table))
         item = answer.get("Item")
         return item_from_wire(item) if item else None
 
     async def batch_get(self, operation: BatchGet) -> dict[Key, Item]:
         """See Store. What the store left unprocessed is asked for again."""
         found: dict[Key, Item] = {}
-        request = operation.render(self._table)
+        request = operation.render(self.table)
         async for _ in attempts(_UNPROCESSED_ATTEMPTS):
             answer = await self._send("batch_get_item", operation, request)
-            items = map(item_from_wire, answer["Responses"].get(self._table, []))
+            items = map(item_from_wire, answer["Responses"].get(self.table, []))
             found |= {_key_of(item): item for item in items}
             if not answer.get("UnprocessedKeys"):
                 return found
@@ -98,12 +99,17 @@ class DynamoStore:
         raise UnavailableError("The store left keys unread: try again in a moment.")
 
     async def query(self, operation: Query) -> QueryPage:
-        """See Store."""
-        answer = await self._send("query", operation, operation.render(self._table))
-        items = [item_from_wire(item) for item in answer["Items"]]
-        last = answer.get("LastEvaluatedKey")
+        """See Store. The store cuts an answer off at 1 MB, whatever the limit: what is left is asked for again."""
         place = operation.within.place
-        return QueryPage([(place(item), item) for item in items], place(item_from_wire(last)) if last else None)
+        found: list[tuple[Place, Item]] = []
+        rest = operation
+        while True:
+            answer = await self._send("query", operation, rest.render(self.table))
+            found += [(place(item), item) for item in map(item_from_wire, answer["Items"])]
+            last = answer.get("LastEvaluatedKey")
+            if not last or len(found) >= operation.limit:
+                return QueryPage(found, place(item_from_wire(last)) if last else None)
+            rest = replace(operation, limit=operation.limit - len(found), start=place(item_from_wire(last)))
 
     async def put(self, operation: Put) -> None:
         """See Store."""
@@ -114,7 +120,7 @@ class DynamoStore:
         await self._write("transact_write_items", operation)
 
     async def _write(self, method: str, operation: Put | Transact) -> None:
-        request = operation.render(self._table)
+        request = operation.render(self.table)
         async for _ in attempts(_CONFLICT_ATTEMPTS):
             try:
                 await self._send(method, operation, request)
@@ -125,7 +131,7 @@ class DynamoStore:
 
     async def _send(self, method: str, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = await getattr(self._client, method)(**request)
+            answer: dict[str, Any] = await getattr(self.client, method)(**request)
         except ClientError as error:
             raise translated(error, operation) from error
         except BotoCoreError as error:

@@ -268,11 +268,11 @@ def test_an_exception_that_nobody_expected_shows_nothing_of_itself(caplog: pytes
 
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
 async def test_a_failure_outside_the_schema_is_masked_too(accept: str, caplog: pytest.LogCaptureFixture) -> None:
-    def broken() -> Context:
+    def broken(_: object) -> Context:
         raise RuntimeError(SECRET)
 
     documents = Documents({}, only_trusted=False, most_kept=0)
-    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1", documents)
+    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1", documents, "everyone")
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=endpoint), base_url="http://smartlocker") as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers={"Accept": accept})
     assert response.status_code == 500

@@ -40,6 +40,7 @@ DEFAULTS = {
     "trusted_documents_file": None,
     "trusted_documents": "also",
     "persisted_queries": 1000,
+    "explain": "everyone",
     "log_level": "info",
 }
 LOCKERS = 'query ($first: Int) { owner(ownerId: "acme") { lockers(first: $first) { nodes { lockerId } } } }'
@@ -105,6 +106,7 @@ def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
         ("trusted_documents_file", __file__, Path(__file__)),
         ("trusted_documents", "also", "also"),
         ("persisted_queries", "0", 0),
+        ("explain", "admins", "admins"),
         ("log_level", "debug", "debug"),
     ],
 )
@@ -148,6 +150,7 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
         ("trusted_documents", "yes"),
         ("persisted_queries", "-1"),
         ("persisted_queries", "100001"),
+        ("explain", "somebody"),
         ("log_level", "loud"),
     ],
 )

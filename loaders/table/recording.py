@@ -1,0 +1,202 @@
+"""What is asked of the store, operation by operation: the one source of explanations and of telemetry.
+
+A store without a recorder is a plain `DynamoStore`: nothing here runs, and its requests are as they always were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from botocore.exceptions import ClientError
+
+from domain.errors import SmartLockerError
+from loaders.table.client import SDK_ATTEMPTS, DynamoStore
+from loaders.table.errors import ConditionFailedError, TransactionRefusedError
+from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Transact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loaders.table.client import QueryPage
+    from loaders.table.operations import Key
+    from loaders.table.values import Item
+
+__all__ = ["ASKED_BY", "FINISHED", "Record", "RecordedStore", "Recorder", "asked_by"]
+
+FINISHED = "ok"
+
+ASKED_BY: ContextVar[tuple[list[str], ...]] = ContextVar("ASKED_BY", default=())
+"""The response paths on whose behalf the store is asked, a list for each key. A list may grow after the read: a loader
+that has a key already serves another path with it."""
+
+
+@contextmanager
+def asked_by(*paths: list[str]) -> Iterator[None]:
+    """What is asked of the store inside is asked on behalf of these response paths."""
+    token = ASKED_BY.set(paths)
+    try:
+        yield
+    finally:
+        ASKED_BY.reset(token)
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """One operation: what was asked, and what came of it."""
+
+    operation: Operation
+    asked_by: tuple[list[str], ...]
+    started_at: int = field(default_factory=time.time_ns)
+    """Nanoseconds since 1970, by the wall clock."""
+    began: int = field(default_factory=time.perf_counter_ns)
+    """Nanoseconds by a clock that only ever goes forward."""
+    duration: int | None = None
+    """Nanoseconds; None while it runs."""
+    attempts: int = 0
+    """Every request that was sent for it: each page, and each that was sent again, by us or by the SDK."""
+    pages: int = 0
+    returned: int = 0
+    units: float = 0.0
+    """The capacity that the store says it took; an answer that is an error does not say."""
+    outcome: str = "unfinished"
+
+    @property
+    def contract(self) -> str:
+        """The id of the contract that it served."""
+        return self.operation.contract
+
+    @property
+    def merged(self) -> int:
+        """How many askers it served."""
+        return max(1, sum(map(len, self.asked_by)))
+
+    @property
+    def paths(self) -> list[str]:
+        """The response paths that asked for it, each once, in the order of asking."""
+        return list(dict.fromkeys(path for paths in self.asked_by for path in paths))
+
+    @property
+    def is_write(self) -> bool:
+        """Whether its units are write units."""
+        return isinstance(self.operation, Put | Transact)
+
+
+class Recorder(Protocol):
+    """Is told of every operation as it begins and as it ends."""
+
+    wants_units: bool
+    """Whether the store is asked what each request took."""
+
+    def begin(self, record: Record) -> None:
+        """An operation was begun."""
+
+    def end(self, record: Record) -> None:
+        """It has ended, one way or another."""
+
+
+class RecordedStore:
+    """A store on the same client as another that tells a recorder of every operation."""
+
+    def __init__(self, store: DynamoStore, recorder: Recorder) -> None:
+        self._store = store
+        self._recorder = recorder
+
+    async def get(self, operation: Get) -> Item | None:
+        """See Store."""
+        with self._recorded(operation) as store:
+            return await store.get(operation)
+
+    async def batch_get(self, operation: BatchGet) -> dict[Key, Item]:
+        """See Store."""
+        with self._recorded(operation) as store:
+            return await store.batch_get(operation)
+
+    async def query(self, operation: Query) -> QueryPage:
+        """See Store."""
+        with self._recorded(operation) as store:
+            return await store.query(operation)
+
+    async def put(self, operation: Put) -> None:
+        """See Store."""
+        with self._recorded(operation) as store:
+            await store.put(operation)
+
+    async def transact(self, operation: Transact) -> None:
+        """See Store."""
+        with self._recorded(operation) as store:
+            await store.transact(operation)
+
+    @contextmanager
+    def _recorded(self, operation: Operation) -> Iterator[DynamoStore]:
+        """The store for one operation, which is recorded from here to the block's end."""
+        record = Record(operation, ASKED_BY.get())
+        self._recorder.begin(record)
+        try:
+            yield _CountedStore(self._store, record, wants_units=self._recorder.wants_units)
+            record.outcome = FINISHED
+        except BaseException as error:
+            record.outcome = _outcome(error)
+            raise
+        finally:
+            record.duration = time.perf_counter_ns() - record.began
+            self._recorder.end(record)
+
+
+class _CountedStore(DynamoStore):
+    """The store of one operation: counts its requests, and what came back."""
+
+    def __init__(self, store: DynamoStore, record: Record, *, wants_units: bool) -> None:
+        super().__init__(store.client, store.table)
+        self._record = record
+        self._more = {"ReturnConsumedCapacity": "TOTAL"} if wants_units else {}
+
+    async def _send(self, method: str, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
+        record = self._record
+        record.attempts += 1
+        try:
+            answer = await super()._send(method, operation, request | self._more)
+        except Exception as error:
+            record.attempts += _retries(error.__cause__)
+            raise
+        record.attempts += answer["ResponseMetadata"]["RetryAttempts"]
+        record.pages = record.pages + 1 if method == "query" else 1
+        record.returned += _returned(answer)
+        record.units += _units(answer)
+        return answer
+
+
+def _retries(cause: BaseException | None) -> int:
+    """How often the SDK itself sent a request again that failed all the same."""
+    if isinstance(cause, ClientError):
+        retries: int = cause.response["ResponseMetadata"].get("RetryAttempts", 0)
+        return retries
+    return SDK_ATTEMPTS - 1  # where there was no answer at all it tries as often as it may, and does not say
+
+
+def _returned(answer: dict[str, Any]) -> int:
+    batches = answer.get("Responses", {}).values()
+    return len(answer.get("Items", ())) + ("Item" in answer) + sum(map(len, batches))
+
+
+def _units(answer: dict[str, Any]) -> float:
+    """Of one table, or of a list of them."""
+    capacity = answer.get("ConsumedCapacity") or []
+    tables = capacity if isinstance(capacity, list) else [capacity]
+    return float(sum(table["CapacityUnits"] for table in tables))
+
+
+def _outcome(error: BaseException) -> str:
+    match error:
+        case SmartLockerError():
+            return error.code
+        case ConditionFailedError() | TransactionRefusedError():
+            return "CONFLICT"
+        case asyncio.CancelledError():
+            return "CANCELLED"
+        case _:
+            return "FAILED"

@@ -1,0 +1,42 @@
+"""Explaining a request after it ran: who may ask, what is written down, and what is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from domain.principal import Role
+from loaders.trace import Trace
+from server.incoming import RefusedError
+
+if TYPE_CHECKING:
+    from domain.principal import Principal
+    from server.incoming import Operation
+
+__all__ = ["Explainers", "check_explain", "extensions_of", "trace_of"]
+
+Explainers: TypeAlias = Literal["everyone", "admins", "nobody"]
+
+
+def trace_of(operation: Operation) -> Trace | None:
+    """Where the operations of a request are written down; None where nobody asked, which costs nothing."""
+    return Trace() if operation.explain == "after" or operation.cost else None
+
+
+def check_explain(operation: Operation, explainers: Explainers, principal: Principal) -> None:
+    """Refuses an explanation, after the answer or before it, to those who may not have one.
+
+    What a request cost anybody may know: that is what its limits are told in.
+    """
+    is_allowed = explainers == "everyone" or (explainers == "admins" and principal.role is Role.ADMIN)
+    if operation.explain != "off" and not is_allowed:
+        raise RefusedError(403, "You may not ask how a request is answered.", "FORBIDDEN")
+
+
+def extensions_of(operation: Operation, trace: Trace) -> dict[str, Any]:
+    """What is told beside the data of a request that ran."""
+    extensions: dict[str, Any] = {}
+    if operation.explain == "after":
+        extensions["explain"] = trace.explanation()
+    if operation.cost:
+        extensions["cost"] = {"actual": trace.cost()}
+    return extensions

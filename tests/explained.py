@@ -1,0 +1,76 @@
+"""Asks for explanations, and makes them comparable: whatever takes time is checked and left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.api import Api
+
+__all__ = ["brief", "explain", "get", "query", "timeless"]
+
+
+async def explain(api: Api, document: str, **variables: Any) -> list[dict[str, Any]]:
+    """The operations of a request's explanation, without their times."""
+    content = {"query": document, "variables": variables, "extensions": {"explain": True}}
+    answer = (await api.client.post("/graphql", json=content)).json()
+    return timeless(answer["extensions"]["explain"])
+
+
+def timeless(explanation: dict[str, Any]) -> list[dict[str, Any]]:
+    """The operations, whose times and totals are as they should be."""
+    operations: list[dict[str, Any]] = explanation["operations"]
+    totals = explanation["totals"]
+    starts = [operation["startMs"] for operation in operations]
+    ends = [operation["startMs"] + operation["durationMs"] for operation in operations]
+    assert starts == sorted(starts)
+    assert all(0 < start < end for start, end in zip(starts, ends, strict=True))
+    assert totals == {
+        "operations": len(operations),
+        "requests": sum(operation["attempts"] for operation in operations),
+        "returned": sum(operation["returned"] for operation in operations),
+        "readUnits": sum(operation["readUnits"] for operation in operations),
+        "writeUnits": sum(operation["writeUnits"] for operation in operations),
+        "durationMs": round(max(ends) - starts[0], 3) if operations else 0,
+    }
+    return [
+        {name: value for name, value in operation.items() if name not in {"startMs", "durationMs"}}
+        for operation in operations
+    ]
+
+
+def get(contract: str, pk: str, sk: str = "META", **more: Any) -> dict[str, Any]:
+    """A GetItem that found its item."""
+    return _operation(contract, "GetItem", pk, f"= {sk}", [{"pk": pk, "sk": sk}], **{"asked": 1, **more})
+
+
+def query(contract: str, pk: str, sort_key: str | None, **more: Any) -> dict[str, Any]:
+    """A Query of the table itself."""
+    return _operation(contract, "Query", pk, sort_key, None, **more)
+
+
+def brief(operations: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    """Some parts of each operation."""
+    return [tuple(operation[name] for name in names) for operation in operations]
+
+
+def _operation(
+    contract: str, operation: str, pk: str, sort_key: str | None, keys: list[dict[str, str]] | None, **more: Any
+) -> dict[str, Any]:
+    return {
+        "contract": contract,
+        "operation": operation,
+        "index": None,
+        "consistent": False,
+        "partition": pk,
+        "sortKey": sort_key,
+        "keys": keys,
+        "returned": 1,
+        "pages": 1,
+        "merged": 1,
+        "readUnits": 0.5,
+        "writeUnits": 0,
+        "attempts": 1,
+        "outcome": "ok",
+        **more,
+    }

@@ -1,0 +1,332 @@
+"""An explanation says exactly what reached the store, for whom, and what it took."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest_asyncio
+
+from loaders.table.values import item_to_wire
+from tests import places
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, UPDATE_STATUS
+from tests.explained import brief, explain, get, query
+from tests.wire import Answer, Lose
+
+if TYPE_CHECKING:
+    from tests.api import Api
+    from tests.conftest import Clock
+    from tests.wire import Call, Wire
+
+EVENTS = "BETWEEN EVT#0001-01-01T00:00:00.000Z AND EVT#9999-12-31T23:59:59.999Z~"
+NESTED = """{ owner(ownerId: "acme") { name lockers(first: 2) { nodes {
+  lockerId version owner { name } latestEvent { eventId } activeReservation { owner { name } }
+} } } }"""
+
+
+@pytest_asyncio.fixture
+async def stocked(api: Api, wire: Wire) -> Api:
+    """Two owners, three lockers, a reservation now and an event."""
+    await api.owner("acme", email="acme@example.com")
+    await api.owner("ada")
+    for number in (1, 2, 3):
+        await api.locker(f"l{number}", "acme")
+    await api.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    await api.event("l1")
+    wire.reset()
+    return api
+
+
+async def test_a_list_beside_a_profile_is_a_query_and_a_get(stocked: Api) -> None:
+    document = '{ owner(ownerId: "acme") { name lockers(first: 2) { nodes { lockerId } } } }'
+    assert await explain(stocked, document) == [
+        query("QC-02", "OWNER#acme", "begins_with LOCKER#", asked=3, returned=3, paths=["owner.lockers"]),
+        get("QC-20", "OWNER#acme", paths=["owner"]),
+    ]
+
+
+async def test_what_several_fields_ask_for_is_merged_and_every_path_is_named(stocked: Api, wire: Wire) -> None:
+    operations = await explain(stocked, NESTED)
+    assert brief(operations, "contract", "operation", "asked", "returned", "merged", "paths") == [
+        ("QC-02", "Query", 3, 3, 1, ["owner.lockers"]),
+        ("QC-20", "GetItem", 1, 1, 3, ["owner", "owner.lockers.nodes.0.owner", "owner.lockers.nodes.1.owner"]),
+        (
+            "QC-07",
+            "BatchGetItem",
+            2,
+            1,
+            4,
+            [
+                "owner.lockers",
+                "owner.lockers.nodes.0.activeReservation",
+                "owner.lockers.nodes.1.activeReservation",
+            ],
+        ),
+        ("QC-01", "BatchGetItem", 2, 2, 2, ["owner.lockers"]),
+        ("QC-10", "Query", 1, 1, 2, ["owner.lockers", "owner.lockers.nodes.0.latestEvent"]),
+        ("QC-10", "Query", 1, 0, 2, ["owner.lockers", "owner.lockers.nodes.1.latestEvent"]),
+        ("QC-20", "GetItem", 1, 1, 1, ["owner.lockers.nodes.0.activeReservation.owner"]),
+    ]
+    assert brief(operations, "partition", "sortKey", "keys")[3:5] == [
+        (None, None, [{"pk": "LOCKER#l1", "sk": "META"}, {"pk": "LOCKER#l2", "sk": "META"}]),
+        ("LOCKER#l1", EVENTS, None),
+    ]
+    assert Counter(operation["operation"] for operation in operations) == wire.operations
+
+
+async def test_units_are_those_that_the_store_told(stocked: Api, wire: Wire) -> None:
+    operations = await explain(stocked, NESTED)
+    told = Counter((operation["operation"], operation["readUnits"]) for operation in operations)
+    assert told == Counter((call.operation, call.units) for call in wire.calls)
+    wire.reset()
+    operations = await explain(stocked, CREATE_OWNER, input={"kind": "USER", "name": "New", "email": "n@example.com"})
+    (call,) = wire.calls
+    assert brief(operations, "readUnits", "writeUnits") == [(0, call.units)]
+    assert call.units == 4
+
+
+async def test_a_field_asked_twice_by_aliases_is_one_read_for_both(stocked: Api) -> None:
+    document = '{ a: locker(lockerId: "l1") { alias } b: locker(lockerId: "l1") { alias } }'
+    assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", merged=2, paths=["a", "b"])]
+
+
+async def test_a_strong_read_says_so(stocked: Api) -> None:
+    document = '{ locker(lockerId: "l1", consistent: true) { alias } }'
+    assert await explain(stocked, document) == [
+        get("QC-01", "LOCKER#l1", consistent=True, readUnits=1, paths=["locker"])
+    ]
+
+
+async def test_an_e_mail_address_in_a_key_is_hidden(stocked: Api) -> None:
+    document = '{ ownerByEmail(email: "acme@example.com") { ownerId } }'
+    assert await explain(stocked, document) == [
+        get("QC-21", "EMAIL#…", paths=["ownerByEmail"]),
+        get("QC-21", "OWNER#acme", paths=["ownerByEmail"]),
+    ]
+
+
+async def test_a_locations_code_in_a_key_is_hidden_and_an_index_named(stocked: Api) -> None:
+    await places.found_location(stocked, 0, code="rome")
+    document = '{ locationByCode(code: "rome") { name } }'
+    assert brief(await explain(stocked, document), "contract", "partition", "keys") == [
+        ("QC-31", "LOCATION_CODE#…", [{"pk": "LOCATION_CODE#…", "sk": "META"}]),
+        ("QC-31", f"LOCATION#{places.ulid(0)}", [{"pk": f"LOCATION#{places.ulid(0)}", "sk": "META"}]),
+    ]
+    assert await explain(stocked, "{ locations { nodes { name } } }") == [
+        query("QC-32", "LOCATION#ACTIVE", None, index="GSI1", asked=26, paths=["locations"])
+    ]
+
+
+async def test_nothing_of_what_items_hold_is_told(stocked: Api) -> None:
+    values = {
+        "ownerId": "eve",
+        "kind": "USER",
+        "name": "Secret Name",
+        "email": "secret@example.com",
+        "phone": "+391234",
+    }
+    operations = await explain(stocked, CREATE_OWNER, input=values)
+    assert brief(operations, "partition", "keys", "asked") == [
+        (
+            None,
+            [{"pk": "OWNER#eve", "sk": "META", "step": "new owner"}, {"pk": "EMAIL#…", "sk": "META", "step": "claim"}],
+            2,
+        )
+    ]
+    shown = json.dumps(operations)
+    assert not any(text in shown for text in ("Secret", "secret", "+391234"))
+
+
+async def test_a_change_is_a_strong_read_and_a_transaction_whose_steps_have_names(stocked: Api) -> None:
+    values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
+    read, write = await explain(stocked, UPDATE_STATUS, input=values)
+    assert read == get("QC-03", "LOCKER#l2", consistent=True, readUnits=1, paths=["updateLockerStatus"])
+    assert write == {
+        "contract": "QC-03",
+        "operation": "TransactWriteItems",
+        "index": None,
+        "consistent": False,
+        "partition": None,
+        "sortKey": None,
+        "keys": [
+            {"pk": "LOCKER#l2", "sk": "META", "step": "locker"},
+            {"pk": "OWNER#acme", "sk": "LOCKER#l2", "step": "copy"},
+        ],
+        "asked": 2,
+        "returned": 0,
+        "pages": 1,
+        "merged": 1,
+        "readUnits": 0,
+        "writeUnits": 4,
+        "attempts": 1,
+        "outcome": "ok",
+        "paths": ["updateLockerStatus"],
+    }
+
+
+async def test_a_lone_event_is_a_put(stocked: Api) -> None:
+    values = {"lockerId": "l1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
+    _, put = await explain(stocked, RECORD_EVENT, input=values)
+    (key,) = put["keys"]
+    assert (put["operation"], put["asked"], put["writeUnits"]) == ("PutItem", 1, 1)
+    assert (put["partition"], put["sortKey"]) == (key["pk"], f"= {key['sk']}")
+    assert key["sk"].startswith("EVT#2026-03-01T12:00:00.000Z#")
+
+
+async def test_a_pointer_that_is_mended_is_mended_for_the_field_that_met_it(stocked: Api, clock: Clock) -> None:
+    clock.move(hours=2)
+    document = '{ a: locker(lockerId: "l1") { activeReservation { status } } b: locker(lockerId: "l2") { activeReservation { status } } }'  # noqa: E501
+    operations = await explain(stocked, document)
+    assert brief(operations, "contract", "operation", "paths") == [
+        ("QC-01", "BatchGetItem", ["a", "b"]),
+        ("QC-07", "BatchGetItem", ["a.activeReservation", "b.activeReservation"]),
+        ("QC-07", "GetItem", ["a.activeReservation"]),
+        ("QC-07", "Query", ["a.activeReservation"]),
+        ("QC-07", "TransactWriteItems", ["a.activeReservation"]),
+    ]
+
+
+async def test_what_is_read_again_after_a_mutation_is_another_operation(stocked: Api) -> None:
+    document = """mutation ($input: UpdateLockerStatusInput!) {
+      a: updateLockerStatus(input: $input) { locker { owner { name } } }
+      b: updateLockerStatus(input: $input) { locker { owner { name } } }
+    }"""
+    values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
+    operations = await explain(stocked, document, input=values)
+    assert brief(operations, "contract", "operation", "outcome", "paths") == [
+        ("QC-03", "GetItem", "ok", ["a"]),
+        ("QC-03", "TransactWriteItems", "ok", ["a"]),
+        ("QC-20", "GetItem", "ok", ["a.locker.owner"]),
+        ("QC-03", "GetItem", "ok", ["b"]),
+        ("QC-20", "GetItem", "ok", ["b.locker.owner"]),
+    ]
+
+
+async def test_a_conflict_that_is_sent_again_is_one_operation_of_several_attempts(stocked: Api, wire: Wire) -> None:
+    conflicts = iter([Answer.cancelled("TransactionConflict", "None")] * 2)
+    wire.fault = lambda call: next(conflicts, None) if call.operation == "TransactWriteItems" else None
+    values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
+    _, write = await explain(stocked, UPDATE_STATUS, input=values)
+    assert (write["attempts"], write["outcome"], write["writeUnits"]) == (3, "ok", 4)
+    assert len(wire.of("TransactWriteItems")) == 3
+    assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
+
+
+async def test_a_condition_that_does_not_hold_is_a_conflict(stocked: Api) -> None:
+    values = {"ownerId": "ada", "kind": "USER", "name": "Another"}
+    operations = await explain(stocked, CREATE_OWNER, input=values)
+    assert brief(operations, "operation", "attempts", "outcome", "writeUnits", "pages") == [
+        ("TransactWriteItems", 1, "CONFLICT", 0, 0)
+    ]
+
+
+async def test_what_the_sdk_sends_again_counts_too(stocked: Api, wire: Wire) -> None:
+    faults = iter([Answer(500, {}), Answer.error("ThrottlingException")])
+    wire.fault = lambda _: next(faults, None)
+    document = '{ locker(lockerId: "l1") { alias } }'
+    assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", attempts=3, paths=["locker"])]
+    assert len(wire.calls) == 3
+
+
+async def test_a_store_that_never_answers_is_three_attempts_and_an_outcome(stocked: Api, wire: Wire) -> None:
+    for fault in (Answer.error("ThrottlingException"), Lose()):
+        wire.reset()
+        wire.fault = lambda _, fault=fault: fault  # type: ignore[misc]
+        operations = await explain(stocked, '{ locker(lockerId: "l1") { alias } }')
+        assert brief(operations, "returned", "pages", "attempts", "outcome", "readUnits") == [
+            (0, 0, 3, "UNAVAILABLE", 0)
+        ]
+        assert len(wire.calls) == 3
+
+
+async def test_a_store_that_refuses_is_an_outcome(stocked: Api, wire: Wire) -> None:
+    wire.fault = lambda _: Answer.error("ValidationException")
+    operations = await explain(stocked, '{ locker(lockerId: "l1") { alias } }')
+    assert brief(operations, "attempts", "outcome") == [(1, "FAILED")]
+
+
+async def test_keys_that_are_left_unread_are_one_operation_of_several_attempts(
+    stocked: Api, wire: Wire, table: str
+) -> None:
+    def leave_all_but_one(call: Call) -> None:
+        kept, *rest = call.request["RequestItems"][table]["Keys"]
+        found = call.response["Responses"][table]
+        call.response["Responses"][table] = [item for item in found if item["PK"] == kept["PK"]]
+        if rest:
+            call.response["UnprocessedKeys"] = {table: {"Keys": rest, "ConsistentRead": False}}
+
+    wire.amend = leave_all_but_one
+    document = " ".join(f'{name}: locker(lockerId: "l{name[1]}") {{ alias }}' for name in ("a1", "a2", "a3"))
+    operations = await explain(stocked, f"{{ {document} }}")
+    assert brief(operations, "asked", "returned", "pages", "attempts", "readUnits") == [
+        (3, 3, 1, 3, sum(call.units for call in wire.calls))
+    ]
+    assert len(wire.calls) == 3
+
+
+async def test_a_list_that_the_store_cuts_off_is_one_operation_of_several_pages(
+    stocked: Api, wire: Wire, plain_client: Any, table: str
+) -> None:
+    event = await stocked.event("l2", metadata={"note": "n" * 16_000})
+    key = {"PK": {"S": "LOCKER#l2"}, "SK": {"S": f"EVT#{event['timestamp']}#{event['eventId']}"}}
+    stored = (await plain_client.get_item(TableName=table, Key=key))["Item"]
+    for number in range(99):
+        timestamp = f"2026-02-01T12:{number % 60:02d}:{number // 60:02d}.000Z"
+        own = {"SK": f"EVT#{timestamp}#e{number}", "eventId": f"e{number}", "timestamp": timestamp}
+        await plain_client.put_item(TableName=table, Item=stored | item_to_wire(own))
+    wire.reset()
+    document = '{ locker(lockerId: "l2") { accessEvents(first: 100) { nodes { eventId } } } }'
+    operations = await explain(stocked, document)
+    events = [operation for operation in operations if operation["contract"] == "QC-09"]
+    assert brief(events, "asked", "returned", "pages", "attempts", "readUnits", "paths") == [
+        (101, 100, 2, 2, sum(call.units for call in wire.of("Query")), ["locker.accessEvents"])
+    ]
+    first, second = wire.of("Query")
+    assert first.response["Count"] + second.response["Count"] == 100
+    assert second.request["Limit"] == 101 - first.response["Count"]
+
+
+async def test_a_request_that_fails_midway_still_has_its_explanation(stocked: Api) -> None:
+    content = {
+        "query": '{ a: locker(lockerId: "l1") { alias } b: owner(ownerId: "nobody") { name } }',
+        "extensions": {"explain": True},
+    }
+    answer = (await stocked.client.post("/graphql", json=content)).json()
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["NOT_FOUND"]
+    assert brief(answer["extensions"]["explain"]["operations"], "contract", "returned", "paths") == [
+        ("QC-01", 1, ["a"]),
+        ("QC-20", 0, ["b"]),
+    ]
+
+
+async def test_explaining_asks_nothing_else_of_the_store(stocked: Api, wire: Wire) -> None:
+    plain = await stocked.run(NESTED)
+    asked = [call.request for call in wire.calls]
+    wire.reset()
+    content = {"query": NESTED, "extensions": {"explain": True}}
+    assert (await stocked.client.post("/graphql", json=content)).json()["data"] == plain
+    assert not any("ReturnConsumedCapacity" in request for request in asked)
+    # What is asked at the same time may arrive in any order.
+    wanted = [request | {"ReturnConsumedCapacity": "TOTAL"} for request in asked]
+    assert sorted(map(str, wanted)) == sorted(str(call.request) for call in wire.calls)
+
+
+async def test_requests_that_run_at_the_same_time_are_explained_apart(stocked: Api) -> None:
+    documents = [f'{{ locker(lockerId: "l{number}") {{ alias }} }}' for number in (1, 2, 3)]
+    explained = await asyncio.gather(*(explain(stocked, document) for document in documents))
+    assert explained == [[get("QC-01", f"LOCKER#l{number}", paths=["locker"])] for number in (1, 2, 3)]
+
+
+async def test_a_reservation_is_explained_whole(stocked: Api) -> None:
+    window = {"startAt": "2026-03-05T11:00:00Z", "endAt": "2026-03-05T13:00:00Z"}
+    operations = await explain(stocked, CREATE_RESERVATION, input={"lockerId": "l1", "ownerId": "ada", **window})
+    assert brief(operations, "contract", "operation", "consistent", "paths") == [
+        ("QC-04", "BatchGetItem", True, ["createReservation"]),
+        ("QC-04", "Query", True, ["createReservation"]),
+        ("QC-04", "TransactWriteItems", False, ["createReservation"]),
+    ]
+    steps = [key["step"] for key in operations[2]["keys"]]
+    assert steps[0] == "guard"
+    assert len(steps) == len(set(steps)) == operations[2]["asked"]

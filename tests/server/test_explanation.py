@@ -1,0 +1,209 @@
+"""Asking for an explanation: how, who may, and what it never costs those who do not ask."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.principal import DEVELOPMENT_ADMIN, Principal, Role
+from loaders.batch import open_loaders
+from loaders.table.client import DynamoStore
+from resolvers.context import Context
+from resolvers.paths import note_path
+from resolvers.schema import OneOperation, build_schema
+from server.explanation import check_explain
+from server.incoming import Operation, RefusedError
+from tests.explained import get, timeless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from loaders.backend import Backend
+    from server.explanation import Explainers
+    from tests.api import Api
+    from tests.wire import Wire
+
+DOCS = Path(__file__).parents[2] / "docs"
+JSON = "application/json"
+GRAPHQL = "application/graphql-response+json"
+OWNER = '{ owner(ownerId: "ada") { name } }'
+ASKED = [get("QC-20", "OWNER#ada", paths=["owner"])]
+COST = {"operations": 1, "items": 1, "readUnits": 0.5, "writeUnits": 0}
+
+
+async def extensions(api: Api, headers: dict[str, str] | None = None, **content: Any) -> Any:
+    """The answer's extensions, if it has any."""
+    response = await api.client.post("/graphql", json={"query": OWNER, **content}, headers=headers)
+    assert (response.status_code, response.json()["data"]) == (200, {"owner": {"name": "ada"}})
+    return response.json().get("extensions")
+
+
+async def test_an_explanation_is_asked_for_by_header_or_extension(api: Api) -> None:
+    await api.owner("ada")
+    by_header = await extensions(api, {"SmartLocker-Explain": "1"})
+    by_extension = await extensions(api, extensions={"explain": True})
+    assert list(by_header) == list(by_extension) == ["explain"]
+    assert timeless(by_header["explain"]) == timeless(by_extension["explain"]) == ASKED
+
+
+async def test_the_cost_is_asked_for_by_header_or_extension(api: Api) -> None:
+    await api.owner("ada")
+    assert await extensions(api, {"SmartLocker-Cost": "1"}) == {"cost": {"actual": COST}}
+    assert await extensions(api, extensions={"cost": True}) == {"cost": {"actual": COST}}
+    both = await extensions(api, {"SmartLocker-Cost": "1"}, extensions={"explain": True})
+    assert (list(both), both["cost"]["actual"]) == (["explain", "cost"], COST)
+
+
+async def test_the_cost_of_a_mutation_is_in_write_units(api: Api, wire: Wire) -> None:
+    document = 'mutation { createOwner(input: {kind: USER, name: "Eve"}) { owner { name } } }'
+    response = await api.client.post("/graphql", json={"query": document, "extensions": {"cost": True}})
+    assert wire.calls[0].units == 2
+    assert response.json()["extensions"]["cost"]["actual"] == {
+        "operations": 1,
+        "items": 0,
+        "readUnits": 0,
+        "writeUnits": 2,
+    }
+
+
+async def test_a_url_asks_for_an_explanation_too(api: Api) -> None:
+    await api.owner("ada")
+    for parameters, headers in (
+        ({"query": OWNER, "extensions": '{"explain": true}'}, {}),
+        ({"query": OWNER}, {"SmartLocker-Explain": "1"}),
+    ):
+        response = await api.client.get("/graphql", params=parameters, headers=headers)
+        assert timeless(response.json()["extensions"]["explain"]) == ASKED
+
+
+async def test_a_persisted_document_is_explained_like_any_other(api: Api) -> None:
+    await api.owner("ada")
+    given = {"persistedQuery": {"version": 1, "sha256Hash": sha256(OWNER.encode()).hexdigest()}, "explain": True}
+    unknown = await api.client.post("/graphql", json={"extensions": given})
+    assert unknown.json()["errors"][0]["message"] == "PersistedQueryNotFound"
+    assert "extensions" not in unknown.json()
+    for query in (OWNER, None):
+        response = await api.client.post("/graphql", json={"query": query, "extensions": given})
+        assert timeless(response.json()["extensions"]["explain"]) == ASKED
+
+
+@pytest.mark.parametrize(
+    ("headers", "given"),
+    [
+        ({}, {}),
+        ({"SmartLocker-Explain": "0", "SmartLocker-Cost": "0"}, {}),
+        ({}, {"explain": False, "cost": False}),
+        ({}, {"explain": None, "cost": None}),
+        ({"SmartLocker-Explain": "1", "SmartLocker-Cost": "1"}, {"explain": False, "cost": False}),
+    ],
+)
+async def test_who_does_not_ask_gets_no_extensions_and_the_store_is_not_asked_for_capacity(
+    api: Api, wire: Wire, headers: dict[str, str], given: dict[str, Any]
+) -> None:
+    await api.owner("ada")
+    wire.reset()
+    assert await extensions(api, headers, extensions=given) is None
+    assert [sorted(call.request) for call in wire.calls] == [["ConsistentRead", "Key", "TableName"]]
+
+
+@pytest.mark.parametrize("value", ["yes", "after", "PLAN", "", 1, 0, 1.5, [], {}, [True]])
+async def test_an_extension_that_is_neither_true_nor_plan_is_refused(api: Api, wire: Wire, value: object) -> None:
+    for name, message in (
+        ("explain", 'extensions.explain must be true, "plan" or false.'),
+        ("cost", "extensions.cost must be true or false."),
+    ):
+        response = await api.client.post("/graphql", json={"query": OWNER, "extensions": {name: value}})
+        (error,) = response.json()["errors"]
+        assert (response.status_code, error["message"]) == (400, message)
+        assert error["extensions"]["code"] == "BAD_USER_INPUT"
+    assert not wire.calls
+
+
+@pytest.mark.parametrize("name", ["SmartLocker-Explain", "SmartLocker-Cost"])
+@pytest.mark.parametrize("value", ["true", "yes", "2", "", "1,1"])
+async def test_a_header_that_is_neither_1_nor_0_is_refused(api: Api, wire: Wire, name: str, value: str) -> None:
+    response = await api.client.post("/graphql", json={"query": OWNER}, headers={name: value})
+    (error,) = response.json()["errors"]
+    assert (response.status_code, error["message"]) == (400, f"{name} must be 1 or 0.")
+    assert error["extensions"]["code"] == "BAD_USER_INPUT"
+    assert not wire.calls
+
+
+@pytest.mark.parametrize("query", ["{", "{ unknown }", "query ($id: ID!) { owner(ownerId: $id) { name } }"])
+async def test_a_request_that_was_refused_before_it_ran_has_no_explanation(api: Api, wire: Wire, query: str) -> None:
+    content = {"query": query, "extensions": {"explain": True, "cost": True}}
+    answer = (await api.client.post("/graphql", json=content)).json()
+    assert list(answer) == ["errors"]
+    assert not wire.calls
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+@pytest.mark.parametrize("value", [True, "plan"])
+async def test_where_nobody_may_ask_the_whole_request_is_forbidden_and_nothing_runs(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]], wire: Wire, accept: str, value: object
+) -> None:
+    async with open_api(explain="nobody") as api:
+        content = {"query": OWNER, "extensions": {"explain": value}}
+        response = await api.client.post("/graphql", json=content, headers={"Accept": accept})
+        (error,) = response.json()["errors"]
+        assert response.status_code == 403
+        assert error["message"] == "You may not ask how a request is answered."
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("FORBIDDEN", 403)
+        assert list(response.json()) == ["errors"]
+        assert not wire.calls
+
+
+async def test_the_cost_is_told_even_where_nobody_may_ask_for_an_explanation(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+) -> None:
+    async with open_api(explain="nobody") as api:
+        await api.owner("ada")
+        assert await extensions(api, {"SmartLocker-Cost": "1"}) == {"cost": {"actual": COST}}
+
+
+async def test_where_admins_may_ask_the_development_admin_may(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+) -> None:
+    async with open_api(explain="admins") as api:
+        await api.owner("ada")
+        assert timeless((await extensions(api, {"SmartLocker-Explain": "1"}))["explain"]) == ASKED
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("explainers", ["everyone", "admins", "nobody"])
+@pytest.mark.parametrize("asked", ["off", "after", "plan"])
+def test_who_may_ask_is_a_matter_of_setting_and_role(role: Role, explainers: Explainers, asked: Any) -> None:
+    operation = Operation(OWNER, None, None, None, None, explain=asked, cost=True)
+    principal = Principal(subject="somebody", role=role)
+    if asked == "off" or explainers == "everyone" or (explainers == "admins" and role is Role.ADMIN):
+        check_explain(operation, explainers, principal)
+    else:
+        with pytest.raises(RefusedError) as refusal:
+            check_explain(operation, explainers, principal)
+        assert (refusal.value.status, refusal.value.code) == (403, "FORBIDDEN")
+
+
+def test_a_request_that_is_not_traced_has_no_middleware_and_the_plain_store(backend: Backend) -> None:
+    assert type(backend.store) is DynamoStore
+    schema = build_schema()
+    extension = OneOperation()
+    extension.execution_context = schema._create_execution_context(OWNER, [])  # noqa: SLF001  # as execute does
+    for traced in (False, True):
+        trace: Any = object() if traced else None
+        loaders = open_loaders(backend, traced=traced)
+        extension.execution_context.context = Context(backend, loaders, DEVELOPMENT_ADMIN, 25, 100, trace)
+        manager = schema._get_middleware_manager([extension])  # noqa: SLF001  # what execute asks for
+        assert manager.middlewares == ((note_path,) if traced else ())
+
+
+async def test_every_part_of_an_explanation_is_documented(api: Api) -> None:
+    await api.owner("ada")
+    (operation,) = (await extensions(api, {"SmartLocker-Explain": "1"}))["explain"]["operations"]
+    page = (DOCS / "http.md").read_text()
+    described = page.split("\n## Explanations\n")[1].split("\nEach of `operations`")[1]
+    for name in operation:
+        assert f"`{name}`" in described, name
