@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLResolveInfo, SelectionNode
 
-__all__ = ["Context", "Info", "selected_fields"]
+    from resolvers.admission import Admission
+
+__all__ = ["Context", "Info", "is_included", "selected_fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Context:
     principal: Principal
     page_size: int
     page_size_max: int
+    admission: Admission
 
 
 Info: TypeAlias = strawberry.Info[Context, None]
@@ -50,7 +53,7 @@ def selected_fields(info: Info, *path: str) -> set[str]:
 def _fields(sets: Iterable[SelectionSetNode | None], raw: GraphQLResolveInfo[Any]) -> Iterator[FieldNode]:
     for selection_set in sets:
         for node in selection_set.selections if selection_set else ():
-            if not _is_included(node, raw.variable_values):
+            if not is_included(node, raw.variable_values):
                 continue
             match node:
                 case FieldNode():
@@ -61,7 +64,8 @@ def _fields(sets: Iterable[SelectionSetNode | None], raw: GraphQLResolveInfo[Any
                     yield from _fields([raw.fragments[node.name.value].selection_set], raw)
 
 
-def _is_included(node: SelectionNode, variables: Any) -> bool:
+def is_included(node: SelectionNode, variables: Any) -> bool:
+    """Whether no directive leaves a selection out."""
     for directive in node.directives or ():
         name = directive.name.value
         if name not in {"skip", "include"}:

@@ -16,6 +16,7 @@ from domain.times import Instant, instant_of
 from loaders.backend import Backend
 from loaders.batch import open_loaders
 from loaders.table.client import Connection, open_store
+from resolvers.admission import Admission
 from resolvers.context import Context
 from resolvers.schema import build_schema
 from server.documents import Documents, read_manifest
@@ -61,7 +62,14 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
 
     def new_context() -> Context:
         (backend,) = backends
-        return Context(backend, open_loaders(backend), DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max)
+        return Context(
+            backend,
+            open_loaders(backend),
+            DEVELOPMENT_ADMIN,
+            settings.page_size,
+            settings.page_size_max,
+            Admission(settings.maximum),
+        )
 
     return Starlette(
         routes=[

@@ -82,11 +82,13 @@ class GraphQLEndpoint:
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
         operation = await read_operation(request)
+        context = self._new_context()
+        context.admission.only_plan = operation.explain == "plan"
         try:
             result = await self._schema.execute(
                 self._documents.text_of(operation),
                 variable_values=operation.variables,
-                context_value=self._new_context(),
+                context_value=context,
                 operation_name=operation.operation_name,
                 allowed_operation_types=_OPERATION_TYPES[request.method],
             )
@@ -106,6 +108,8 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
+        if context.admission.only_plan and not errors and context.admission.plan is not None:
+            answer["extensions"] = {"explain": {"plan": context.admission.plan.json(context.admission.maximum)}}
         return _json(answer, 400 if failed_before and media_type == GRAPHQL else _OK, media_type)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 
@@ -27,6 +27,8 @@ class Operation(NamedTuple):
     sha256: str | None
     variables: dict[str, Any] | None
     operation_name: str | None
+    explain: Literal["off", "after", "plan"] = "off"
+    cost: bool = False
 
 
 class RefusedError(Exception):
@@ -103,7 +105,17 @@ def _operation(content: Any) -> Operation:
         raise RefusedError(400, "documentId takes the place of query and of extensions.persistedQuery.")
     if document_id is None and sha256 is None and not (query and query.strip()):
         raise RefusedError(400, "query must be a GraphQL document, or documentId the id of one that is known here.")
-    return Operation(query, document_id, sha256, variables, name)
+    return Operation(query, document_id, sha256, variables, name, *_explain(extensions or {}))
+
+
+def _explain(extensions: dict[str, Any]) -> tuple[Literal["off", "after", "plan"], bool]:
+    """Whether the answer shall say what the request asks of the store, and whether what it costs."""
+    explain, cost = extensions.get("explain"), extensions.get("cost")
+    if not (explain is None or isinstance(explain, bool) or explain == "plan"):
+        raise RefusedError(400, 'extensions.explain must be true or "plan".')
+    if not (cost is None or isinstance(cost, bool)):
+        raise RefusedError(400, "extensions.cost must be true or false.")
+    return "plan" if explain == "plan" else "after" if explain else "off", bool(cost)
 
 
 def _persisted(extensions: dict[str, Any]) -> str | None:
