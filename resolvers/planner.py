@@ -30,10 +30,10 @@ from resolvers.moments import Batch, Moment, Place
 from resolvers.owners import reads_profile
 from resolvers.plan import Plan, PlanNode
 from resolvers.relay import from_global_id
-from resolvers.selection import Selections, operation_of
+from resolvers.selection import Fields, Selections, operation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping
 
     from graphql import DocumentNode, FieldNode, OperationDefinitionNode
 
@@ -88,25 +88,23 @@ class _Planner:
 
     def plan(self, root: str, operation: OperationDefinitionNode) -> Plan:
         """The plan of an operation."""
-        tree = self._walk(root, [operation], Place(Moment(), 1, 1, None), "", 0)
+        fields = self._selections.fields(root, [operation])
+        tree: list[PlanNode] = []
+        # The fields of a query run together; mutations one after another, and each forgets what was read before it.
+        for group in [fields] if root == "Query" else [{key: same} for key, same in fields.items()]:
+            self._asked.clear()
+            tree += self._walk(root, group, Place(Moment(), 1, 1, None), "", 0)
         for batch in self._batches.values():
             batch.name_operations()
         return Plan.of(tree, is_exact=self._is_exact)
 
-    def _walk(
-        self,
-        type_name: str,
-        parents: Sequence[FieldNode | OperationDefinitionNode],
-        place: Place,
-        path: str,
-        depth: int,
-    ) -> list[PlanNode]:
+    def _walk(self, type_name: str, selected: Fields, place: Place, path: str, depth: int) -> list[PlanNode]:
         """Charges all fields of a selection, then goes below each: what is asked in one moment must be known first."""
         if depth > _DEEPEST:
             raise TooComplexError(f"The document is more than {_DEEPEST} fields deep.")
         kinds = self._kinds.of[type_name]
         below = []
-        for key, fields in self._selections.fields(type_name, parents).items():
+        for key, fields in selected.items():
             kind = kinds.get(fields[0].name.value)
             if kind is not None:
                 node = PlanNode(f"{path}{key}", kind.name, place.times)
@@ -115,7 +113,8 @@ class _Planner:
         for node, kind, fields, places in below:
             for target in kind.targets:
                 if target in places:
-                    node.children += self._walk(target, fields, places[target], f"{node.path}.", depth + 1)
+                    inner = self._selections.fields(target, fields)
+                    node.children += self._walk(target, inner, places[target], f"{node.path}.", depth + 1)
             if node.charges or node.children:
                 nodes.append(node)
         return nodes
@@ -217,9 +216,6 @@ class _Planner:
         return {kind: Place(known, count, count, (node, kind)) for kind, count in counts.items()}
 
     def _written(self, node: PlanNode, reading: Written, fields: list[FieldNode]) -> Place:
-        # Mutations run one after another, and each forgets what was read before it.
-        self._loaded.clear()
-        self._asked.clear()
         contract, entries = reading.contract, 1
         if reading.entries is not None:
             given = self._selections.value(fields[0], "input")

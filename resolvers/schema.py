@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import strawberry
-from graphql import OperationDefinitionNode
+from graphql import OperationDefinitionNode, parse, validate
 from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
@@ -26,6 +26,7 @@ from resolvers.owners import OwnerMutations, OwnerQueries
 from resolvers.planner import plan_of
 from resolvers.reservations import ReservationMutations, ReservationQueries
 from resolvers.scalars import schema_config
+from resolvers.selection import check_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,6 +77,19 @@ class SmartLockerSchema(strawberry.Schema):
     @cached_property
     def _field_kinds(self) -> FieldKinds:
         return FieldKinds(self._schema)
+
+    def document(self, text: str, operation_name: str | None, variables: dict[str, Any]) -> DocumentNode:
+        """A document that is valid, and has this operation for these variables.
+
+        Raises:
+            GraphQLError: where it is not or has not.
+        """
+        document = parse(text)
+        errors = validate(self._schema, document)
+        if errors:
+            raise errors[0]
+        check_variables(self._schema, document, operation_name, variables)
+        return document
 
     def plan(
         self, document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any], sizes: PageSizes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
+    GraphQLError,
     InlineFragmentNode,
     OperationDefinitionNode,
     VariableNode,
@@ -114,9 +115,12 @@ def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitio
 def check_variables(
     schema: GraphQLSchema, document: DocumentNode, operation_name: str | None, variables: dict[str, Any]
 ) -> None:
-    """Raises a GraphQLError where the variables do not fit, as running the operation would."""
+    """Raises a GraphQLError where there is no such operation or the variables do not fit it."""
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     operation = operation_of(document, operation_name)
-    found = get_variable_values(schema, operation.variable_definitions or () if operation else (), variables)
+    if operation is None or (operation_name is None and len(operations) > 1):
+        raise GraphQLError("The document has no operation of that name, or no name was given.")
+    found = get_variable_values(schema, operation.variable_definitions or (), variables)
     if isinstance(found, list):
         raise found[0]
 

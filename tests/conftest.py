@@ -109,13 +109,13 @@ def wire(shared_wire: Wire, table: str) -> Iterator[Wire]:
 
 
 @pytest.fixture(autouse=True)
-def _as_planned(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every request that a test sends to the application is held against its plan."""
+def beyond_plan(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """Every request that a test sends to the application is held against its plan; what was wrong fails the test."""
     if "wire" not in request.fixturenames:
-        yield
+        yield []
         return
     with planned(request.getfixturevalue("shared_wire")) as wrong:
-        yield
+        yield wrong
     assert not wrong, "\n".join(wrong)
 
 

@@ -1,7 +1,7 @@
 """Holds every request of the suite against its plan: it does no more than the worst case, and no less than is certain.
 
 For each contract, reads by key, Queries and writes are counted at the seam. None may be more than the plan says. Where
-the plan is exact they may not be fewer than it says is always sent either; where nothing is conditional, these are equal.
+the plan is exact they may not be fewer than it says is always sent either: where nothing is conditional, that is all.
 The second half is asked only where everything was found and every mutation wrote what it should at its first attempt: a
 null, an error, a repeat that is answered with the first result and a write that met another one leave reads out.
 """
