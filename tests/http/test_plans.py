@@ -66,7 +66,8 @@ async def test_plain_json_has_the_refusal_with_status_200(api: Api) -> None:
 async def test_the_maximum_is_a_setting_and_may_be_reached(
     open_api: Callable[..., AbstractAsyncContextManager[Api]],
     settings: dict[str, int],
-    is_allowed: bool,  # noqa: FBT001
+    *,
+    is_allowed: bool,
 ) -> None:
     async with open_api(**settings) as api:
         answer = await api.send(OWNER)

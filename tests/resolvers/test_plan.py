@@ -281,7 +281,7 @@ SINGLE = "owner { name } location { name } activeReservation { endAt } latestEve
         ("lockers(first: 100) { nodes { owner { lockers(first: 100) { nodes { latestEvent { action } } } } } }", False),
     ],
 )
-def test_the_defaults_let_dashboards_pass_and_not_everything_of_everything(below: str, is_allowed: bool) -> None:  # noqa: FBT001
+def test_the_defaults_let_dashboards_pass_and_not_everything_of_everything(below: str, *, is_allowed: bool) -> None:
     assert plan(OWNER % below).fits(MAXIMUM) is is_allowed
 
 
