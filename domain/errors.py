@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from domain.bookings import Booking, CalendarSlot
     from domain.models import Location, Locker, LockerStatus, Owner, Reservation
@@ -27,6 +28,7 @@ __all__ = [
     "ReservationOverError",
     "SlotTakenError",
     "SmartLockerError",
+    "TooComplexError",
     "UnavailableError",
     "VersionConflictError",
 ]
@@ -71,6 +73,17 @@ class BadCursorError(SmartLockerError):
 
     code = "INVALID_CURSOR"
     status = 400
+
+
+class TooComplexError(SmartLockerError):
+    """The document could take more of the store than one request may; `details` says what, for programs."""
+
+    code = "QUERY_TOO_COMPLEX"
+    status = 400
+
+    def __init__(self, message: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.details = details or {}
 
 
 class MissingError(SmartLockerError):

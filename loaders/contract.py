@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from loaders.cost import ALWAYS, MET_OTHERS, Cost, Part, page_cost, read_units
 from loaders.table.operations import Action, BatchGet, Get, Query, Step, Transact
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ __all__ = [
 MOST_ITEMS = 100
 MOST_WHOLE = 200
 _ID = re.compile(r"QC-[0-9]{2}")
-_READ_UNIT = 4096
 _WRITE_UNIT = 1024
 
 
@@ -121,13 +121,15 @@ class Contract:
 class GetContract(Contract):
     """One item by its key; where `claim` is given, its key comes from a claim item that is read first.
 
-    `claim_bytes` is given where the claim's size differs from the item's.
+    `claim_bytes` is given where the claim's size differs from the item's. `fallbacks` are what it takes more of the
+    store where the first read does not do: once for each item, or once for each page.
     """
 
     key: Callable[..., Key]
     claim: Callable[..., Key] | None = None
     claim_bytes: int | None = None
     consistency: Consistency = Consistency.EVENTUAL
+    fallbacks: tuple[Part, ...] = ()
 
     ALLOWED_OPERATIONS = frozenset({"GetItem"})
 
@@ -139,8 +141,17 @@ class GetContract(Contract):
     @property
     def read_units(self) -> float:
         """The most read units, eventually consistent."""
-        sizes = [self.item_bytes] if self.claim is None else [self.claim_bytes or self.item_bytes, self.item_bytes]
-        return sum(math.ceil(size / _READ_UNIT) for size in sizes) / 2
+        return self.item_units if self.claim is None else self.claim_units + self.item_units
+
+    @property
+    def item_units(self) -> float:
+        """The most read units of the item alone."""
+        return read_units([self.item_bytes], self.operation)
+
+    @property
+    def claim_units(self) -> float:
+        """The most read units of the claim alone."""
+        return read_units([self.claim_bytes or self.item_bytes], self.operation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +178,11 @@ class QueryContract(Contract):
     @property
     def read_units(self) -> float:
         """The most read units of the largest page, eventually consistent."""
-        items = self.page.maximum + self.page.look_ahead
-        return math.ceil(items * self.item_bytes / _READ_UNIT) / 2
+        return self.page_cost(self.page.maximum).read_units
+
+    def page_cost(self, size: int) -> Cost:
+        """The most that a page of so many items takes, eventually consistent."""
+        return page_cost(size + self.page.look_ahead, self.item_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,11 +205,18 @@ class StepRule:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteContract(Contract):
-    """An atomic write: `reads` come first, then one request with the steps that apply, `most_steps` at most."""
+    """An atomic write: `reads` come first, then one request with the steps that apply, `most_steps` at most.
+
+    Where other writers were faster all of it is done again, in so many `rounds` at most. `fallbacks` are what else it
+    may ask of the store. `most_entries` is how many things one input may name; the contract's units are for so many.
+    """
 
     steps: tuple[StepRule, ...]
     most_steps: int
-    reads: tuple[str, ...] = ()
+    reads: tuple[Part, ...] = ()
+    fallbacks: tuple[Part, ...] = ()
+    rounds: int = 1
+    most_entries: int = 1
 
     ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem"})
 
@@ -232,6 +253,22 @@ class WriteContract(Contract):
             for _ in range(rule.most)
         ]
         return sum(sorted(units, reverse=True)[: self.most_steps])
+
+    def costs(self, field: str, entries: int) -> list[tuple[str, str, Cost]]:
+        """The operations that a field may send for so many entries, each with when it does and the most it takes."""
+        reads = self._costs_of(self.reads, field, entries)
+        write = (self.operation, ALWAYS, Cost(1, 0, 0, math.ceil(self.write_units * entries / self.most_entries)))
+        again = [(operation, MET_OTHERS, cost * (self.rounds - 1)) for operation, _, cost in (*reads, write)]
+        others = self._costs_of(self.fallbacks, field, entries)
+        return [*reads, write, *(again if self.rounds > 1 else ()), *others]
+
+    def _costs_of(self, parts: tuple[Part, ...], field: str, entries: int) -> list[tuple[str, str, Cost]]:
+        found = [(part, part.cost(entries, self.most_entries)) for part in parts if part.serves(field)]
+        # A batch of one key is sent as a GetItem.
+        return [
+            ("GetItem" if (part.operation, cost.items) == ("BatchGetItem", 1) else part.operation, part.when, cost)
+            for part, cost in found
+        ]
 
 
 def registry(contracts: Iterable[Contract]) -> dict[str, Contract]:

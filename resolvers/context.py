@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLResolveInfo, SelectionNode
 
-__all__ = ["Context", "Info", "selected_fields"]
+    from resolvers.admission import Admission
+
+__all__ = ["Context", "Info", "is_included", "selected_fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Context:
     principal: Principal
     page_size: int
     page_size_max: int
+    admission: Admission
     trace: Trace | None = None
     """Where the request's operations are written down, if it is to be explained."""
 
@@ -53,7 +56,7 @@ def selected_fields(info: Info, *path: str) -> set[str]:
 def _fields(sets: Iterable[SelectionSetNode | None], raw: GraphQLResolveInfo[Any]) -> Iterator[FieldNode]:
     for selection_set in sets:
         for node in selection_set.selections if selection_set else ():
-            if not _is_included(node, raw.variable_values):
+            if not is_included(node, raw.variable_values):
                 continue
             match node:
                 case FieldNode():
@@ -64,7 +67,8 @@ def _fields(sets: Iterable[SelectionSetNode | None], raw: GraphQLResolveInfo[Any
                     yield from _fields([raw.fragments[node.name.value].selection_set], raw)
 
 
-def _is_included(node: SelectionNode, variables: Any) -> bool:
+def is_included(node: SelectionNode, variables: Any) -> bool:
+    """Whether no directive leaves a selection out."""
     for directive in node.directives or ():
         name = directive.name.value
         if name not in {"skip", "include"}:

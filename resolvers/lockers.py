@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from resolvers.locations import Location
     from resolvers.owners import Owner
 
-__all__ = ["Locker", "LockerQueries", "listed"]
+__all__ = ["Locker", "LockerQueries", "listed", "reads_beside", "reads_record"]
 
 _RECORD_FIELDS = frozenset({"version", "createdAt", "ownerId", "owner", "locationId", "location"})
 """What a list's copy does not have, so that a list must read the lockers themselves to show it."""
@@ -198,9 +199,19 @@ class LockerQueries:
         else:
             loading = info.context.loaders.locker.load(plain_id)
         lazy = Lazy(loading=loading, name=f"locker {plain_id}")
-        if selected_fields(info) & _NESTED_READS:
+        if reads_beside(selected_fields(info)):
             return Locker._made(plain_id, lazy, None)  # noqa: SLF001  # the one place with a record on its way
         return Locker.of(await lazy.record())
+
+
+def reads_beside(wanted: AbstractSet[str]) -> bool:
+    """Whether, of these fields of a locker, some are read beside its record."""
+    return not _NESTED_READS.isdisjoint(wanted)
+
+
+def reads_record(wanted: AbstractSet[str]) -> bool:
+    """Whether a list must read the lockers themselves to show these fields."""
+    return not _RECORD_FIELDS.isdisjoint(wanted)
 
 
 async def listed(info: Info, page: Page[LockerSummary]) -> Connection[Locker]:
@@ -209,7 +220,7 @@ async def listed(info: Info, page: Page[LockerSummary]) -> Connection[Locker]:
     From the copies alone where they show all that is asked; else all that is shown of a locker is from one read of it.
     """
     wanted = selected_fields(info, "nodes") | selected_fields(info, "edges", "node")
-    if not wanted & _RECORD_FIELDS:
+    if not reads_record(wanted):
         return connection_of(page, Locker.listed)
     loaders = info.context.loaders
     ids = [summary.locker_id for _, summary in page.entries]

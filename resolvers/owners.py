@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Annotated
 
 import strawberry
@@ -35,7 +36,7 @@ from resolvers.relay import (
 )
 from resolvers.reservations import Reservation
 
-__all__ = ["Owner", "OwnerMutations", "OwnerQueries"]
+__all__ = ["Owner", "OwnerMutations", "OwnerQueries", "reads_profile"]
 
 _LISTS = frozenset({"lockers", "reservations", "bookings", "notifications"})
 _KNOWN_FIELDS = _LISTS | {"id", "ownerId", "__typename"}
@@ -167,6 +168,11 @@ class Owner(Node):
         return connection_of(page, Notification.of)
 
 
+def reads_profile(wanted: AbstractSet[str]) -> bool:
+    """Whether these fields of an owner need more than its id; what is asked for by its id alone is still looked up."""
+    return not (wanted & _LISTS and wanted <= _KNOWN_FIELDS)
+
+
 @strawberry.type
 class OwnerQueries:
     """Merged into Query."""
@@ -180,7 +186,7 @@ class OwnerQueries:
         """QC-20; null with NOT_FOUND where there is none. With only lists asked for, the profile is not read."""
         plain_id = OwnerId(require_id(owner_id, "ownerId"))
         wanted = selected_fields(info)
-        if wanted & _LISTS and wanted <= _KNOWN_FIELDS:
+        if not reads_profile(wanted):
             return Owner.at(plain_id, Lazy())
         lazy = Lazy(loading=info.context.loaders.owner.load(plain_id), name=f"owner {plain_id}")
         if wanted & _LISTS:

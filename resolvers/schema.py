@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import strawberry
-from graphql import MiddlewareManager, OperationDefinitionNode
+from graphql import MiddlewareManager, OperationDefinitionNode, parse, validate
 from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
 
+from resolvers.admission import PlanFirst
 from resolvers.booking_mutations import BookingMutations
 from resolvers.bookings import BookingQueries
 from resolvers.calendar import CalendarMutations
 from resolvers.errors import ERROR_TYPES
 from resolvers.events import AccessEventMutations
+from resolvers.fieldkinds import FieldKinds
 from resolvers.locations import LocationMutations, LocationQueries
 from resolvers.locker_mutations import LockerMutations
 from resolvers.lockers import LockerQueries
 from resolvers.nodes import NodeQueries
 from resolvers.owners import OwnerMutations, OwnerQueries
 from resolvers.paths import note_path
+from resolvers.planner import plan_of
 from resolvers.reservations import ReservationMutations, ReservationQueries
 from resolvers.scalars import schema_config
+from resolvers.selection import check_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from graphql import GraphQLError
+    from graphql import DocumentNode, GraphQLError
     from strawberry.types import ExecutionContext
 
-__all__ = ["build_schema"]
+    from resolvers.plan import Plan
+    from resolvers.planner import PageSizes
+
+__all__ = ["SmartLockerSchema", "build_schema"]
 
 Query: Any = merge_types(
     "Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries, LocationQueries, BookingQueries)
@@ -65,7 +73,30 @@ class OneOperation(SchemaExtension):
 
 
 class SmartLockerSchema(strawberry.Schema):
-    """Leaves the errors to the HTTP layer, which knows the request they belong to."""
+    """Knows what a document costs; leaves the errors to the HTTP layer, which knows the request they belong to."""
+
+    @cached_property
+    def _field_kinds(self) -> FieldKinds:
+        return FieldKinds(self._schema)
+
+    def document(self, text: str, operation_name: str | None, variables: dict[str, Any]) -> DocumentNode:
+        """A document that is valid, and has this operation for these variables.
+
+        Raises:
+            GraphQLError: where it is not or has not.
+        """
+        document = parse(text)
+        errors = validate(self._schema, document)
+        if errors:
+            raise errors[0]
+        check_variables(self._schema, document, operation_name, variables)
+        return document
+
+    def plan(
+        self, document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any], sizes: PageSizes
+    ) -> Plan:
+        """What an operation of a valid document would ask of the store at most."""
+        return plan_of(self._field_kinds, document, operation_name, variables, sizes)
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Logs nothing here."""
@@ -85,5 +116,5 @@ def build_schema() -> SmartLockerSchema:
         mutation=Mutation,
         types=ERROR_TYPES,
         config=schema_config(),
-        extensions=[OneOperation, ParserCache, ValidationCache],
+        extensions=[OneOperation, ParserCache, ValidationCache, PlanFirst],
     )

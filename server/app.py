@@ -18,6 +18,7 @@ from loaders.backend import Backend
 from loaders.batch import open_loaders
 from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.recording import RecordedStore
+from resolvers.admission import Admission
 from resolvers.context import Context
 from resolvers.schema import build_schema
 from server.documents import Documents, read_manifest
@@ -66,8 +67,15 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
         ((store, backend),) = backends
         if trace is not None:
             backend = replace(backend, store=RecordedStore(store, trace))
-        loaders = open_loaders(backend, traced=trace is not None)
-        return Context(backend, loaders, DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max, trace)
+        return Context(
+            backend,
+            open_loaders(backend, traced=trace is not None),
+            DEVELOPMENT_ADMIN,
+            settings.page_size,
+            settings.page_size_max,
+            Admission(settings.maximum),
+            trace=trace,
+        )
 
     return Starlette(
         routes=[

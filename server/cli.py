@@ -30,6 +30,7 @@ from server.app import create_app, utc_now
 from server.documentation import access_patterns
 from server.documents import ManifestError
 from server.measured import MEASURED, MeasurementError, measure, written
+from server.planning import ExplainError, plan_file, plan_table, refusal
 from server.settings import Settings
 from server.store import connect
 
@@ -50,6 +51,7 @@ for name, group in (("table", table_app), ("demo", demo_app), ("schema", schema_
 
 _SCHEMA_PATH = Path("schema.graphql")
 _CONTRACTS_PATH = Path("docs/access-patterns.md")
+_WIDE = 160  # where there is no terminal that has a width
 
 
 class CommandError(Exception):
@@ -60,6 +62,25 @@ class CommandError(Exception):
 def serve() -> None:
     """Serve the API; without SMARTLOCKER_ENDPOINT_URL also run the embedded store, with demo data the first time."""
     _run(_serve(_settings()))
+
+
+@app.command()
+def explain(
+    file: Annotated[str, typer.Argument(help="A GraphQL document; - for the standard input.")],
+    variables: Annotated[str, typer.Option(help="Its variables as JSON, or @ and the name of a file.")] = "{}",
+    operation: Annotated[str | None, typer.Option(help="Which operation, where there are several.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As clients get it.")] = False,
+) -> None:
+    """Say what a document would ask of the store at most; it is not run, and no store is needed."""
+    settings = _settings()
+    plan = plan_file(settings, file, variables, operation)
+    if as_json:
+        typer.echo(json.dumps(plan.json(settings.maximum), indent=2))
+    else:
+        Console(width=None if sys.stdout.isatty() else _WIDE).print(plan_table(settings, plan))
+    why = refusal(settings, plan)
+    if why is not None:
+        raise CommandError(f"QUERY_TOO_COMPLEX: {why}")
 
 
 @table_app.command("create")
@@ -160,7 +181,14 @@ def main() -> None:
     """Runs the command; what its user can mend is said in one line."""
     try:
         app()
-    except (CommandError, EmbeddedStoreError, ManifestError, MeasurementError, TableProblemError) as error:
+    except (
+        CommandError,
+        EmbeddedStoreError,
+        ExplainError,
+        ManifestError,
+        MeasurementError,
+        TableProblemError,
+    ) as error:
         typer.echo(f"smartlocker: {' '.join(str(error).split())}", err=True)
         sys.exit(1)
 

@@ -62,7 +62,7 @@ def _section(contract: Contract) -> str:
             lines.append(f"- Consistency: {contract.consistency.value}")
             lines.append(f"- Cost: {contract.read_units:g} read units at most")
         case WriteContract():
-            lines += [f"- Reads: {read}" for read in contract.reads]
+            lines += [f"- Reads: {read.text}" for read in contract.reads]
             several = f"TransactWriteItems, at most {contract.most_steps} items"
             is_put = contract.operation == "PutItem"
             lines.append(f"- {f'PutItem of one item, or {several}' if is_put else several}:")

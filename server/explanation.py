@@ -1,4 +1,4 @@
-"""Explaining a request after it ran: who may ask, what is written down, and what is told."""
+"""Explaining a request: who may ask, what is written down, and what is told."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from server.incoming import RefusedError
 
 if TYPE_CHECKING:
     from domain.principal import Principal
+    from resolvers.context import Context
     from server.incoming import Operation
 
 __all__ = ["Explainers", "check_explain", "extensions_of", "trace_of"]
@@ -32,11 +33,18 @@ def check_explain(operation: Operation, explainers: Explainers, principal: Princ
         raise RefusedError(403, "You may not ask how a request is answered.", "FORBIDDEN")
 
 
-def extensions_of(operation: Operation, trace: Trace) -> dict[str, Any]:
-    """What is told beside the data of a request that ran."""
-    extensions: dict[str, Any] = {}
-    if operation.explain == "after":
-        extensions["explain"] = trace.explanation()
-    if operation.cost:
-        extensions["cost"] = {"actual": trace.cost()}
-    return extensions
+def extensions_of(operation: Operation, context: Context, *, ran: bool) -> dict[str, Any]:
+    """What is told beside the data. The cost needs a plan alone, so that what was refused as too dear has one too."""
+    plan, trace = context.admission.plan, context.trace
+    told: dict[str, Any] = {}
+    if ran and operation.explain == "after" and trace is not None:
+        told["explain"] = trace.explanation()
+    if ran and operation.explain == "plan" and plan is not None:
+        told["explain"] = {"plan": plan.json(context.admission.maximum)}
+    if operation.cost and plan is not None and trace is not None:
+        told["cost"] = {
+            "worstCase": plan.worst_case,
+            "actual": trace.cost(),
+            "maximum": context.admission.maximum.json,
+        }
+    return told

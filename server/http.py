@@ -89,6 +89,7 @@ class GraphQLEndpoint:
         operation = await read_operation(request)
         trace = trace_of(operation)
         context = self._new_context(trace)
+        context.admission.only_plan = operation.explain == "plan"
         check_explain(operation, self._explainers, context.principal)
         try:
             result = await self._schema.execute(
@@ -114,8 +115,8 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
-            if trace is not None:
-                answer["extensions"] = extensions_of(operation, trace)
+        if extensions := extensions_of(operation, context, ran=not failed_before):
+            answer["extensions"] = extensions
         return _json(answer, 400 if failed_before and media_type == GRAPHQL else _OK, media_type)
 
 

@@ -23,7 +23,9 @@ from loaders.demo import DemoShape, load_demo
 from loaders.table.client import open_store
 from loaders.table.recording import RecordedStore
 from loaders.trace import Trace
+from resolvers.admission import Admission
 from resolvers.context import Context
+from resolvers.plan import Maximum
 from resolvers.schema import build_schema
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ MEASURED = Path(__file__).with_name("measured.json")
 
 _DOCUMENTS = Path(__file__).with_name("measured.graphql")
 _NOW = Instant("2026-03-01T12:00:00.000Z")
+_MAXIMUM = Maximum(read_units=25_000, operations=1000)
 _TIMES = frozenset({"startMs", "durationMs"})
 
 
@@ -81,7 +84,8 @@ async def _explained(store: DynamoStore, schema: SmartLockerSchema, document: st
     trace = Trace()
     ids = itertools.count(1)
     backend = Backend(RecordedStore(store, trace), lambda: _NOW, lambda: f"made-here-{next(ids)}", timedelta(days=30))
-    context = Context(backend, open_loaders(backend, traced=True), DEVELOPMENT_ADMIN, 25, 100, trace)
+    loaders = open_loaders(backend, traced=True)
+    context = Context(backend, loaders, DEVELOPMENT_ADMIN, 25, 100, Admission(_MAXIMUM), trace)
     result = await schema.execute(document, context_value=context)
     if result.errors or any((payload or {}).get("userErrors") for payload in (result.data or {}).values()):
         raise MeasurementError(f"{document}\n{result}")

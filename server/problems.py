@@ -8,7 +8,7 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from domain.errors import SmartLockerError
+from domain.errors import SmartLockerError, TooComplexError
 
 __all__ = ["describe_errors", "internal_message", "request_error"]
 
@@ -54,7 +54,8 @@ def _extensions(error: GraphQLError, *, executed: bool) -> dict[str, Any]:
     cause = error.original_error
     if isinstance(cause, SmartLockerError):
         place = {"inputPath": list(cause.path)} if cause.path else {}
-        return {"code": cause.code, "status": cause.status, **place}
+        details = cause.details if isinstance(cause, TooComplexError) else {}
+        return {"code": cause.code, "status": cause.status, **place, **details}
     if isinstance(error, GraphQLSyntaxError):
         return {"code": "GRAPHQL_PARSE_FAILED", "status": 400}
     if not executed:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, FilePath, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from loaders.contract import MOST_ITEMS
+from resolvers.plan import Maximum
 
 __all__ = ["Settings"]
 
@@ -59,6 +60,12 @@ class Settings(BaseSettings):
     page_size_max: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = Field(
         default=MOST_ITEMS, description="The most items that a page may hold."
     )
+    max_read_units: Annotated[int, Field(ge=1)] = Field(
+        default=25_000, description="The most read units that one request may take in the worst case."
+    )
+    max_operations: Annotated[int, Field(ge=1)] = Field(
+        default=1000, description="The most operations of the store that one request may take in the worst case."
+    )
     trusted_documents_file: FilePath | None = Field(
         default=None,
         description="A manifest of trusted documents as relay-compiler and graphql-codegen write it, read once.",
@@ -91,6 +98,11 @@ class Settings(BaseSettings):
     def is_embedded(self) -> bool:
         """Whether the store runs as part of this process."""
         return self.endpoint_url is None
+
+    @property
+    def maximum(self) -> Maximum:
+        """The most that one request may take of the store."""
+        return Maximum(self.max_read_units, self.max_operations)
 
     @property
     def longest_reservation(self) -> timedelta:

@@ -23,6 +23,7 @@ from loaders.table.values import item_from_wire
 from server.app import create_app, new_id
 from server.settings import Settings
 from tests.api import Api
+from tests.planned import planned
 from tests.wire import Wire, open_wire
 
 if TYPE_CHECKING:
@@ -105,6 +106,17 @@ def wire(shared_wire: Wire, table: str) -> Iterator[Wire]:
     shared_wire.reset()
     yield shared_wire
     shared_wire.reset()
+
+
+@pytest.fixture(autouse=True)
+def beyond_plan(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """Every request that a test sends to the application is held against its plan; what was wrong fails the test."""
+    if "wire" not in request.fixturenames:
+        yield []
+        return
+    with planned(request.getfixturevalue("shared_wire")) as wrong:
+        yield wrong
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from domain.errors import (
 )
 from loaders import keys
 from loaders.contract import GetContract, Order, Page, QueryContract, StepRule, WriteContract
+from loaders.contracts.locations import LOCATION_BYTES
+from loaders.cost import Part
 from loaders.table.operations import Action
 
 __all__ = ["BOOKING_BYTES", "QC_40", "QC_41", "QC_42", "QC_43", "QC_44", "QC_45", "QC_46", "QC_47", "QC_48", "QC_49"]
@@ -51,7 +53,13 @@ QC_40 = WriteContract(
     id="QC-40",
     purpose="Request a booking",
     operation="TransactWriteItems",
-    reads=("BatchGetItem of the location and the booking, strong",),
+    reads=(
+        Part(
+            text="BatchGetItem of the location and the booking, strong",
+            operation="BatchGetItem",
+            sizes=(LOCATION_BYTES, BOOKING_BYTES),
+        ),
+    ),
     steps=(
         StepRule(name="booking", action=Action.PUT, key=keys.booking, condition=_IS_NEW, index_writes=1),
         StepRule(name="copy", action=Action.PUT, key=keys.owner_booking, condition=_IS_NEW),
@@ -93,7 +101,16 @@ QC_43 = WriteContract(
     id="QC-43",
     purpose="Approve, reject or cancel a booking",
     operation="TransactWriteItems",
-    reads=("GetItem of the booking, strong", "to cancel: then GetItem of its location, strong"),
+    reads=(
+        Part(text="GetItem of the booking, strong", operation="GetItem", sizes=(BOOKING_BYTES,)),
+        Part(
+            text="to cancel: then GetItem of its location, strong",
+            operation="GetItem",
+            sizes=(LOCATION_BYTES,),
+            fields=("Mutation.cancelBooking",),
+        ),
+    ),
+    rounds=12,
     steps=(
         StepRule(
             name="booking",
@@ -213,7 +230,21 @@ QC_49 = WriteContract(
     id="QC-49",
     purpose="Create or delete a calendar event",
     operation="TransactWriteItems",
-    reads=("to delete: GetItem of the claim, strong", "where the id is taken: BatchGetItem of the half days, strong"),
+    reads=(
+        Part(
+            text="to delete: GetItem of the claim, strong",
+            operation="GetItem",
+            sizes=(_SLOT_BYTES,),
+            fields=("Mutation.deleteCalendarEvent",),
+        ),
+        Part(
+            text="where the id is taken: BatchGetItem of the half days, strong",
+            operation="BatchGetItem",
+            sizes=(_SLOT_BYTES,) * _SLOTS_A_DAY,
+            when="only where the eventId was used before",
+            fields=("Mutation.createCalendarEvent",),
+        ),
+    ),
     steps=(
         StepRule(name="claim", action=Action.PUT, key=keys.calendar_claim, condition=_IS_NEW, when="creating"),
         _SLOT,

@@ -6,6 +6,8 @@ from domain.commands import EVENTS_AT_ONCE
 from domain.errors import BadCursorError, BadInputError, IdTakenError, MissingError
 from loaders import keys
 from loaders.contract import GetContract, Order, Page, QueryContract, StepRule, WriteContract
+from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.table.operations import Action
 
 __all__ = ["QC_08", "QC_09", "QC_10", "QC_16"]
@@ -19,7 +21,34 @@ QC_08 = WriteContract(
     id="QC-08",
     purpose="Write an access event",
     operation="PutItem",
-    reads=("QC-01, so that no event is written for a locker that does not exist",),
+    reads=(
+        Part(
+            text="QC-01, so that no event is written for a locker that does not exist",
+            operation="BatchGetItem",
+            sizes=(LOCKER_BYTES,) * EVENTS_AT_ONCE,
+            consistent=False,
+        ),
+    ),
+    fallbacks=(
+        Part(
+            operation="BatchGetItem",
+            sizes=(LOCKER_BYTES,) * EVENTS_AT_ONCE,
+            when="only where a locker is too new for a plain read",
+        ),
+        Part(
+            operation="GetItem",
+            sizes=(_EVENT_BYTES,),
+            most=EVENTS_AT_ONCE * LOOKS_FOR_CLAIMED,
+            when="only where an eventId was used before",
+        ),
+        Part(
+            operation="TransactWriteItems",
+            sizes=(_EVENT_BYTES + _CLAIM_BYTES,),
+            most=EVENTS_AT_ONCE,
+            when="only where an eventId was used before",
+        ),
+    ),
+    most_entries=EVENTS_AT_ONCE,
     steps=(
         StepRule(name="event", action=Action.PUT, key=keys.event, condition=_IS_NEW, most=EVENTS_AT_ONCE),
         StepRule(

@@ -13,6 +13,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.contract import GetContract, Order, Page, QueryContract, StepRule, WriteContract
 from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.cost import Part
 from loaders.table.operations import Action
 
 __all__ = ["LOCATION_BYTES", "QC_30", "QC_31", "QC_32", "QC_33", "QC_34"]
@@ -74,7 +75,7 @@ QC_33 = WriteContract(
     id="QC-33",
     purpose="Change, deactivate or reactivate a location",
     operation="TransactWriteItems",
-    reads=("GetItem of the location, strong",),
+    reads=(Part(text="GetItem of the location, strong", operation="GetItem", sizes=(LOCATION_BYTES,)),),
     steps=(
         StepRule(
             name="location",

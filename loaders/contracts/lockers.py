@@ -12,7 +12,8 @@ from domain.errors import (
     VersionConflictError,
 )
 from loaders import keys
-from loaders.contract import Consistency, GetContract, Page, QueryContract, StepRule, WriteContract
+from loaders.contract import MOST_ITEMS, Consistency, GetContract, Page, QueryContract, StepRule, WriteContract
+from loaders.cost import Part
 from loaders.table.operations import Action
 
 __all__ = ["LOCKER_BYTES", "QC_01", "QC_02", "QC_03", "QC_06", "QC_11", "QC_12"]
@@ -54,7 +55,15 @@ _LOCATION_IS_ACTIVE = StepRule(
     item_bytes=8000,
 )
 _COPIES = (_COPY_EXISTS, _COPY_MENDED, _PLACE_COPY_EXISTS, _PLACE_COPY_MENDED)
-_LOCKER_READ = "GetItem of the locker, strong"
+_LOCKER_READ = Part(text="GetItem of the locker, strong", operation="GetItem", sizes=(LOCKER_BYTES,))
+
+
+def _again(sizes: int) -> tuple[Part, ...]:
+    """Older data may have no copy: then the whole is written once more, with what is missing."""
+    return (
+        Part(operation="TransactWriteItems", sizes=(LOCKER_BYTES,) * sizes, when="only where older data has no copy"),
+    )
+
 
 QC_01 = GetContract(
     id="QC-01",
@@ -74,6 +83,14 @@ QC_01 = GetContract(
     errors=(MissingError, BadInputError),
     note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
     item_bytes=LOCKER_BYTES,
+    fallbacks=(
+        Part(
+            operation="BatchGetItem",
+            sizes=(LOCKER_BYTES,) * MOST_ITEMS,
+            when="only where a locker of the list is too new for a plain read",
+            fields=("Owner.lockers", "Location.lockers"),
+        ),
+    ),
 )
 
 QC_02 = QueryContract(
@@ -94,6 +111,7 @@ QC_03 = WriteContract(
     operation="TransactWriteItems",
     reads=(_LOCKER_READ,),
     steps=(_LOCKER_AS_READ, *_COPIES),
+    fallbacks=_again(3),
     most_steps=3,
     fields=("Mutation.updateLockerStatus",),
     errors=(BadInputError, MissingError, InvalidTransitionError, VersionConflictError),
@@ -114,6 +132,7 @@ QC_06 = WriteContract(
         _PLACE_COPY_EXISTS,
         _PLACE_COPY_MENDED,
     ),
+    fallbacks=_again(5),
     most_steps=5,
     fields=("Mutation.transferLocker",),
     errors=(BadInputError, MissingError, VersionConflictError),
@@ -169,6 +188,7 @@ QC_12 = WriteContract(
         ),
         _LOCATION_IS_ACTIVE,
     ),
+    fallbacks=_again(5),
     most_steps=5,
     fields=("Mutation.renameLocker", "Mutation.moveLocker"),
     errors=(BadInputError, MissingError, LocationInactiveError, VersionConflictError),

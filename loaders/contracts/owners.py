@@ -5,6 +5,7 @@ from __future__ import annotations
 from domain.errors import BadInputError, EmailTakenError, IdTakenError, MissingError, VersionConflictError
 from loaders import keys
 from loaders.contract import GetContract, StepRule, WriteContract
+from loaders.cost import Part
 from loaders.table.operations import Action
 
 __all__ = ["OWNER_BYTES", "QC_20", "QC_21", "QC_22"]
@@ -38,7 +39,14 @@ QC_22 = WriteContract(
     id="QC-22",
     purpose="Create or change an owner",
     operation="TransactWriteItems",
-    reads=("for a change: GetItem of the owner, strong",),
+    reads=(
+        Part(
+            text="for a change: GetItem of the owner, strong",
+            operation="GetItem",
+            sizes=(OWNER_BYTES,),
+            fields=("Mutation.updateOwner",),
+        ),
+    ),
     steps=(
         StepRule(
             name="new owner",

@@ -15,15 +15,22 @@ from domain.errors import (
 from loaders import keys
 from loaders.contract import Consistency, GetContract, Order, Page, QueryContract, StepRule, WriteContract
 from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.contracts.owners import OWNER_BYTES
+from loaders.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.table.operations import Action
 
-__all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15"]
+__all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15", "STRIDE"]
+
+STRIDE = 1000  # about as many as the 1 MB hold at which the store cuts an answer off
 
 _RESERVATION_BYTES = 800
 _IS_NEW = "attribute_not_exists(#PK)"
 _EXISTS = "attribute_exists(#PK)"
 _POINTER_AS_READ = "#reservationId = :pointed"
 _BOTH = (Order.ASC, Order.DESC)
+_STRETCH = (_RESERVATION_BYTES,) * STRIDE
+_ROUNDS = 24
+_CLAIMED = "only where the claim is seen before the reservation"
 
 _GUARD_FIRST = StepRule(
     name="first guard",
@@ -88,9 +95,26 @@ QC_04 = WriteContract(
     purpose="Create a reservation",
     operation="TransactWriteItems",
     reads=(
-        "BatchGetItem of locker, owner, guard, pointer and claim, strong",
-        "then Query of reservations starting from startAt - longest to endAt, latest first, strong",
+        Part(
+            text="BatchGetItem of locker, owner, guard, pointer and claim, strong",
+            operation="BatchGetItem",
+            sizes=(LOCKER_BYTES, OWNER_BYTES, *(_RESERVATION_BYTES,) * 3),
+        ),
+        Part(
+            text="then Query of reservations starting from startAt - longest to endAt, latest first, strong",
+            operation="Query",
+            sizes=_STRETCH,
+        ),
     ),
+    fallbacks=(
+        Part(
+            operation="GetItem",
+            sizes=(_RESERVATION_BYTES,),
+            most=LOOKS_FOR_CLAIMED,
+            when="only where the reservationId was used before",
+        ),
+    ),
+    rounds=_ROUNDS,
     steps=(
         _GUARD_FIRST,
         _GUARD,
@@ -145,6 +169,14 @@ QC_07 = GetContract(
     note="Several in one request are one BatchGetItem of up to 100 keys. Where the pointed reservation has ended: a "
     "GetItem of the guard, one Query for the next one, and a conditional repair of the pointer, once.",
     item_bytes=_RESERVATION_BYTES,
+    fallbacks=tuple(
+        Part(operation=operation, sizes=sizes, when="only where the pointed reservation has ended")
+        for operation, sizes in (
+            ("GetItem", (_RESERVATION_BYTES,)),
+            ("Query", _STRETCH),
+            ("TransactWriteItems", (_RESERVATION_BYTES,) * 3),
+        )
+    ),
 )
 
 QC_13 = WriteContract(
@@ -152,9 +184,39 @@ QC_13 = WriteContract(
     purpose="Cancel or extend a reservation",
     operation="TransactWriteItems",
     reads=(
-        "BatchGetItem of guard, pointer and claim, strong",
-        "then GetItem of the reservation, and beside it a Query of the ones that start after it, strong",
+        Part(
+            text="BatchGetItem of guard, pointer and claim, strong",
+            operation="BatchGetItem",
+            sizes=(_RESERVATION_BYTES,) * 3,
+        ),
+        Part(
+            text="then GetItem of the reservation, strong",
+            operation="GetItem",
+            sizes=(_RESERVATION_BYTES,),
+        ),
+        Part(
+            text="beside it, to extend: Query of the ones that start after it, strong",
+            operation="Query",
+            sizes=_STRETCH,
+            fields=("Mutation.extendReservation",),
+        ),
+        Part(
+            text="beside it, to cancel what the pointer names: the same Query",
+            operation="Query",
+            sizes=_STRETCH,
+            when="only where the reservation is the current or next one",
+            fields=("Mutation.cancelReservation",),
+        ),
     ),
+    fallbacks=(
+        Part(
+            operation="GetItem",
+            sizes=(_RESERVATION_BYTES,),
+            most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1),
+            when=_CLAIMED,
+        ),
+    ),
+    rounds=_ROUNDS,
     steps=(
         _GUARD_FIRST,
         _GUARD,
@@ -200,4 +262,5 @@ QC_15 = GetContract(
     errors=(MissingError, BadInputError),
     note="`node` knows the start from the global id, so there it is one read, and several are one BatchGetItem.",
     item_bytes=_RESERVATION_BYTES,
+    fallbacks=(Part(operation="GetItem", sizes=(_RESERVATION_BYTES,), when=_CLAIMED, fields=("Query.reservation",)),),
 )

@@ -59,8 +59,6 @@ __all__ = [
     "slots_for",
 ]
 
-_ATTEMPTS = 12
-
 
 async def request_booking(backend: Backend, command: RequestBooking) -> Booking:
     """Asks for a day or half day that has not begun at the location (QC-40)."""
@@ -107,7 +105,7 @@ async def reject_booking(backend: Backend, command: RejectBooking) -> Booking:
 
 async def cancel_booking(backend: Backend, command: CancelBooking) -> Booking:
     """Gives a booking up before its day, and frees what it had (QC-43)."""
-    async for _ in attempts(_ATTEMPTS):
+    async for _ in attempts(QC_43.rounds):
         booking = await _read(backend, command.booking_id)
         if booking.owner_id != command.owner_id:
             raise ForbiddenError("Only who asked for a booking may cancel it.", ("input", "ownerId"))
@@ -244,7 +242,7 @@ async def _decide(
     backend: Backend, command: ApproveBooking | RejectBooking, status: BookingStatus, reason: str | None
 ) -> Booking:
     build = approving if status is BookingStatus.APPROVED else rejecting
-    async for _ in attempts(_ATTEMPTS):
+    async for _ in attempts(QC_43.rounds):
         booking = await _read(backend, command.booking_id)
         if booking.status is status:
             return booking

@@ -11,6 +11,7 @@ from domain.models import AccessEvent, EventId
 from domain.schedule import check_event_time
 from loaders import keys
 from loaders.contracts import QC_08
+from loaders.cost import LOOKS_FOR_CLAIMED
 from loaders.items import ACCESS_EVENT, EVENT_CLAIM, DamagedItemError, EventClaim
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 from loaders.table.operations import Put
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from loaders.table.operations import Key, Step, Transact
 
 __all__ = ["Entry", "putting", "record_access_events", "recording"]
-
-_CLAIMED_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ async def _recorded_before(
 
 async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
     key = keys.event(claim.locker_id, claim.timestamp, claim.event_id)
-    async for _ in attempts(_CLAIMED_ATTEMPTS):  # the claim may be to be seen a moment before what it claims
+    async for _ in attempts(LOOKS_FOR_CLAIMED):  # the claim may be to be seen a moment before what it claims
         item = await store.get(QC_08.get(key, consistent=True))
         if item is not None:
             return ACCESS_EVENT.decode(item)

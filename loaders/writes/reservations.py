@@ -21,6 +21,7 @@ from domain.schedule import check_ahead, check_order, has_ended, overlaps
 from domain.times import shift
 from loaders import keys
 from loaders.contracts import QC_04, QC_13
+from loaders.cost import LOOKS_FOR_CLAIMED
 from loaders.items import (
     ACTIVE_POINTER,
     GUARD,
@@ -57,9 +58,6 @@ if TYPE_CHECKING:
 
 __all__ = ["cancel_reservation", "changing", "create_reservation", "creating", "extend_reservation"]
 
-_ATTEMPTS = 24
-_CLAIMED_ATTEMPTS = 5
-
 
 @dataclass(frozen=True, slots=True)
 class _Ledger:
@@ -77,7 +75,7 @@ async def create_reservation(backend: Backend, command: CreateReservation) -> Re
     check_order(command.start_at, command.end_at, "endAt")
     reservation_id = command.reservation_id or ReservationId(backend.new_id())
     content = fingerprint(command, without="reservation_id")
-    async for _ in attempts(_ATTEMPTS):
+    async for _ in attempts(QC_04.rounds):
         ledger = await _open(backend.store, QC_04, command.locker_id, reservation_id, command.owner_id)
         if ledger.claim is not None:
             return await _first_result(backend.store, ledger.claim, content)
@@ -115,7 +113,7 @@ async def create_reservation(backend: Backend, command: CreateReservation) -> Re
 
 async def cancel_reservation(backend: Backend, command: CancelReservation) -> Reservation:
     """Gives a reservation up; one that is cancelled already is answered as it is (QC-13)."""
-    async for _ in attempts(_ATTEMPTS):
+    async for _ in attempts(QC_13.rounds):
         now = backend.clock()
         ledger, claim = await _open_existing(backend.store, command)
         points_here = ledger.pointer is not None and ledger.pointer.reservation_id == command.reservation_id
@@ -137,7 +135,7 @@ async def cancel_reservation(backend: Backend, command: CancelReservation) -> Re
 
 async def extend_reservation(backend: Backend, command: ExtendReservation) -> Reservation:
     """Moves a reservation's end further away; one that ends there already is answered as it is (QC-13)."""
-    async for _ in attempts(_ATTEMPTS):
+    async for _ in attempts(QC_13.rounds):
         now = backend.clock()
         ledger, claim = await _open_existing(backend.store, command)
         check_order(claim.start_at, command.new_end_at, "newEndAt")
@@ -262,7 +260,7 @@ async def _with_what_follows(
 
 async def _claimed(store: Store, contract: Contract, claim: ReservationClaim) -> Reservation:
     key = keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)
-    async for _ in attempts(_CLAIMED_ATTEMPTS):  # the claim may be to be seen a moment before what it claims
+    async for _ in attempts(LOOKS_FOR_CLAIMED):  # the claim may be to be seen a moment before what it claims
         item = await store.get(contract.get(key, consistent=True))
         if item is not None:
             return RESERVATION.decode(item)

@@ -12,6 +12,7 @@ from domain.schedule import effective_status
 from domain.times import shift
 from loaders import keys
 from loaders.contracts import QC_07, QC_13
+from loaders.contracts.reservations import STRIDE
 from loaders.items import ACTIVE_POINTER, GUARD, RESERVATION, Guard, difference
 from loaders.table.errors import StoreError, TransactionRefusedError
 from loaders.table.operations import Key, Transact
@@ -43,7 +44,6 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-_STRIDE = 1000  # about as many as the 1 MB hold at which the store cuts an answer off
 _REPAIR_ATTEMPTS = 5
 
 MOVED = frozenset(
@@ -83,7 +83,7 @@ async def walk(
         awaited = None
     start = None
     while True:
-        page = await store.query(contract.query(within, limit=_STRIDE, forward=forward, start=start, consistent=True))
+        page = await store.query(contract.query(within, limit=STRIDE, forward=forward, start=start, consistent=True))
         for key, item in page.items:
             if awaited is not None and (key.sk >= awaited.sk if forward else key.sk <= awaited.sk):
                 if key != awaited or not _is_at(item, guard):

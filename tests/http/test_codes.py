@@ -25,6 +25,9 @@ PAGE = (Path(__file__).parent.parent.parent / "docs" / "errors.md").read_text()
 
 OWNER = "query ($id: ID!) { owner(ownerId: $id) { name } }"
 LOCKERS = 'query ($after: String) { owner(ownerId: "ada") { lockers(after: $after) { nextCursor } } }'
+ALL_EVENTS = """{ owner(ownerId: "ada") {
+  lockers(first: 100) { nodes { accessEvents(first: 100) { nextCursor } } }
+} }"""
 CANCEL = mutation("cancelReservation", "reservation { status }")
 EXTEND = mutation("extendReservation", "reservation { endAt }")
 UNKNOWN_HASH = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
@@ -35,6 +38,7 @@ NEVER_RAN: list[tuple[str, int, dict[str, Any]]] = [
     ("GRAPHQL_VALIDATION_FAILED", 400, {"query": "{ unknown }"}),
     ("BAD_USER_INPUT", 400, {"query": OWNER, "variables": {"id": None}}),
     ("BAD_USER_INPUT", 400, {"query": OWNER, "variables": {"id": "ada"}, "operationName": "Unknown"}),
+    ("QUERY_TOO_COMPLEX", 400, {"query": ALL_EVENTS}),
     ("PERSISTED_QUERY_NOT_FOUND", 404, {"extensions": UNKNOWN_HASH}),
     ("PERSISTED_QUERY_NOT_FOUND", 404, {"documentId": "unknown"}),
 ]

@@ -29,6 +29,7 @@ ROOT = Path(__file__).parent.parent.parent
 COMMANDS = [
     (),
     ("serve",),
+    ("explain",),
     ("table",),
     ("table", "create"),
     ("table", "describe"),

@@ -1,0 +1,293 @@
+"""Makes the plan of a document before it runs, from the table of costs, the contracts and the selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from domain.bookings import LONGEST_CALENDAR_DAYS
+from domain.errors import TooComplexError
+from domain.times import count_days
+from loaders.contract import MOST_ITEMS, GetContract, QueryContract
+from loaders.contracts import QC_01
+from loaders.cost import ALWAYS, LARGE_PAGE, Cost
+from resolvers.costs import (
+    NODES,
+    Beside,
+    ByKey,
+    Claimed,
+    Days,
+    Nodes,
+    Paged,
+    Written,
+    fallback_costs,
+    item_units,
+    page_cost,
+    write_costs,
+)
+from resolvers.lockers import reads_beside, reads_record
+from resolvers.moments import Batch, Moment, Place
+from resolvers.owners import reads_profile
+from resolvers.plan import Plan, PlanNode
+from resolvers.relay import from_global_id
+from resolvers.selection import Fields, Selections, operation_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from graphql import DocumentNode, FieldNode, OperationDefinitionNode
+
+    from resolvers.fieldkinds import FieldKind, FieldKinds
+
+__all__ = ["PageSizes", "plan_of"]
+
+_DEEPEST = 50
+_SLOTS_A_DAY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PageSizes:
+    """How many items a page has: when none are asked for, and at most."""
+
+    default: int
+    maximum: int
+
+
+def plan_of(
+    kinds: FieldKinds,
+    document: DocumentNode,
+    operation_name: str | None,
+    variables: Mapping[str, Any],
+    sizes: PageSizes,
+) -> Plan:
+    """The plan of a valid document's operation.
+
+    Raises:
+        TooComplexError: where the document is too deep or selects too much to be planned at all.
+    """
+    operation = operation_of(document, operation_name)
+    if operation is None:
+        return Plan.of([], is_exact=True)
+    root = operation.operation.value.capitalize()
+    planner = _Planner(kinds, Selections(document, operation, variables, kinds.applies_to), sizes)
+    return planner.plan(root, operation)
+
+
+class _Planner:
+    """Walks the selection of one request; each kind of reading has a method that charges it and says what is below."""
+
+    def __init__(self, kinds: FieldKinds, selections: Selections, sizes: PageSizes) -> None:
+        self._kinds = kinds
+        self._selections = selections
+        self._sizes = sizes
+        self._batches: dict[tuple[str, Moment], Batch] = {}
+        self._loaded: dict[tuple[str, Hashable], Batch] = {}
+        self._asked: set[str] = set()
+        self._joined: dict[tuple[Moment, Moment], Moment] = {}
+        self._is_exact = True
+
+    def plan(self, root: str, operation: OperationDefinitionNode) -> Plan:
+        """The plan of an operation."""
+        fields = self._selections.fields(root, [operation])
+        tree: list[PlanNode] = []
+        # The fields of a query run together; mutations one after another, and each forgets what was read before it.
+        for group in [fields] if root == "Query" else [{key: same} for key, same in fields.items()]:
+            self._asked.clear()
+            tree += self._walk(root, group, Place(Moment(), 1, 1, None), "", 0)
+        for batch in self._batches.values():
+            batch.name_operations()
+        return Plan.of(tree, is_exact=self._is_exact)
+
+    def _walk(self, type_name: str, selected: Fields, place: Place, path: str, depth: int) -> list[PlanNode]:
+        """Charges all fields of a selection, then goes below each: what is asked in one moment must be known first."""
+        if depth > _DEEPEST:
+            raise TooComplexError(f"The document is more than {_DEEPEST} fields deep.")
+        kinds = self._kinds.of[type_name]
+        below = []
+        for key, fields in selected.items():
+            kind = kinds.get(fields[0].name.value)
+            if kind is not None:
+                node = PlanNode(f"{path}{key}", kind.name, place.times)
+                below.append((node, kind, fields, self._places(node, kind, fields, place)))
+        nodes = []
+        for node, kind, fields, places in below:
+            for target in kind.targets:
+                if target in places:
+                    inner = self._selections.fields(target, fields)
+                    node.children += self._walk(target, inner, places[target], f"{node.path}.", depth + 1)
+            if node.charges or node.children:
+                nodes.append(node)
+        return nodes
+
+    def _places(self, node: PlanNode, kind: FieldKind, fields: list[FieldNode], place: Place) -> dict[str, Place]:
+        match kind.reading:
+            case None:
+                below = place.below(kind)
+            case ByKey() as reading:
+                below = self._by_key(node, reading, fields, place)
+            case Beside(contract):
+                below = self._beside(node, contract, place)
+            case Paged() as reading:
+                below = self._paged(node, reading, fields, place)
+            case Claimed() as reading:
+                below = self._claimed(node, reading, fields, place)
+            case Days(contract):
+                below = self._days(node, contract, fields, place)
+            case Written() as reading:
+                below = self._written(node, reading, fields)
+            case Nodes(argument):
+                return self._nodes(node, argument, fields, place)
+        return dict.fromkeys(kind.targets, below)
+
+    def _by_key(self, node: PlanNode, reading: ByKey, fields: list[FieldNode], place: Place) -> Place:
+        contract = reading.contract
+        if reading.argument is None:
+            source: Hashable = (place.source, node.field)
+            batch = self._load(node, contract, source, place, place.loading or place.moment)
+            return Place(batch, place.times, min(place.together, MOST_ITEMS), source, when=place.when)
+        key = self._selections.value(fields[0], reading.argument)
+        source = (contract.id, (str(key),))
+        if node.field == "Query.owner" and not reads_profile(self._names("Owner", fields)):
+            return Place(place.moment, 1, 1, source)
+        if reading.consistent and self._selections.value(fields[0], "consistent") is True:
+            node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, 2 * item_units(contract)))
+            known = Moment()
+        else:
+            known = self._load(node, contract, source, place, place.moment)
+        if node.field == "Query.locker" and reads_beside(self._names("Locker", fields)):
+            return Place(place.moment, 1, 1, source, loading=known)
+        return Place(known, 1, 1, source)
+
+    def _beside(self, node: PlanNode, contract: GetContract | QueryContract, place: Place) -> Place:
+        source = (place.source, node.field)
+        is_new = (contract.id, source) not in self._loaded
+        batch: Moment = self._load(node, contract, source, place, place.moment)
+        if is_new and isinstance(contract, GetContract):
+            for operation, when, cost in fallback_costs(contract):
+                node.charge(contract.id, operation, when, cost * place.times)
+        if place.loading is not None:
+            joined = (place.loading, batch)
+            batch = self._joined.setdefault(joined, Moment(max(place.loading.count, batch.count)))
+        return Place(batch, place.times, min(place.together, MOST_ITEMS), source, when=place.when)
+
+    def _paged(self, node: PlanNode, reading: Paged, fields: list[FieldNode], place: Place) -> Place:
+        size = self._size(fields[0])
+        contract, times = reading.contract, place.times
+        self._query(node, contract, size, place)
+        moment, loading = Moment(times), None
+        if reading.lockers and reads_record(self._listed(fields)):
+            page = Place(moment, times * size, size, node, when=place.when)
+            loading = self._load(node, QC_01, (node, "record"), page, moment)
+            for operation, when, cost in fallback_costs(QC_01, size, MOST_ITEMS):
+                node.charge(QC_01.id, operation, when, cost * times)
+        return Place(moment, times, 1, node, loading, page=size, when=place.when)
+
+    def _claimed(self, node: PlanNode, reading: Claimed, fields: list[FieldNode], place: Place) -> Place:
+        contract = reading.contract
+        node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, contract.claim_units))
+        if reading.loaded:
+            values = tuple(self._selections.value(fields[0], name) for name in reading.arguments)
+            source = (node.field, str(values))
+            batch = self._load(node, contract, source, place, Moment())
+            return Place(batch, 1, 1, source)
+        node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, contract.item_units))
+        for operation, when, cost in fallback_costs(contract):
+            node.charge(contract.id, operation, when, cost)
+        return Place(Moment(), 1, 1, node)
+
+    def _days(self, node: PlanNode, contract: QueryContract, fields: list[FieldNode], place: Place) -> Place:
+        days = _days_of(self._selections.value(fields[0], "window"))
+        self._query(node, contract, days * _SLOTS_A_DAY, place)
+        return Place(Moment(place.times), place.times * days, days, node, when=place.when)
+
+    def _nodes(self, node: PlanNode, argument: str, fields: list[FieldNode], place: Place) -> dict[str, Place]:
+        value = self._selections.value(fields[0], argument)
+        ids = value[:MOST_ITEMS] if isinstance(value, list) else [value]
+        counts: dict[str, int] = {}
+        known = Moment()
+        for global_id in ids:
+            kind, *parts = from_global_id(str(global_id)) or ("",)
+            if kind in NODES:
+                counts[kind] = counts.get(kind, 0) + 1
+                answer = self._load(node, NODES[kind], (NODES[kind].id, tuple(parts)), place, place.moment)
+                known = known if argument == "ids" else answer
+        if argument == "ids":
+            self._is_exact = False
+        return {kind: Place(known, count, count, (node, kind)) for kind, count in counts.items()}
+
+    def _written(self, node: PlanNode, reading: Written, fields: list[FieldNode]) -> Place:
+        contract, entries = reading.contract, 1
+        if reading.entries is not None:
+            given = self._selections.value(fields[0], "input")
+            listed = given.get(reading.entries) if isinstance(given, dict) else None
+            entries = min(len(listed), contract.most_entries) if isinstance(listed, list) else 1
+        for operation, when, cost in write_costs(contract, node.field, entries):
+            node.charge(contract.id, operation, when, cost)
+        return Place(Moment(), 1, 1, node)
+
+    def _query(self, node: PlanNode, contract: QueryContract, size: int, place: Place) -> None:
+        """One Query for each parent, and more where a page is too large for one."""
+        self._is_exact = False
+        cost, times = page_cost(contract, size), place.times
+        node.charge(contract.id, "Query", place.when, Cost(times, cost.items * times, cost.read_units * times))
+        if cost.operations > 1:
+            node.charge(contract.id, "Query", LARGE_PAGE, Cost((cost.operations - 1) * times))
+
+    def _load(
+        self,
+        node: PlanNode,
+        contract: GetContract | QueryContract,
+        source: Hashable,
+        place: Place,
+        moment: Moment,
+    ) -> Batch:
+        """Asks a loader for something of each parent: once in a request, with what else is asked in this moment."""
+        known = self._loaded.get((contract.id, source))
+        if known is not None:
+            return known
+        batch = self._batches.get((contract.id, moment))
+        if batch is None:
+            batch = Batch(asked=moment, one_by_one=isinstance(contract, QueryContract))
+            self._batches[contract.id, moment] = batch
+            if contract.id in self._asked or place.times > 1:
+                self._is_exact = False
+            self._asked.add(contract.id)
+        self._loaded[contract.id, source] = batch
+        operations = batch.add(place.times, place.together)
+        cost = Cost(operations, place.times, place.times * item_units(contract))
+        batch.charges.append(node.charge(contract.id, "", place.when, cost))
+        return batch
+
+    def _size(self, field: FieldNode) -> int:
+        """The items of the page that is asked for; where that is refused later, the most that a page may have."""
+        given = [self._selections.value(field, name) for name in ("first", "last")]
+        asked = [size for size in given if size is not None] or [self._sizes.default]
+        size = asked[0]
+        fits = len(asked) == 1 and isinstance(size, int) and 1 <= size <= self._sizes.maximum
+        return size if fits else self._sizes.maximum
+
+    def _names(self, type_name: str, fields: list[FieldNode]) -> set[str]:
+        found = self._selections.fields(type_name, fields)
+        return {field.name.value for fields in found.values() for field in fields}
+
+    def _listed(self, fields: list[FieldNode]) -> set[str]:
+        """What is asked of the lockers of a page, through its nodes or its edges."""
+        page = self._selections.fields("LockerConnection", fields)
+        names: set[str] = set()
+        for group in page.values():
+            if group[0].name.value == "nodes":
+                names |= self._names("Locker", group)
+            elif group[0].name.value == "edges":
+                for inner in self._selections.fields("LockerEdge", group).values():
+                    if inner[0].name.value == "node":
+                        names |= self._names("Locker", inner)
+        return names
+
+
+def _days_of(window: Any) -> int:
+    """How many days a window has; where it is refused later, the most that one may have."""
+    try:
+        days = count_days(window["from"], window["to"])
+    except (KeyError, TypeError, ValueError):
+        return LONGEST_CALENDAR_DAYS
+    return days if 1 <= days <= LONGEST_CALENDAR_DAYS else LONGEST_CALENDAR_DAYS
