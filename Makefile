@@ -20,11 +20,13 @@ lint: .venv/tested
 	$(BIN)/lint-imports
 	$(BIN)/smartlocker schema check
 	$(BIN)/smartlocker contracts check
+	$(BIN)/smartlocker permissions check
 
-# Writes what is generated: the schema and the page of access patterns.
+# Writes what is generated: the schema, the page of access patterns and the page of permissions.
 docs: .venv/installed
 	$(BIN)/smartlocker schema export
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
+	$(BIN)/smartlocker permissions list > docs/permissions.md
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'

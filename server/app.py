@@ -23,10 +23,11 @@ from server.graphiql import graphiql_asset
 from server.http import GraphQLEndpoint
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.requests import Request
 
+    from domain.principal import Principal
     from server.settings import Settings
 
 __all__ = ["create_app", "new_id", "utc_now"]
@@ -42,8 +43,18 @@ def new_id() -> str:
     return str(ULID())
 
 
-def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
-    """The application on a table that is there."""
+async def _as_admin(_: Request) -> Principal:
+    """Whoever reaches the server is its admin: it trusts its network until it is given a way to authenticate."""
+    return DEVELOPMENT_ADMIN
+
+
+def create_app(
+    settings: Settings,
+    connection: Connection,
+    clock: Callable[[], Instant] = utc_now,
+    authenticate: Callable[[Request], Awaitable[Principal]] = _as_admin,
+) -> Starlette:
+    """The application on a table that is there; `authenticate` says who sends a request, before its body is read."""
     backends: list[Backend] = []
     manifest = settings.trusted_documents_file
     documents = Documents(
@@ -59,13 +70,13 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
             yield
             backends.clear()
 
-    def new_context() -> Context:
+    def new_context(principal: Principal) -> Context:
         (backend,) = backends
-        return Context(backend, open_loaders(backend), DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max)
+        return Context(backend, open_loaders(backend), principal, settings.page_size, settings.page_size_max)
 
     return Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents)),
+            Route("/graphql", GraphQLEndpoint(build_schema(), authenticate, new_context, new_id, documents)),
             Route("/graphql/assets/{name}", graphiql_asset),
             Route("/health", _health),
             Route("/", _home),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from domain.bookings import LONGEST_CALENDAR_DAYS
 from domain.errors import (
     BadCursorError,
@@ -93,7 +95,11 @@ QC_43 = WriteContract(
     id="QC-43",
     purpose="Approve, reject or cancel a booking",
     operation="TransactWriteItems",
-    reads=("GetItem of the booking, strong", "to cancel: then GetItem of its location, strong"),
+    reads=(
+        "GetItem of the booking, strong",
+        "to cancel or approve: then GetItem of its location, strong",
+        "where it is decided already: then GetItem of the admin, strong",
+    ),
     steps=(
         StepRule(
             name="booking",
@@ -122,14 +128,16 @@ QC_43 = WriteContract(
             item_bytes=9000,
         ),
         _ADMIN,
+        replace(_LOCATION, when="it is approved"),
     ),
-    most_steps=6,
+    most_steps=7,
     fields=("Mutation.approveBooking", "Mutation.rejectBooking", "Mutation.cancelBooking"),
     errors=(
         BadInputError,
         MissingError,
         ForbiddenError,
         SlotTakenError,
+        LocationInactiveError,
         BookingClosedError,
         VersionConflictError,
         UnavailableError,
