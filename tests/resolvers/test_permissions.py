@@ -13,6 +13,7 @@ from domain.principal import Principal, Scope
 from resolvers import permissions
 from resolvers.relay import to_global_id
 from resolvers.schema import build_schema
+from tests import places
 from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, UPDATE_STATUS, mutation, unchanged
 from tests.principals import device, owner, partner
 from tests.wire import Wait
@@ -316,6 +317,34 @@ async def test_an_owner_gives_a_locker_to_its_organisation_and_to_no_stranger(sh
         assert forbidden(refused) == ["input", "newOwnerId"]
     given = await ada.mutate(TRANSFER, lockerId="l1", newOwnerId="org", expectedVersion=1)
     assert (given["userErrors"], given["locker"]) == ([], {"ownerId": "org"})
+
+
+async def test_what_a_booking_is_for_does_not_show_in_the_calendar(api: Api) -> None:
+    await places.prepare(api)
+    await places.book(api, "b1", duration="MORNING", description="Secret club")
+    await places.approve(api, "b1")
+    event = {"locationId": places.ulid(0), "adminId": "root", "date": places.DAY, "duration": "AFTERNOON"}
+    await api.mutate(places.CREATE_EVENT, **event, title="Works")
+    query = f"""{{ location(locationId: "{places.ulid(0)}") {{
+      calendar(window: {{from: "{places.DAY}", to: "{places.DAY}"}}) {{ morning {{ title }} afternoon {{ title }} }}
+    }} }}"""
+    for asker, title in ((api, "Secret club"), (api.by(owner("bob")), "Booked"), (api.by(partner()), "Booked")):
+        (day,) = (await asker.run(query))["location"]["calendar"]
+        assert day == {"morning": {"title": title}, "afternoon": {"title": "Works"}}
+
+
+async def test_a_booking_of_somebody_else_is_not_cancelled_and_a_missing_one_is_told_alike(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await places.prepare(api)
+    await api.owner("bob")
+    await places.book(api, "b1")
+    async with unchanged(dump):
+        for booking_id in ("b1", "b9"):
+            payload = await api.by(owner("bob")).mutate(places.CANCEL, bookingId=booking_id, ownerId="bob")
+            assert forbidden(payload) == ["input", "bookingId"]
+        payload = await api.by(owner("bob")).mutate(places.CANCEL, bookingId="b1", ownerId="ada")
+        assert forbidden(payload) == ["input", "ownerId"]
 
 
 def test_a_schema_with_a_field_that_nobody_declared_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from resolvers.schema import build_schema
 from server.app import create_app
 from server.documents import Documents
 from server.http import GraphQLEndpoint
+from server.incoming import RefusedError
 from server.problems import describe_errors, request_error
 from server.settings import Settings
 from tests.api import CREATE_OWNER, unchanged
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
+    from starlette.types import Message
 
     from domain.principal import Principal
     from resolvers.context import Context
@@ -268,6 +270,30 @@ def test_an_exception_that_nobody_expected_shows_nothing_of_itself(caplog: pytes
     assert SECRET not in json.dumps(described)
     assert "id1" in caplog.text
     assert SECRET in caplog.text
+
+
+async def test_who_asks_is_known_before_the_body_is_read() -> None:
+    async def nobody(_: Request) -> Principal:
+        raise RefusedError(401, "Who are you?", "UNAUTHENTICATED")
+
+    def never(_: Principal) -> Context:
+        raise AssertionError
+
+    async def receive() -> Message:
+        raise AssertionError("the body was read")
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    documents = Documents({}, only_trusted=False, most_kept=0)
+    endpoint = GraphQLEndpoint(build_schema(), nobody, never, lambda: "id1", documents)
+    headers = [(b"content-type", b"application/json"), (b"accept", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+    await endpoint(scope, receive, send)
+    assert sent[0]["status"] == 401
+    assert b"UNAUTHENTICATED" in sent[1]["body"]
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
