@@ -43,7 +43,9 @@ class CalendarEvent:
     location_id: strawberry.ID = strawberry.field(description="The location's id.")
     date: Day = strawberry.field(description="The day.")
     slot: DaySlot = strawberry.field(description="Which half of it.")
-    title: str = strawberry.field(description="What it is; of a booking, only an admin is told more than that.")
+    title: str = strawberry.field(
+        description="What it is; that of a booking is shown to admins, and to all others as `Booked`."
+    )
     booking_id: strawberry.ID | None = strawberry.field(description="The booking that it comes from, if any.")
     created_at: Instant = strawberry.field(description="When it came into the calendar.")
 

@@ -12,7 +12,7 @@ from domain.errors import ForbiddenError, MissingError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-__all__ = ["AbsentError", "HiddenError", "Lazy", "collapse_absent"]
+__all__ = ["AbsentError", "HiddenError", "Lazy", "collapse_absent", "there"]
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -26,9 +26,10 @@ class HiddenError(ForbiddenError):
     """What a query's field looks up is not for who asks; a field below it found out."""
 
 
-def _there(record: R | None) -> R:
+def there(record: R | None, name: str = "such thing") -> R:
+    """What was found, where whoever asks may see it in any case."""
     if record is None:
-        raise AbsentError("There is no such thing.")
+        raise AbsentError(f"There is no {name}.")
     return record
 
 
@@ -41,7 +42,7 @@ class Lazy(Generic[R]):
         self,
         known: R | None = None,
         loading: Awaitable[R | None] | None = None,
-        found: Callable[[R | None], R] = _there,
+        found: Callable[[R | None], R] = there,
     ) -> None:
         self._known = known
         self._loading = loading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import strawberry
@@ -19,7 +20,7 @@ from loaders.writes import owners as writes
 from resolvers.bookings import Booking, Notification
 from resolvers.context import Info, selected_fields
 from resolvers.errors import UserError, attempt
-from resolvers.lazy import AbsentError, Lazy
+from resolvers.lazy import Lazy, there
 from resolvers.lockers import Locker, listed
 from resolvers.permissions import authorised
 from resolvers.relay import (
@@ -191,13 +192,8 @@ class OwnerQueries:
             require(may_reach_owner(principal, plain_id))
             return Owner.at(plain_id, Lazy())
         require(acts_for(principal, plain_id, Scope.OWNERS_READ))
-
-        def found(record: Record | None) -> Record:
-            if record is None:
-                raise AbsentError(f"There is no owner {plain_id}.")
-            return record
-
-        lazy = Lazy(loading=info.context.loaders.owner.load(plain_id), found=found)
+        found = partial(there, name=f"owner {plain_id}")
+        lazy: Lazy[Record] = Lazy(loading=info.context.loaders.owner.load(plain_id), found=found)
         if wanted & _LISTS:
             return Owner.at(plain_id, lazy)
         return Owner.of(await lazy.record())

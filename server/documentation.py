@@ -20,6 +20,8 @@ in the tests. Units are the most that one call can take: read units eventually c
 many), write units as a transaction counts them.
 
 There is never a Scan, never a filter after a query, and every read stays inside one partition or a fixed list of keys.
+
+Each contract also refuses, with FORBIDDEN 403, whoever [permissions.md](permissions.md) does not name for its fields.
 """
 
 
