@@ -21,12 +21,14 @@ lint: .venv/tested
 	$(BIN)/lint-imports
 	$(BIN)/smartlocker schema check
 	$(BIN)/smartlocker contracts check
+	$(BIN)/smartlocker permissions check
 
-# Writes what is generated: the schema, what the contracts were measured to do, and the page of access patterns.
+# Writes what is generated: the schema, what the contracts were measured to do, and the pages of access patterns and permissions.
 docs: .venv/installed
 	$(BIN)/smartlocker schema export
 	$(BIN)/smartlocker contracts measure
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
+	$(BIN)/smartlocker permissions list > docs/permissions.md
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'

@@ -133,6 +133,9 @@ class ForbiddenError(SmartLockerError):
     code = "FORBIDDEN"
     status = 403
 
+    def __init__(self, message: str = "You may not use this, or it does not exist.", path: Sequence[str] = ()) -> None:
+        super().__init__(message, path)
+
 
 class CodeTakenError(ConflictError):
     """Another location has, or had, this code."""

@@ -50,6 +50,8 @@ from loaders.items import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from domain.bookings import Booking, BookingId, CalendarSlot, Notification, Payment
     from domain.models import (
         AccessEvent,
@@ -290,13 +292,17 @@ async def reservation_by_id(store: Store, locker_id: LockerId, reservation_id: R
     return None if item is None else RESERVATION.decode(item)
 
 
-async def owner_by_email(store: Store, email: str) -> Owner | None:
-    """The owner of an address, through its claim; an address that moved between the two reads is nobody's."""
+async def owner_by_email(store: Store, email: str, may_see: Callable[[OwnerId], bool]) -> Owner | None:
+    """The owner of an address, through its claim; an address that moved between the two reads is nobody's.
+
+    An owner that may not be seen is not read: like one that does not exist, it takes one read.
+    """
     address = normalised_email(email)
     claimed = await store.get(QC_21.get(keys.email_claim(address)))
-    if claimed is None:
+    owner_id = None if claimed is None else EMAIL_CLAIM.decode(claimed).owner_id
+    if owner_id is None or not may_see(owner_id):
         return None
-    item = await store.get(QC_21.get(keys.owner(EMAIL_CLAIM.decode(claimed).owner_id)))
+    item = await store.get(QC_21.get(keys.owner(owner_id)))
     owner = None if item is None else OWNER.decode(item)
     return owner if owner and owner.email and normalised_email(owner.email) == address else None
 

@@ -15,6 +15,7 @@ from loaders.writes.calendar import record_payment
 from resolvers.bookings import Booking, Payment
 from resolvers.context import Info
 from resolvers.errors import UserError, attempt
+from resolvers.permissions import authorised
 from resolvers.scalars import ExactNumber
 
 __all__ = ["BookingMutations"]
@@ -133,7 +134,7 @@ class BookingMutations:
         input: Annotated[RequestBookingInput, strawberry.argument(description="What to ask for.")],
     ) -> RequestBookingPayload:
         """QC-40."""
-        outcome = await attempt(info, commands.RequestBooking, input, writes.request_booking)
+        outcome = await attempt(info, commands.RequestBooking, input, authorised(info, writes.request_booking))
         return RequestBookingPayload(booking=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Give a booking up, before its day. Sent again, it answers the same.")
@@ -143,7 +144,7 @@ class BookingMutations:
         input: Annotated[CancelBookingInput, strawberry.argument(description="What to cancel.")],
     ) -> CancelBookingPayload:
         """QC-43."""
-        outcome = await attempt(info, commands.CancelBooking, input, writes.cancel_booking)
+        outcome = await attempt(info, commands.CancelBooking, input, authorised(info, writes.cancel_booking))
         return CancelBookingPayload(booking=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Let a booking into the calendar. Sent again, it answers with the first result.")
@@ -153,7 +154,7 @@ class BookingMutations:
         input: Annotated[ApproveBookingInput, strawberry.argument(description="What to approve.")],
     ) -> ApproveBookingPayload:
         """QC-43."""
-        outcome = await attempt(info, commands.ApproveBooking, input, writes.approve_booking)
+        outcome = await attempt(info, commands.ApproveBooking, input, authorised(info, writes.approve_booking))
         return ApproveBookingPayload(booking=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(
@@ -165,7 +166,7 @@ class BookingMutations:
         input: Annotated[RejectBookingInput, strawberry.argument(description="What to reject.")],
     ) -> RejectBookingPayload:
         """QC-43."""
-        outcome = await attempt(info, commands.RejectBooking, input, writes.reject_booking)
+        outcome = await attempt(info, commands.RejectBooking, input, authorised(info, writes.reject_booking))
         return RejectBookingPayload(booking=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Write down money received for a booking.")

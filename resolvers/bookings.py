@@ -10,11 +10,12 @@ from domain.bookings import Booking as Record
 from domain.bookings import BookingId, BookingStatus, Duration
 from domain.bookings import Notification as NotificationRecord
 from domain.bookings import Payment as PaymentRecord
-from domain.errors import MissingError
+from domain.principal import Scope, acts_for, require
 from domain.text import require_id
 from domain.times import Day, Instant
 from loaders import reads
 from resolvers.context import Info
+from resolvers.permissions import found_for
 from resolvers.relay import After, Before, Connection, First, Last, Node, connection_of, slice_from
 from resolvers.scalars import ExactNumber
 
@@ -104,6 +105,7 @@ class Booking(Node):
         """Read once for all bookings of it in a request."""
         from resolvers.owners import Owner  # noqa: PLC0415  # the two modules name each other's types
 
+        require(acts_for(info.context.principal, self.record.owner_id, Scope.OWNERS_READ))
         owner = await info.context.loaders.owner.load(self.record.owner_id)
         return None if owner is None else Owner.of(owner)
 
@@ -117,6 +119,7 @@ class Booking(Node):
         before: Before = strawberry.UNSET,
     ) -> Connection[Payment] | None:
         """QC-47."""
+        require(acts_for(info.context.principal, self.record.owner_id, Scope.BOOKINGS_READ))
         part = slice_from(info, first, after, last, before)
         reading = reads.booking_payments(info.context.backend.store, self.record.booking_id, part)
         page = await info.context.loaders.one_of_many(reading)
@@ -149,6 +152,7 @@ class Notification:
     @strawberry.field(description="The booking.")
     async def booking(self, info: Info) -> Booking | None:
         """Read once for all notifications of it in a request."""
+        require(acts_for(info.context.principal, self.record.owner_id, Scope.BOOKINGS_READ))
         booking = await info.context.loaders.booking.load(self.record.booking_id)
         return None if booking is None else Booking.of(booking)
 
@@ -163,12 +167,12 @@ class BookingQueries:
         info: Info,
         booking_id: Annotated[strawberry.ID, strawberry.argument(description="The booking's id.")],
     ) -> Booking | None:
-        """QC-41; null with NOT_FOUND where there is none."""
+        """QC-41; null with NOT_FOUND where there is none, with FORBIDDEN where it is somebody else's."""
         plain_id = BookingId(require_id(booking_id, "bookingId"))
+        principal = info.context.principal
         record = await info.context.loaders.booking.load(plain_id)
-        if record is None:
-            raise MissingError(f"There is no booking {plain_id}.")
-        return Booking.of(record)
+        seen = record is not None and acts_for(principal, record.owner_id, Scope.BOOKINGS_READ)
+        return Booking.of(found_for(principal, record, f"There is no booking {plain_id}.", seen=seen))
 
     @strawberry.field(description="The bookings that nobody has decided, oldest first.")
     async def pending_bookings(

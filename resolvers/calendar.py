@@ -8,10 +8,12 @@ import strawberry
 
 from domain import booking_commands as commands
 from domain.bookings import CalendarSlot, DaySlot, Duration, free_slots
+from domain.principal import Principal, Scope, acts_for, is_admin, require
 from domain.times import Day, Instant, days_between
 from loaders.writes import calendar as writes
 from resolvers.context import Info
 from resolvers.errors import UserError, attempt
+from resolvers.permissions import authorised
 
 if TYPE_CHECKING:
     from resolvers.bookings import Booking
@@ -27,6 +29,8 @@ class DateWindow:
     to: Day = strawberry.field(description="The last day.")
 
 
+_BOOKED = "Booked"
+
 WindowOfDays = Annotated[DateWindow, strawberry.argument(description="Which days, 92 at most.")]
 
 
@@ -39,20 +43,23 @@ class CalendarEvent:
     location_id: strawberry.ID = strawberry.field(description="The location's id.")
     date: Day = strawberry.field(description="The day.")
     slot: DaySlot = strawberry.field(description="Which half of it.")
-    title: str = strawberry.field(description="What it is.")
+    title: str = strawberry.field(
+        description="What it is; that of a booking is shown to admins, and to all others as `Booked`."
+    )
     booking_id: strawberry.ID | None = strawberry.field(description="The booking that it comes from, if any.")
     created_at: Instant = strawberry.field(description="When it came into the calendar.")
 
     @classmethod
-    def of(cls, record: CalendarSlot) -> CalendarEvent:
-        """The event as the schema shows it."""
+    def of(cls, record: CalendarSlot, principal: Principal) -> CalendarEvent:
+        """The event as the schema shows it; its title is the first line of what its booking is for."""
+        is_told = record.booking_id is None or is_admin(principal)
         return cls(
             record=record,
             event_id=strawberry.ID(record.event_id),
             location_id=strawberry.ID(record.location_id),
             date=record.date,
             slot=record.slot,
-            title=record.title,
+            title=record.title if is_told else _BOOKED,
             booking_id=None if record.booking_id is None else strawberry.ID(record.booking_id),
             created_at=record.created_at,
         )
@@ -64,7 +71,10 @@ class CalendarEvent:
 
         booking_id = self.record.booking_id
         booking = booking_id and await info.context.loaders.booking.load(booking_id)
-        return Booking.of(booking) if booking else None
+        if not booking:
+            return None
+        require(acts_for(info.context.principal, booking.owner_id, Scope.BOOKINGS_READ))
+        return Booking.of(booking)
 
 
 @strawberry.type(description="A day of a location's calendar.")
@@ -76,9 +86,9 @@ class CalendarDay:
     afternoon: CalendarEvent | None = strawberry.field(description="What fills its second half.")
 
     @classmethod
-    def all_of(cls, slots: list[CalendarSlot], first: Day, last: Day) -> list[CalendarDay]:
+    def all_of(cls, slots: list[CalendarSlot], first: Day, last: Day, principal: Principal) -> list[CalendarDay]:
         """Every day of a stretch, the empty ones too."""
-        taken = {(slot.date, slot.slot): CalendarEvent.of(slot) for slot in slots}
+        taken = {(slot.date, slot.slot): CalendarEvent.of(slot, principal) for slot in slots}
         return [
             cls(
                 date=day,
@@ -156,8 +166,10 @@ class CalendarMutations:
         input: Annotated[CreateCalendarEventInput, strawberry.argument(description="What to fill.")],
     ) -> CreateCalendarEventPayload:
         """QC-49."""
-        outcome = await attempt(info, commands.CreateCalendarEvent, input, writes.create_calendar_event)
-        events = None if outcome.entity is None else [CalendarEvent.of(slot) for slot in outcome.entity]
+        write = authorised(info, writes.create_calendar_event)
+        outcome = await attempt(info, commands.CreateCalendarEvent, input, write)
+        slots = outcome.entity
+        events = None if slots is None else [CalendarEvent.of(slot, info.context.principal) for slot in slots]
         return CreateCalendarEventPayload(calendar_events=events, user_errors=outcome.errors)
 
     @strawberry.mutation(description="Free what an admin's event fills. Sent again, it answers the same.")
@@ -167,6 +179,7 @@ class CalendarMutations:
         input: Annotated[DeleteCalendarEventInput, strawberry.argument(description="What to free.")],
     ) -> DeleteCalendarEventPayload:
         """QC-49."""
-        outcome = await attempt(info, commands.DeleteCalendarEvent, input, writes.delete_calendar_event)
+        write = authorised(info, writes.delete_calendar_event)
+        outcome = await attempt(info, commands.DeleteCalendarEvent, input, write)
         deleted = None if outcome.entity is None else strawberry.ID(outcome.entity.event_id)
         return DeleteCalendarEventPayload(deleted_event_id=deleted, user_errors=outcome.errors)

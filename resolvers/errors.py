@@ -21,11 +21,14 @@ from domain.errors import (
     VersionConflictError,
 )
 from domain.models import LockerStatus
+from domain.principal import Scope, acts_for, require
 from resolvers.enums import UserErrorCode
+from resolvers.permissions import admits
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from domain.principal import Principal
     from loaders.backend import Backend
     from resolvers.calendar import CalendarEvent
     from resolvers.context import Info
@@ -105,16 +108,19 @@ def given(value: Any) -> dict[str, Any]:
 async def attempt(
     info: Info, command: type[C], input_object: Any, write: Callable[[Backend, C], Awaitable[E]]
 ) -> Outcome[E]:
-    """Understands an input and runs its write.
+    """Understands an input and, for who may use the mutation at all, runs its write.
 
     That the store is down is no fault of the input's, so it is left to the channel for errors.
     """
+    principal = info.context.principal
     try:
-        entity = await write(info.context.backend, understand(command, given(input_object)))
+        understood = understand(command, given(input_object))
+        require(admits(principal, "Mutation", info.field_name), ("input",))
+        entity = await write(info.context.backend, understood)
     except UnavailableError:
         raise
     except SmartLockerError as error:
-        return Outcome(_current(error), _user_errors(error))
+        return Outcome(_current(error), _user_errors(error, principal))
     finally:
         # The mutations of a request run one after another, and none may show what an earlier one has changed.
         info.context.loaders.forget()
@@ -141,7 +147,7 @@ def _current(error: SmartLockerError) -> Any:
             return None
 
 
-def _user_errors(error: SmartLockerError) -> list[UserError]:
+def _user_errors(error: SmartLockerError, principal: Principal) -> list[UserError]:
     from resolvers.calendar import CalendarEvent  # noqa: PLC0415  # the modules name each other's types
     from resolvers.reservations import Reservation  # noqa: PLC0415  # as above
 
@@ -164,9 +170,9 @@ def _user_errors(error: SmartLockerError) -> list[UserError]:
             return [
                 InvalidTransition(**common, current_status=error.locker.status, allowed_statuses=list(error.allowed))
             ]
-        case OverlapError():
+        case OverlapError() if acts_for(principal, error.reservation.owner_id, Scope.RESERVATIONS_READ):
             return [ReservationOverlap(**common, reservation=Reservation.of(error.reservation))]
         case SlotTakenError():
-            return [SlotTaken(**common, event=CalendarEvent.of(error.slot))]
+            return [SlotTaken(**common, event=CalendarEvent.of(error.slot, principal))]
         case _:
             return [PlainError(**common)]

@@ -9,10 +9,12 @@ import strawberry
 from domain import commands
 from domain.models import AccessAction, AccessResult
 from domain.models import AccessEvent as Record
+from domain.principal import Principal, Scope, acts_for, is_admin, may_see_locker, require
 from domain.times import Instant
 from loaders.writes.events import record_access_events
 from resolvers.context import Info
 from resolvers.errors import UserError, attempt
+from resolvers.permissions import authorised
 from resolvers.relay import Node
 from resolvers.scalars import JSON
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from resolvers.lockers import Locker
 
-__all__ = ["AccessEvent", "AccessEventMutations"]
+__all__ = ["AccessEvent", "AccessEventMutations", "is_seen"]
 
 
 @strawberry.type(description="What happened at a locker; immutable.")
@@ -60,7 +62,10 @@ class AccessEvent(Node):
         from resolvers.lockers import Locker  # noqa: PLC0415  # the two modules name each other's types
 
         locker = await info.context.loaders.locker.load(self.record.locker_id)
-        return None if locker is None else Locker.of(locker)
+        if locker is None:
+            return None
+        require(may_see_locker(info.context.principal, locker.owner_id))
+        return Locker.of(locker)
 
 
 @strawberry.input(description="What happened at a locker.")
@@ -120,7 +125,7 @@ class AccessEventMutations:
         input: Annotated[RecordAccessEventInput, strawberry.argument(description="What happened.")],
     ) -> RecordAccessEventPayload:
         """QC-08."""
-        outcome = await attempt(info, commands.RecordAccessEvent, input, _record_one)
+        outcome = await attempt(info, commands.RecordAccessEvent, input, authorised(info, _record_one))
         event = None if outcome.entity is None else AccessEvent.of(outcome.entity)
         return RecordAccessEventPayload(access_event=event, user_errors=outcome.errors)
 
@@ -131,16 +136,25 @@ class AccessEventMutations:
         input: Annotated[RecordAccessEventsInput, strawberry.argument(description="What happened.")],
     ) -> RecordAccessEventsPayload:
         """QC-08."""
-        outcome = await attempt(info, commands.RecordAccessEvents, input, _record_several)
+        outcome = await attempt(info, commands.RecordAccessEvents, input, authorised(info, _record_several))
         events = None if outcome.entity is None else [AccessEvent.of(event) for event in outcome.entity]
         return RecordAccessEventsPayload(access_events=events, user_errors=outcome.errors)
 
 
-async def _record_one(backend: Backend, command: commands.RecordAccessEvent) -> Record:
-    (event,) = await record_access_events(backend, [command], [("input",)])
+async def is_seen(info: Info, record: Record) -> bool:
+    """Whether an event is for who asks, which is a matter of whose its locker is."""
+    principal = info.context.principal
+    if is_admin(principal):
+        return True
+    locker = await info.context.loaders.locker.load(record.locker_id)
+    return locker is not None and acts_for(principal, locker.owner_id, Scope.EVENTS_READ)
+
+
+async def _record_one(backend: Backend, command: commands.RecordAccessEvent, principal: Principal) -> Record:
+    (event,) = await record_access_events(backend, [command], principal, [("input",)])
     return event
 
 
-async def _record_several(backend: Backend, command: commands.RecordAccessEvents) -> list[Record]:
+async def _record_several(backend: Backend, command: commands.RecordAccessEvents, principal: Principal) -> list[Record]:
     paths = [("input", "events", str(position)) for position in range(len(command.events))]
-    return await record_access_events(backend, command.events, paths)
+    return await record_access_events(backend, command.events, principal, paths)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from graphql import GraphQLError
 
-from domain.errors import MissingError
+from domain.errors import ForbiddenError, MissingError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
-__all__ = ["AbsentError", "Lazy", "collapse_absent"]
+__all__ = ["AbsentError", "HiddenError", "Lazy", "collapse_absent", "there"]
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -22,15 +22,31 @@ class AbsentError(MissingError):
     """What a query's field looks up does not exist; a field below it found out."""
 
 
+class HiddenError(ForbiddenError):
+    """What a query's field looks up is not for who asks; a field below it found out."""
+
+
+def there(record: R | None, name: str = "such thing") -> R:
+    """What was found, where whoever asks may see it in any case."""
+    if record is None:
+        raise AbsentError(f"There is no {name}.")
+    return record
+
+
 class Lazy(Generic[R]):
-    """A record that is known, or that is being read."""
+    """A record that is known, or that is being read; `found` then takes it, or says why not."""
 
-    __slots__ = ("_beside", "_known", "_loading", "_name")
+    __slots__ = ("_beside", "_found", "_known", "_loading")
 
-    def __init__(self, known: R | None = None, loading: Awaitable[R | None] | None = None, name: str = "") -> None:
+    def __init__(
+        self,
+        known: R | None = None,
+        loading: Awaitable[R | None] | None = None,
+        found: Callable[[R | None], R] = there,
+    ) -> None:
         self._known = known
         self._loading = loading
-        self._name = name
+        self._found = found
         self._beside: list[asyncio.Future[Any]] = []
 
     def attribute(self, name: str) -> Any:
@@ -42,16 +58,15 @@ class Lazy(Generic[R]):
 
         Raises:
             AbsentError: where there is none.
+            HiddenError: where it is not for who asks.
         """
         if self._known is None:
             try:
-                self._known = None if self._loading is None else await self._loading
+                self._known = self._found(None if self._loading is None else await self._loading)
             finally:
                 if self._known is None:
                     # This field's failure ends the others, and no read may outlive its request.
                     await asyncio.gather(*self._beside, return_exceptions=True)
-            if self._known is None:
-                raise AbsentError(f"There is no {self._name}.")
         return self._known
 
     async def beside(self, reading: Coroutine[Any, Any, T]) -> T:
@@ -68,7 +83,7 @@ class Lazy(Generic[R]):
 
 
 def collapse_absent(data: dict[str, Any] | None, errors: Sequence[GraphQLError]) -> list[GraphQLError]:
-    """Makes what does not exist null as a whole, with one error at the field that looks it up.
+    """Makes what does not exist, or is hidden, null as a whole, with one error at the field that looks it up.
 
     Each field below found out for itself, and the nullable ones among them would leave an entity of nulls.
     """
@@ -83,4 +98,4 @@ def collapse_absent(data: dict[str, Any] | None, errors: Sequence[GraphQLError])
 
 
 def _is_absence(error: GraphQLError) -> bool:
-    return isinstance(error.original_error, AbsentError)
+    return isinstance(error.original_error, AbsentError | HiddenError)

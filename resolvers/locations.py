@@ -92,7 +92,7 @@ class Location(Node):
         first, last = window.from_, window.to
         reading = reads.calendar(info.context.backend.store, self.record.location_id, first, last)
         slots = await info.context.loaders.one_of_many(reading)
-        return CalendarDay.all_of(slots, first, last)
+        return CalendarDay.all_of(slots, first, last, info.context.principal)
 
     @strawberry.field(description="What is free on each day of a stretch.")
     async def availability(self, info: Info, window: WindowOfDays) -> list[DayAvailability] | None:

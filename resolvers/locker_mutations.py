@@ -13,6 +13,7 @@ from loaders.writes import lockers as writes
 from resolvers.context import Info
 from resolvers.errors import UserError, attempt
 from resolvers.lockers import Locker
+from resolvers.permissions import authorised
 
 __all__ = ["LockerMutations"]
 
@@ -122,7 +123,7 @@ class LockerMutations:
         input: Annotated[RegisterLockerInput, strawberry.argument(description="What to register.")],
     ) -> RegisterLockerPayload:
         """QC-11."""
-        outcome = await attempt(info, commands.RegisterLocker, input, writes.register_locker)
+        outcome = await attempt(info, commands.RegisterLocker, input, authorised(info, writes.register_locker))
         return RegisterLockerPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Give a locker another alias.")
@@ -132,7 +133,7 @@ class LockerMutations:
         input: Annotated[RenameLockerInput, strawberry.argument(description="What to rename.")],
     ) -> RenameLockerPayload:
         """QC-12."""
-        outcome = await attempt(info, commands.RenameLocker, input, writes.rename_locker)
+        outcome = await attempt(info, commands.RenameLocker, input, authorised(info, writes.rename_locker))
         return RenameLockerPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Put a locker at another location that is active, or at none.")
@@ -142,7 +143,7 @@ class LockerMutations:
         input: Annotated[MoveLockerInput, strawberry.argument(description="What to move.")],
     ) -> MoveLockerPayload:
         """QC-12."""
-        outcome = await attempt(info, commands.MoveLocker, input, writes.move_locker)
+        outcome = await attempt(info, commands.MoveLocker, input, authorised(info, writes.move_locker))
         return MoveLockerPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Take a locker one step through its state machine.")
@@ -152,7 +153,7 @@ class LockerMutations:
         input: Annotated[UpdateLockerStatusInput, strawberry.argument(description="What to change.")],
     ) -> UpdateLockerStatusPayload:
         """QC-03."""
-        outcome = await attempt(info, commands.UpdateLockerStatus, input, writes.update_locker_status)
+        outcome = await attempt(info, commands.UpdateLockerStatus, input, authorised(info, writes.update_locker_status))
         return UpdateLockerStatusPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Give a locker to another owner. Live reservations stay with whoever made them.")
@@ -162,7 +163,7 @@ class LockerMutations:
         input: Annotated[TransferLockerInput, strawberry.argument(description="What to transfer.")],
     ) -> TransferLockerPayload:
         """QC-06."""
-        outcome = await attempt(info, commands.TransferLocker, input, writes.transfer_locker)
+        outcome = await attempt(info, commands.TransferLocker, input, authorised(info, writes.transfer_locker))
         return TransferLockerPayload(locker=_shown(outcome.entity), user_errors=outcome.errors)
 
 

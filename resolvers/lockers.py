@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import strawberry
 
 from domain.models import Locker as Record
 from domain.models import LockerId, LockerStatus, LockerSummary
+from domain.principal import Scope, acts_for, may_see_locker, require
 from domain.text import require_id
 from domain.times import Instant
 from loaders import reads
@@ -18,6 +20,7 @@ from loaders.contract import Order
 from resolvers.context import Info, selected_fields
 from resolvers.events import AccessEvent
 from resolvers.lazy import Lazy
+from resolvers.permissions import admits, found_for
 from resolvers.relay import (
     After,
     Before,
@@ -34,11 +37,19 @@ from resolvers.relay import (
 from resolvers.reservations import Reservation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from aiodataloader import DataLoader
+
+    from domain.models import AccessEvent as EventRecord
+    from domain.models import Reservation as ReservationRecord
     from loaders.reads import Page
     from resolvers.locations import Location
     from resolvers.owners import Owner
 
 __all__ = ["Locker", "LockerQueries", "listed", "reads_beside", "reads_record"]
+
+T = TypeVar("T")
 
 _RECORD_FIELDS = frozenset({"version", "createdAt", "ownerId", "owner", "locationId", "location"})
 """What a list's copy does not have, so that a list must read the lockers themselves to show it."""
@@ -70,6 +81,16 @@ class Locker(Node):
 
     def _shown(self, name: str) -> Any:
         return self.lazy.attribute(name) if self.summary is None else getattr(self.summary, name)
+
+    async def _below(self, info: Info, scope: Scope, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What hangs below the locker, for its owner: read beside its record where that is on its way."""
+        principal = info.context.principal
+        if self.summary is not None:
+            require(acts_for(principal, self.summary.owner_id, scope))
+            return await read()
+        found = await self.lazy.beside(read())
+        require(acts_for(principal, (await self.lazy.record()).owner_id, scope))
+        return found
 
     @strawberry.field(description="Its own id.")
     def locker_id(self) -> strawberry.ID:
@@ -111,7 +132,9 @@ class Locker(Node):
         """Read once for all lockers of the same owner in a request."""
         from resolvers.owners import Owner  # noqa: PLC0415  # the two modules name each other's types
 
-        owner = await info.context.loaders.owner.load((await self.lazy.record()).owner_id)
+        owner_id = (await self.lazy.record()).owner_id
+        require(acts_for(info.context.principal, owner_id, Scope.OWNERS_READ))
+        owner = await info.context.loaders.owner.load(owner_id)
         return None if owner is None else Owner.of(owner)
 
     @strawberry.field(description="The id of the location where it stands.")
@@ -131,13 +154,15 @@ class Locker(Node):
     @strawberry.field(description="The reservation whose window holds this moment.")
     async def active_reservation(self, info: Info) -> Reservation | None:
         """QC-07."""
-        record = await self.lazy.beside(_loaded(info.context.loaders.active_reservation.load(self.plain_id)))
+        loader = info.context.loaders.active_reservation
+        record = await self._below(info, Scope.RESERVATIONS_READ, partial(_loaded, loader, self.plain_id))
         return None if record is None else Reservation.of(record)
 
     @strawberry.field(description="The newest access event.")
     async def latest_event(self, info: Info) -> AccessEvent | None:
         """QC-10."""
-        record = await self.lazy.beside(_loaded(info.context.loaders.latest_event.load(self.plain_id)))
+        loader = info.context.loaders.latest_event
+        record = await self._below(info, Scope.EVENTS_READ, partial(_loaded, loader, self.plain_id))
         return None if record is None else AccessEvent.of(record)
 
     @strawberry.field(description="Its reservations that start in a window, cancelled ones included.")
@@ -153,10 +178,13 @@ class Locker(Node):
     ) -> Connection[Reservation] | None:
         """QC-05."""
         part = slice_from(info, first, after, last, before)
-        store = info.context.backend.store
-        reading = reads.locker_reservations(store, self.plain_id, window_from(window), part, order_by)
-        page = await self.lazy.beside(info.context.loaders.one_of_many(reading))
-        return connection_of(page, Reservation.of)
+        stretch, context = window_from(window), info.context
+
+        async def read() -> Page[ReservationRecord]:
+            reading = reads.locker_reservations(context.backend.store, self.plain_id, stretch, part, order_by)
+            return await context.loaders.one_of_many(reading)
+
+        return connection_of(await self._below(info, Scope.RESERVATIONS_READ, read), Reservation.of)
 
     @strawberry.field(description="Its access events in a window.")
     async def access_events(
@@ -171,10 +199,13 @@ class Locker(Node):
     ) -> Connection[AccessEvent] | None:
         """QC-09."""
         part = slice_from(info, first, after, last, before)
-        store = info.context.backend.store
-        reading = reads.access_events(store, self.plain_id, window_from(window), part, order_by)
-        page = await self.lazy.beside(info.context.loaders.one_of_many(reading))
-        return connection_of(page, AccessEvent.of)
+        stretch, context = window_from(window), info.context
+
+        async def read() -> Page[EventRecord]:
+            reading = reads.access_events(context.backend.store, self.plain_id, stretch, part, order_by)
+            return await context.loaders.one_of_many(reading)
+
+        return connection_of(await self._below(info, Scope.EVENTS_READ, read), AccessEvent.of)
 
 
 @strawberry.type
@@ -191,15 +222,22 @@ class LockerQueries:
             strawberry.argument(description="Whether to read what the last acknowledged write left (twice the cost)."),
         ] = False,
     ) -> Locker | None:
-        """QC-01; null with NOT_FOUND where there is none."""
+        """QC-01; null with NOT_FOUND where there is none, with FORBIDDEN where it is somebody else's."""
         plain_id = LockerId(require_id(locker_id, "lockerId"))
         loading: asyncio.Future[Record | None]
         if consistent:
             loading = asyncio.ensure_future(reads.consistent_locker(info.context.backend.store, plain_id))
         else:
             loading = info.context.loaders.locker.load(plain_id)
-        lazy = Lazy(loading=loading, name=f"locker {plain_id}")
-        if reads_beside(selected_fields(info)):
+        principal = info.context.principal
+
+        def found(record: Record | None) -> Record:
+            seen = record is not None and may_see_locker(principal, record.owner_id)
+            return found_for(principal, record, f"There is no locker {plain_id}.", seen=seen)
+
+        lazy = Lazy(loading=loading, found=found)
+        # A field that is refused before it reads anything would never wait for the record, nor find it hidden.
+        if any(admits(principal, "Locker", name) for name in selected_fields(info) & _NESTED_READS):
             return Locker._made(plain_id, lazy, None)  # noqa: SLF001  # the one place with a record on its way
         return Locker.of(await lazy.record())
 
@@ -223,20 +261,27 @@ async def listed(info: Info, page: Page[LockerSummary]) -> Connection[Locker]:
     if not reads_record(wanted):
         return connection_of(page, Locker.listed)
     loaders = info.context.loaders
-    ids = [summary.locker_id for _, summary in page.entries]
+    principal = info.context.principal
+    summaries = [summary for _, summary in page.entries]
+    ids = [summary.locker_id for summary in summaries]
     # These need only the ids, so they set off now, together with the records.
-    for field, loader in (("activeReservation", loaders.active_reservation), ("latestEvent", loaders.latest_event)):
+    for field, scope, loader in (
+        ("activeReservation", Scope.RESERVATIONS_READ, loaders.active_reservation),
+        ("latestEvent", Scope.EVENTS_READ, loaders.latest_event),
+    ):
         if field in wanted:
-            for locker_id in ids:
-                loader.load(locker_id)
+            for summary in summaries:
+                if acts_for(principal, summary.owner_id, scope):
+                    loader.load(summary.locker_id)
     records = dict(zip(ids, await listed_lockers(loaders, info.context.backend, ids), strict=True))
 
     def shown(summary: LockerSummary) -> Locker | None:
         record = records[summary.locker_id]
-        return None if record is None else Locker.of(record)
+        # One that was given away since its copy was read is not in this list any more.
+        return Locker.of(record) if record is not None and may_see_locker(principal, record.owner_id) else None
 
     return connection_of(page, shown)
 
 
-async def _loaded(loading: asyncio.Future[Any]) -> Any:
-    return await loading
+async def _loaded(loader: DataLoader[LockerId, T], locker_id: LockerId) -> T:
+    return await loader.load(locker_id)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Annotated
 
 import strawberry
 
 from domain import commands
-from domain.errors import BadInputError, MissingError
+from domain.errors import BadInputError
 from domain.models import Owner as Record
 from domain.models import OwnerId, OwnerKind, OwnerRole
+from domain.principal import Scope, absent, acts_for, may_reach_owner, may_see_locker, may_see_notifications, require
 from domain.text import check_email, require_id
 from domain.times import Instant
 from loaders import reads
@@ -19,8 +21,9 @@ from loaders.writes import owners as writes
 from resolvers.bookings import Booking, Notification
 from resolvers.context import Info, selected_fields
 from resolvers.errors import UserError, attempt
-from resolvers.lazy import Lazy
+from resolvers.lazy import Lazy, there
 from resolvers.lockers import Locker, listed
+from resolvers.permissions import authorised
 from resolvers.relay import (
     After,
     Before,
@@ -114,6 +117,7 @@ class Owner(Node):
         before: Before = strawberry.UNSET,
     ) -> Connection[Locker] | None:
         """QC-02, and QC-01 where more is asked than the copies show."""
+        require(may_see_locker(info.context.principal, self.plain_id))
         part = slice_from(info, first, after, last, before)
         reading = reads.owner_lockers(info.context.backend.store, self.plain_id, part)
         return await listed(info, await info.context.loaders.one_of_many(reading))
@@ -130,6 +134,7 @@ class Owner(Node):
         before: Before = strawberry.UNSET,
     ) -> Connection[Reservation] | None:
         """QC-14."""
+        require(acts_for(info.context.principal, self.plain_id, Scope.RESERVATIONS_READ))
         part = slice_from(info, first, after, last, before)
         store = info.context.backend.store
         reading = reads.owner_reservations(store, self.plain_id, window_from(window), part, order_by)
@@ -147,6 +152,7 @@ class Owner(Node):
         before: Before = strawberry.UNSET,
     ) -> Connection[Booking] | None:
         """QC-45."""
+        require(acts_for(info.context.principal, self.plain_id, Scope.BOOKINGS_READ))
         part = slice_from(info, first, after, last, before)
         reading = reads.owner_bookings(info.context.backend.store, self.plain_id, part, order_by)
         page = await info.context.loaders.one_of_many(reading)
@@ -162,6 +168,7 @@ class Owner(Node):
         before: Before = strawberry.UNSET,
     ) -> Connection[Notification] | None:
         """QC-48."""
+        require(may_see_notifications(info.context.principal, self.plain_id))
         part = slice_from(info, first, after, last, before)
         reading = reads.owner_notifications(info.context.backend.store, self.plain_id, part)
         page = await info.context.loaders.one_of_many(reading)
@@ -185,10 +192,14 @@ class OwnerQueries:
     ) -> Owner | None:
         """QC-20; null with NOT_FOUND where there is none. With only lists asked for, the profile is not read."""
         plain_id = OwnerId(require_id(owner_id, "ownerId"))
+        principal = info.context.principal
         wanted = selected_fields(info)
         if not reads_profile(wanted):
+            require(may_reach_owner(principal, plain_id))
             return Owner.at(plain_id, Lazy())
-        lazy = Lazy(loading=info.context.loaders.owner.load(plain_id), name=f"owner {plain_id}")
+        require(acts_for(principal, plain_id, Scope.OWNERS_READ))
+        found = partial(there, name=f"owner {plain_id}")
+        lazy: Lazy[Record] = Lazy(loading=info.context.loaders.owner.load(plain_id), found=found)
         if wanted & _LISTS:
             return Owner.at(plain_id, lazy)
         return Owner.of(await lazy.record())
@@ -199,14 +210,17 @@ class OwnerQueries:
         info: Info,
         email: Annotated[str, strawberry.argument(description="The e-mail address.")],
     ) -> Owner | None:
-        """QC-21; null with NOT_FOUND where there is none."""
+        """QC-21; null with NOT_FOUND where there is none, with FORBIDDEN where it is somebody else's."""
         try:
             address = check_email(email)
         except ValueError as error:
             raise BadInputError(f"email {error}", ("email",)) from error
-        record = await reads.owner_by_email(info.context.backend.store, address)
+        principal = info.context.principal
+        record = await reads.owner_by_email(
+            info.context.backend.store, address, lambda owner_id: acts_for(principal, owner_id, Scope.OWNERS_READ)
+        )
         if record is None:
-            raise MissingError("There is no owner with this e-mail address.")
+            raise absent(principal, "There is no owner with this e-mail address.")
         return Owner.of(record)
 
 
@@ -281,7 +295,7 @@ class OwnerMutations:
         input: Annotated[UpdateOwnerInput, strawberry.argument(description="What to change.")],
     ) -> UpdateOwnerPayload:
         """QC-22."""
-        outcome = await attempt(info, commands.UpdateOwner, input, writes.update_owner)
+        outcome = await attempt(info, commands.UpdateOwner, input, authorised(info, writes.update_owner))
         return UpdateOwnerPayload(owner=_shown(outcome.entity), user_errors=outcome.errors)
 
 

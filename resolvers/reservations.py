@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from domain import commands
-from domain.errors import MissingError
 from domain.models import LockerId, ReservationId, ReservationStatus
 from domain.models import Reservation as Record
+from domain.principal import Scope, acts_for, may_see_locker, may_see_reservation, require
 from domain.schedule import effective_status
 from domain.text import require_id
 from domain.times import Instant
@@ -17,13 +17,14 @@ from loaders import reads
 from loaders.writes import reservations as writes
 from resolvers.context import Info
 from resolvers.errors import UserError, attempt
+from resolvers.permissions import authorised, found_for
 from resolvers.relay import Node
 
 if TYPE_CHECKING:
     from resolvers.lockers import Locker
     from resolvers.owners import Owner
 
-__all__ = ["Reservation", "ReservationMutations", "ReservationQueries"]
+__all__ = ["Reservation", "ReservationMutations", "ReservationQueries", "is_seen"]
 
 
 @strawberry.type(description="A locker held for somebody from `startAt` until just before `endAt`.")
@@ -66,13 +67,17 @@ class Reservation(Node):
         from resolvers.lockers import Locker  # noqa: PLC0415  # the two modules name each other's types
 
         locker = await info.context.loaders.locker.load(self.record.locker_id)
-        return None if locker is None else Locker.of(locker)
+        if locker is None:
+            return None
+        require(may_see_locker(info.context.principal, locker.owner_id))
+        return Locker.of(locker)
 
     @strawberry.field(description="Who made it.")
     async def owner(self, info: Info) -> Annotated[Owner, strawberry.lazy("resolvers.owners")] | None:
         """Read once for all reservations of it in a request."""
         from resolvers.owners import Owner  # noqa: PLC0415  # the two modules name each other's types
 
+        require(acts_for(info.context.principal, self.record.owner_id, Scope.OWNERS_READ))
         owner = await info.context.loaders.owner.load(self.record.owner_id)
         return None if owner is None else Owner.of(owner)
 
@@ -88,15 +93,15 @@ class ReservationQueries:
         locker_id: Annotated[strawberry.ID, strawberry.argument(description="The locker's id.")],
         reservation_id: Annotated[strawberry.ID, strawberry.argument(description="The reservation's id.")],
     ) -> Reservation | None:
-        """Null with NOT_FOUND where there is none."""
+        """QC-15; null with NOT_FOUND where there is none, with FORBIDDEN where it is somebody else's."""
         record = await reads.reservation_by_id(
             info.context.backend.store,
             LockerId(require_id(locker_id, "lockerId")),
             ReservationId(require_id(reservation_id, "reservationId")),
         )
-        if record is None:
-            raise MissingError(f"Locker {locker_id} has no reservation {reservation_id}.")
-        return Reservation.of(record)
+        seen = record is not None and await is_seen(info, record)
+        message = f"Locker {locker_id} has no reservation {reservation_id}."
+        return Reservation.of(found_for(info.context.principal, record, message, seen=seen))
 
 
 @strawberry.input(description="Hold a locker for a window of time.")
@@ -166,7 +171,7 @@ class ReservationMutations:
         input: Annotated[CreateReservationInput, strawberry.argument(description="What to reserve.")],
     ) -> CreateReservationPayload:
         """QC-04."""
-        outcome = await attempt(info, commands.CreateReservation, input, writes.create_reservation)
+        outcome = await attempt(info, commands.CreateReservation, input, authorised(info, writes.create_reservation))
         return CreateReservationPayload(reservation=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Give a reservation up. Sent again, it answers with the cancelled reservation.")
@@ -176,7 +181,7 @@ class ReservationMutations:
         input: Annotated[CancelReservationInput, strawberry.argument(description="What to cancel.")],
     ) -> CancelReservationPayload:
         """QC-13."""
-        outcome = await attempt(info, commands.CancelReservation, input, writes.cancel_reservation)
+        outcome = await attempt(info, commands.CancelReservation, input, authorised(info, writes.cancel_reservation))
         return CancelReservationPayload(reservation=_shown(outcome.entity), user_errors=outcome.errors)
 
     @strawberry.mutation(description="Move a reservation's end. Sent again, it answers with the extended reservation.")
@@ -186,8 +191,17 @@ class ReservationMutations:
         input: Annotated[ExtendReservationInput, strawberry.argument(description="What to extend.")],
     ) -> ExtendReservationPayload:
         """QC-13."""
-        outcome = await attempt(info, commands.ExtendReservation, input, writes.extend_reservation)
+        outcome = await attempt(info, commands.ExtendReservation, input, authorised(info, writes.extend_reservation))
         return ExtendReservationPayload(reservation=_shown(outcome.entity), user_errors=outcome.errors)
+
+
+async def is_seen(info: Info, record: Record) -> bool:
+    """Whether a reservation is for who asks; whose the locker is, is read only where it decides."""
+    principal = info.context.principal
+    if may_see_reservation(principal, record.owner_id, None):
+        return True
+    locker = await info.context.loaders.locker.load(record.locker_id)
+    return locker is not None and may_see_reservation(principal, record.owner_id, locker.owner_id)
 
 
 def _shown(record: Record | None) -> Reservation | None:

@@ -24,6 +24,7 @@ from resolvers.lockers import LockerQueries
 from resolvers.nodes import NodeQueries
 from resolvers.owners import OwnerMutations, OwnerQueries
 from resolvers.paths import note_path
+from resolvers.permissions import guard_schema
 from resolvers.planner import plan_of
 from resolvers.reservations import ReservationMutations, ReservationQueries
 from resolvers.scalars import schema_config
@@ -110,11 +111,13 @@ class SmartLockerSchema(strawberry.Schema):
 
 
 def build_schema() -> SmartLockerSchema:
-    """The schema; parsed and validated documents are kept in bounded caches."""
-    return SmartLockerSchema(
+    """The schema, each field behind its rule; parsed and validated documents are kept in bounded caches."""
+    schema = SmartLockerSchema(
         query=Query,
         mutation=Mutation,
         types=ERROR_TYPES,
         config=schema_config(),
         extensions=[OneOperation, ParserCache, ValidationCache, PlanFirst],
     )
+    guard_schema(schema._schema)  # noqa: SLF001  # Strawberry has no other way to its fields as they are served
+    return schema

@@ -26,10 +26,11 @@ from server.graphiql import graphiql_asset
 from server.http import GraphQLEndpoint
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.requests import Request
 
+    from domain.principal import Principal
     from loaders.trace import Trace
     from server.settings import Settings
 
@@ -46,8 +47,18 @@ def new_id() -> str:
     return str(ULID())
 
 
-def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
-    """The application on a table that is there."""
+async def _as_admin(_: Request) -> Principal:
+    """Whoever reaches the server is its admin: it trusts its network until it is given a way to authenticate."""
+    return DEVELOPMENT_ADMIN
+
+
+def create_app(
+    settings: Settings,
+    connection: Connection,
+    clock: Callable[[], Instant] = utc_now,
+    authenticate: Callable[[Request], Awaitable[Principal]] = _as_admin,
+) -> Starlette:
+    """The application on a table that is there; `authenticate` says who sends a request, before its body is read."""
     backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
     documents = Documents(
@@ -63,14 +74,14 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
             yield
             backends.clear()
 
-    def new_context(trace: Trace | None) -> Context:
+    def new_context(principal: Principal, trace: Trace | None) -> Context:
         ((store, backend),) = backends
         if trace is not None:
             backend = replace(backend, store=RecordedStore(store, trace))
         return Context(
             backend,
             open_loaders(backend, traced=trace is not None),
-            DEVELOPMENT_ADMIN,
+            principal,
             settings.page_size,
             settings.page_size_max,
             Admission(settings.maximum),
@@ -79,7 +90,10 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
 
     return Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents, settings.explain)),
+            Route(
+                "/graphql",
+                GraphQLEndpoint(build_schema(), authenticate, new_context, new_id, documents, settings.explain),
+            ),
             Route("/graphql/assets/{name}", graphiql_asset),
             Route("/health", _health),
             Route("/", _home),

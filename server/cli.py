@@ -30,6 +30,7 @@ from server.app import create_app, utc_now
 from server.documentation import access_patterns
 from server.documents import ManifestError
 from server.measured import MEASURED, MeasurementError, measure, written
+from server.permission_page import permission_page
 from server.planning import ExplainError, plan_file, plan_table, refusal
 from server.settings import Settings
 from server.store import connect
@@ -46,12 +47,20 @@ table_app = typer.Typer(help="The table behind it all.", no_args_is_help=True)
 demo_app = typer.Typer(help="Demo data.", no_args_is_help=True)
 schema_app = typer.Typer(help="The GraphQL schema as a file.", no_args_is_help=True)
 contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True)
-for name, group in (("table", table_app), ("demo", demo_app), ("schema", schema_app), ("contracts", contracts_app)):
+permissions_app = typer.Typer(help="Who may use what.", no_args_is_help=True)
+for name, group in (
+    ("table", table_app),
+    ("demo", demo_app),
+    ("schema", schema_app),
+    ("contracts", contracts_app),
+    ("permissions", permissions_app),
+):
     app.add_typer(group, name=name)
 
 _SCHEMA_PATH = Path("schema.graphql")
 _CONTRACTS_PATH = Path("docs/access-patterns.md")
 _WIDE = 160  # where there is no terminal that has a width
+_PERMISSIONS_PATH = Path("docs/permissions.md")
 
 
 class CommandError(Exception):
@@ -175,6 +184,20 @@ def contracts_measure(path: Annotated[Path, typer.Option(help="Where to write it
 def contracts_check(path: Annotated[Path, typer.Option(help="The page to compare with.")] = _CONTRACTS_PATH) -> None:
     """Fail where the page is not what the contracts say."""
     _compare(path, access_patterns(), f"smartlocker contracts list --markdown > {path}")
+
+
+@permissions_app.command("list")
+def permissions_list() -> None:
+    """Say who may use what, as the page docs/permissions.md."""
+    typer.echo(permission_page(), nl=False)
+
+
+@permissions_app.command("check")
+def permissions_check(
+    path: Annotated[Path, typer.Option(help="The page to compare with.")] = _PERMISSIONS_PATH,
+) -> None:
+    """Fail where the page is not what the declarations say."""
+    _compare(path, permission_page(), f"smartlocker permissions list > {path}")
 
 
 def main() -> None:

@@ -24,6 +24,8 @@ Below each contract stands a document that uses it, with all that it asked of th
 `smartlocker contracts measure` found it.
 
 There is never a Scan, never a filter after a query, and every read stays inside one partition or a fixed list of keys.
+
+Each contract also refuses, with FORBIDDEN 403, whoever [permissions.md](permissions.md) does not name for its fields.
 """
 
 

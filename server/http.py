@@ -22,10 +22,11 @@ from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.problems import describe_errors, internal_message, request_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.types import Receive, Scope, Send
 
+    from domain.principal import Principal
     from loaders.trace import Trace
     from resolvers.context import Context
     from resolvers.schema import SmartLockerSchema
@@ -46,12 +47,14 @@ class GraphQLEndpoint:
     def __init__(
         self,
         schema: SmartLockerSchema,
-        new_context: Callable[[Trace | None], Context],
+        authenticate: Callable[[Request], Awaitable[Principal]],
+        new_context: Callable[[Principal, Trace | None], Context],
         new_request_id: Callable[[], str],
         documents: Documents,
         explainers: Explainers,
     ) -> None:
         self._schema = schema
+        self._authenticate = authenticate
         self._new_context = new_context
         self._new_request_id = new_request_id
         self._documents = documents
@@ -86,11 +89,12 @@ class GraphQLEndpoint:
             return graphiql_page()
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
+        principal = await self._authenticate(request)
         operation = await read_operation(request)
         trace = trace_of(operation)
-        context = self._new_context(trace)
+        context = self._new_context(principal, trace)
         context.admission.only_plan = operation.explain == "plan"
-        check_explain(operation, self._explainers, context.principal)
+        check_explain(operation, self._explainers, principal)
         try:
             result = await self._schema.execute(
                 self._documents.text_of(operation),

@@ -5,10 +5,14 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from tests.principals import HEADER, spelled
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     import httpx
+
+    from domain.principal import Principal
 
 __all__ = ["Api", "mutation", "unchanged"]
 
@@ -47,12 +51,19 @@ mutation ($input: RecordAccessEventInput!) {
 class Api:
     """Sends GraphQL over HTTP."""
 
-    def __init__(self, client: httpx.AsyncClient) -> None:
+    def __init__(self, client: httpx.AsyncClient, principal: Principal | None = None) -> None:
         self.client = client
+        self.headers = {} if principal is None else {HEADER: spelled(principal)}
+
+    def by(self, principal: Principal) -> Api:
+        """The same API, asked by somebody else."""
+        return Api(self.client, principal)
 
     async def send(self, query: str, **variables: Any) -> dict[str, Any]:
         """The whole answer, whatever it says."""
-        response = await self.client.post("/graphql", json={"query": query, "variables": variables})
+        response = await self.client.post(
+            "/graphql", json={"query": query, "variables": variables}, headers=self.headers
+        )
         answer: dict[str, Any] = response.json()
         return answer
 

@@ -24,6 +24,7 @@ from server.app import create_app, new_id
 from server.settings import Settings
 from tests.api import Api
 from tests.planned import planned
+from tests.principals import authenticate
 from tests.wire import Wire, open_wire
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyn
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[Api]:
         connection = Connection(table, "eu-central-1", wire.url, local=True)
-        app = create_app(Settings(table_name=table, **settings), connection, clock)
+        app = create_app(Settings(table_name=table, **settings), connection, clock, authenticate)
         transport = httpx.ASGITransport(app=app)
         async with (
             app.router.lifespan_context(app),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from domain.bookings import LONGEST_CALENDAR_DAYS
 from domain.errors import (
     BadCursorError,
@@ -18,6 +20,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.contract import GetContract, Order, Page, QueryContract, StepRule, WriteContract
 from loaders.contracts.locations import LOCATION_BYTES
+from loaders.contracts.owners import OWNER_BYTES
 from loaders.cost import Part
 from loaders.table.operations import Action
 
@@ -104,10 +107,17 @@ QC_43 = WriteContract(
     reads=(
         Part(text="GetItem of the booking, strong", operation="GetItem", sizes=(BOOKING_BYTES,)),
         Part(
-            text="to cancel: then GetItem of its location, strong",
+            text="to cancel or approve: then GetItem of its location, strong",
             operation="GetItem",
             sizes=(LOCATION_BYTES,),
-            fields=("Mutation.cancelBooking",),
+            fields=("Mutation.cancelBooking", "Mutation.approveBooking"),
+        ),
+        Part(
+            text="where it is decided already: then GetItem of the admin, strong",
+            operation="GetItem",
+            sizes=(OWNER_BYTES,),
+            when="only where it is decided already",
+            fields=("Mutation.approveBooking", "Mutation.rejectBooking"),
         ),
     ),
     rounds=12,
@@ -139,14 +149,16 @@ QC_43 = WriteContract(
             item_bytes=9000,
         ),
         _ADMIN,
+        replace(_LOCATION, when="it is approved"),
     ),
-    most_steps=6,
+    most_steps=7,
     fields=("Mutation.approveBooking", "Mutation.rejectBooking", "Mutation.cancelBooking"),
     errors=(
         BadInputError,
         MissingError,
         ForbiddenError,
         SlotTakenError,
+        LocationInactiveError,
         BookingClosedError,
         VersionConflictError,
         UnavailableError,

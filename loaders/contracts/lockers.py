@@ -5,6 +5,7 @@ from __future__ import annotations
 from domain.errors import (
     BadCursorError,
     BadInputError,
+    ForbiddenError,
     IdTakenError,
     InvalidTransitionError,
     LocationInactiveError,
@@ -79,9 +80,11 @@ QC_01 = GetContract(
         "Location.lockers",
         "Reservation.locker",
         "AccessEvent.locker",
+        "Query.reservation",
     ),
-    errors=(MissingError, BadInputError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
+    errors=(MissingError, BadInputError, ForbiddenError),
+    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem. Of a reservation "
+    "that somebody else made, it tells whose the locker is.",
     item_bytes=LOCKER_BYTES,
     fallbacks=(
         Part(

@@ -126,7 +126,7 @@ QC_04 = WriteContract(
             name="locker",
             action=Action.CHECK,
             key=keys.locker,
-            condition=f"{_EXISTS} AND #status <> :maintenance",
+            condition="#ownerId = :readOwner AND #status <> :maintenance",
             item_bytes=LOCKER_BYTES,
         ),
         _LAST_CHANGE,

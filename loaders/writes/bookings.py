@@ -19,6 +19,7 @@ from domain.errors import (
     VersionConflictError,
 )
 from domain.models import Location, LocationStatus, OwnerId, OwnerRole
+from domain.principal import Scope, absent, acts_for, is_admin, may_decide_as, require
 from domain.times import day_in
 from loaders import keys
 from loaders.contracts import QC_40, QC_43
@@ -27,6 +28,7 @@ from loaders.items import (
     CALENDAR_SLOT,
     LOCATION,
     NOTIFICATION,
+    OWNER,
     OWNER_BOOKING,
     DamagedItemError,
     difference,
@@ -37,7 +39,8 @@ from loaders.table.retry import attempts
 if TYPE_CHECKING:
     from domain.booking_commands import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
     from domain.models import LocationId
-    from domain.times import Instant
+    from domain.principal import Principal
+    from domain.times import Day, Instant
     from loaders.backend import Backend
     from loaders.contract import WriteContract
     from loaders.table.operations import Step, Transact
@@ -60,8 +63,9 @@ __all__ = [
 ]
 
 
-async def request_booking(backend: Backend, command: RequestBooking) -> Booking:
+async def request_booking(backend: Backend, command: RequestBooking, principal: Principal) -> Booking:
     """Asks for a day or half day that has not begun at the location (QC-40)."""
+    require(acts_for(principal, command.owner_id, Scope.BOOKINGS_WRITE), ("input", "ownerId"))
     booking_id = command.booking_id or BookingId(backend.new_id())
     content = fingerprint(command, without="booking_id")
     place, own = keys.location(command.location_id), keys.booking(booking_id)
@@ -93,31 +97,30 @@ async def request_booking(backend: Backend, command: RequestBooking) -> Booking:
     return booking
 
 
-async def approve_booking(backend: Backend, command: ApproveBooking) -> Booking:
-    """Lets a booking into the calendar (QC-43)."""
-    return await _decide(backend, command, BookingStatus.APPROVED, None)
+async def approve_booking(backend: Backend, command: ApproveBooking, principal: Principal) -> Booking:
+    """Lets a booking into the calendar of a location that is active, before its day is over (QC-43)."""
+    return await _decide(backend, command, principal, BookingStatus.APPROVED, None)
 
 
-async def reject_booking(backend: Backend, command: RejectBooking) -> Booking:
+async def reject_booking(backend: Backend, command: RejectBooking, principal: Principal) -> Booking:
     """Turns a booking down (QC-43)."""
-    return await _decide(backend, command, BookingStatus.REJECTED, command.reason)
+    return await _decide(backend, command, principal, BookingStatus.REJECTED, command.reason)
 
 
-async def cancel_booking(backend: Backend, command: CancelBooking) -> Booking:
+async def cancel_booking(backend: Backend, command: CancelBooking, principal: Principal) -> Booking:
     """Gives a booking up before its day, and frees what it had (QC-43)."""
+    require(acts_for(principal, command.owner_id, Scope.BOOKINGS_WRITE), ("input", "ownerId"))
     async for _ in attempts(QC_43.rounds):
-        booking = await _read(backend, command.booking_id)
+        booking = await _read(backend, command.booking_id, principal)
         if booking.owner_id != command.owner_id:
+            require(is_admin(principal), ("input", "bookingId"))  # who is no admin reads the same of a missing one
             raise ForbiddenError("Only who asked for a booking may cancel it.", ("input", "ownerId"))
         if booking.status is BookingStatus.CANCELLED:
             return booking
         if booking.status is BookingStatus.REJECTED:
             raise BookingClosedError("The booking was rejected, so it cannot be cancelled.", booking)
-        item = await backend.store.get(QC_43.get(keys.location(booking.location_id), consistent=True))
-        if item is None:
-            raise DamagedItemError(f"booking {booking.booking_id} is for a location that does not exist")
         now = backend.clock()
-        if day_in(LOCATION.decode(item).time_zone, now) >= booking.date:
+        if await _today(backend, booking, now) >= booking.date:
             raise BookingClosedError("The booking's day has come, so it cannot be cancelled.", booking)
         cancelled = replace(booking, status=BookingStatus.CANCELLED, updated_at=now, version=booking.version + 1)
         try:
@@ -148,6 +151,7 @@ def approving(booking: Booking, approved: Booking) -> Transact:
         *_booking_steps(booking, approved),
         *slots_for(QC_43, slots_of_booking(approved)),
         *_telling(approved),
+        QC_43.step("location", keys.location(booking.location_id), active=LocationStatus.ACTIVE),
     )
 
 
@@ -218,16 +222,18 @@ def notification_of(booking: Booking) -> Notification:
 def check_admin(refusal: TransactionRefusedError) -> None:
     """Whoever decides must be an admin."""
     if "admin" in refusal.failed:
-        raise ForbiddenError("Only an admin may do this.", ("input", "adminId")) from None
+        raise _no_admin() from None
 
 
-def check_location(refusal: TransactionRefusedError, location_id: LocationId) -> None:
+def check_location(
+    refusal: TransactionRefusedError, location_id: LocationId, path: tuple[str, ...] = ("input", "locationId")
+) -> None:
     """A location must be there, and active."""
     if "location" not in refusal.failed:
         return
     if refusal.failed["location"] is None:
-        raise MissingError(f"There is no location {location_id}.", ("input", "locationId")) from None
-    raise LocationInactiveError(f"Location {location_id} is inactive.", ("input", "locationId")) from None
+        raise MissingError(f"There is no location {location_id}.", path) from None
+    raise LocationInactiveError(f"Location {location_id} is inactive.", path) from None
 
 
 def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], but: BookingId | None = None) -> None:
@@ -239,42 +245,71 @@ def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], but: Bo
 
 
 async def _decide(
-    backend: Backend, command: ApproveBooking | RejectBooking, status: BookingStatus, reason: str | None
+    backend: Backend,
+    command: ApproveBooking | RejectBooking,
+    principal: Principal,
+    status: BookingStatus,
+    reason: str | None,
 ) -> Booking:
-    build = approving if status is BookingStatus.APPROVED else rejecting
+    require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
+    approves = status is BookingStatus.APPROVED
     async for _ in attempts(QC_43.rounds):
-        booking = await _read(backend, command.booking_id)
+        booking = await _read(backend, command.booking_id, principal)
         if booking.status is status:
+            await _check_admin_now(backend, command.admin_id)
             return booking
         if booking.status is not BookingStatus.PENDING:
             message = f"The booking was {booking.status.lower()}, so it cannot be decided any more."
             raise BookingClosedError(message, booking)
         if booking.version != command.expected_version:
             raise VersionConflictError(booking)
+        now = backend.clock()
+        if approves and await _today(backend, booking, now) > booking.date:
+            raise BookingClosedError("The booking's day has passed, so it cannot be approved.", booking)
         decided = replace(
             booking,
             status=status,
             reason=reason,
             decided_by=command.admin_id,
-            updated_at=backend.clock(),
+            updated_at=now,
             version=booking.version + 1,
         )
         try:
-            await backend.store.transact(build(booking, decided))
+            await backend.store.transact((approving if approves else rejecting)(booking, decided))
         except TransactionRefusedError as refusal:
             check_admin(refusal)
             if "booking" not in refusal.failed:
                 check_slots(refusal, ("input", "bookingId"), but=booking.booking_id)
+                check_location(refusal, booking.location_id, ("input", "bookingId"))
             continue  # somebody else decided it meanwhile
         return decided
     raise UnavailableError("Too many changes met at this booking: try again in a moment.", ("input", "bookingId"))
 
 
-async def _read(backend: Backend, booking_id: BookingId) -> Booking:
+async def _read(backend: Backend, booking_id: BookingId, principal: Principal) -> Booking:
     item = await backend.store.get(QC_43.get(keys.booking(booking_id), consistent=True))
     if item is None:
-        raise MissingError(f"There is no booking {booking_id}.", ("input", "bookingId"))
+        raise absent(principal, f"There is no booking {booking_id}.", ("input", "bookingId"))
     return BOOKING.decode(item)
+
+
+async def _today(backend: Backend, booking: Booking, now: Instant) -> Day:
+    """The day that it is where the booking is for."""
+    item = await backend.store.get(QC_43.get(keys.location(booking.location_id), consistent=True))
+    if item is None:
+        raise DamagedItemError(f"booking {booking.booking_id} is for a location that does not exist")
+    return day_in(LOCATION.decode(item).time_zone, now)
+
+
+async def _check_admin_now(backend: Backend, admin_id: OwnerId) -> None:
+    """What a transaction's condition checks, where nothing is left to write."""
+    item = await backend.store.get(QC_43.get(keys.owner(admin_id), consistent=True))
+    if item is None or OWNER.decode(item).role is not OwnerRole.ADMIN:
+        raise _no_admin()
+
+
+def _no_admin() -> ForbiddenError:
+    return ForbiddenError("Only an admin may do this.", ("input", "adminId"))
 
 
 def _first_result(item: Any, content: str) -> Booking:

@@ -8,6 +8,7 @@ from domain.bookings import CalendarSlot, Payment, slots_of
 from domain.commands import fingerprint
 from domain.errors import IdTakenError, MissingError
 from domain.models import LocationStatus, OwnerRole
+from domain.principal import may_decide_as, require
 from loaders import keys
 from loaders.contracts import QC_46, QC_49
 from loaders.items import CALENDAR_CLAIM, CALENDAR_SLOT, PAYMENT, CalendarClaim
@@ -17,6 +18,7 @@ from loaders.writes.bookings import check_admin, check_location, check_slots, sl
 if TYPE_CHECKING:
     from domain.booking_commands import CreateCalendarEvent, DeleteCalendarEvent, RecordPayment
     from domain.models import OwnerId
+    from domain.principal import Principal
     from loaders.backend import Backend
     from loaders.table.operations import Transact
 
@@ -30,8 +32,11 @@ __all__ = [
 ]
 
 
-async def create_calendar_event(backend: Backend, command: CreateCalendarEvent) -> list[CalendarSlot]:
+async def create_calendar_event(
+    backend: Backend, command: CreateCalendarEvent, principal: Principal
+) -> list[CalendarSlot]:
     """Fills a day or half day without a booking (QC-49)."""
+    require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
     event_id = command.event_id or backend.new_id()
     claim = CalendarClaim(
         event_id=event_id,
@@ -66,8 +71,9 @@ async def create_calendar_event(backend: Backend, command: CreateCalendarEvent) 
     return slots
 
 
-async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent) -> CalendarClaim:
+async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, principal: Principal) -> CalendarClaim:
     """Frees what an admin's event fills; one that is gone already is answered the same (QC-49)."""
+    require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
     key = keys.calendar_claim(command.location_id, command.event_id)
     item = await backend.store.get(QC_49.get(key, consistent=True))
     if item is None:

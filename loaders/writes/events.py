@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING
 from domain.commands import fingerprint
 from domain.errors import BadInputError, IdTakenError, MissingError
 from domain.models import AccessEvent, EventId
+from domain.principal import Role, may_record_events, require
 from domain.schedule import check_event_time
 from loaders import keys
 from loaders.contracts import QC_08
 from loaders.cost import LOOKS_FOR_CLAIMED
-from loaders.items import ACCESS_EVENT, EVENT_CLAIM, DamagedItemError, EventClaim
+from loaders.items import ACCESS_EVENT, EVENT_CLAIM, LOCKER, DamagedItemError, EventClaim
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 from loaders.table.operations import Put
 from loaders.table.retry import attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from domain.commands import RecordAccessEvent
+    from domain.principal import Principal
     from loaders.backend import Backend
     from loaders.table.client import Store
     from loaders.table.operations import Key, Step, Transact
+    from loaders.table.values import Item
 
 __all__ = ["Entry", "putting", "record_access_events", "recording"]
 
@@ -43,18 +46,22 @@ class Entry:
 
 
 async def record_access_events(
-    backend: Backend, commands: Sequence[RecordAccessEvent], paths: Sequence[tuple[str, ...]]
+    backend: Backend,
+    commands: Sequence[RecordAccessEvent],
+    principal: Principal,
+    paths: Sequence[tuple[str, ...]],
 ) -> list[AccessEvent]:
     """Writes events, all or none; what was recorded before is answered as it was (QC-08).
 
     Args:
         backend: the store and the clock.
         commands: the events.
+        principal: who writes them, and must be allowed to for each.
         paths: where each event stands in the mutation's input.
     """
     entries = [_entry(backend, command, path) for command, path in zip(commands, paths, strict=True)]
     _check_distinct(entries)
-    await _check_lockers(backend.store, entries)
+    await _check_lockers(backend.store, entries, principal)
     recorded: dict[Key, AccessEvent] = {}
     pending = entries
     while pending:
@@ -111,8 +118,13 @@ def _check_distinct(entries: Sequence[Entry]) -> None:
         seen.add(entry.key)
 
 
-async def _check_lockers(store: Store, entries: Sequence[Entry]) -> None:
+async def _check_lockers(store: Store, entries: Sequence[Entry], principal: Principal) -> None:
     """A locker is never deleted, so one that was seen is there; one that was not may be too new for a plain read."""
+    if principal.role is Role.PARTNER:
+        await _check_owners(store, entries, principal)
+        return
+    for entry in entries:
+        require(may_record_events(principal, entry.event.locker_id, None), (*entry.path, "lockerId"))
     lockers = {keys.locker(entry.event.locker_id): entry for entry in entries}
     for consistent in (False, True):
         for key in await _existing(store, list(lockers), consistent=consistent):
@@ -123,11 +135,20 @@ async def _check_lockers(store: Store, entries: Sequence[Entry]) -> None:
     raise MissingError(f"There is no locker {missing.event.locker_id}.", (*missing.path, "lockerId"))
 
 
-async def _existing(store: Store, wanted: list[Key], *, consistent: bool) -> list[Key]:
+async def _check_owners(store: Store, entries: Sequence[Entry], principal: Principal) -> None:
+    """A partner writes for lockers of the owners that it is bound to, which only the lockers tell."""
+    lockers = {keys.locker(entry.event.locker_id): entry for entry in entries}
+    found = await _existing(store, list(lockers), consistent=True)
+    for key, entry in lockers.items():
+        owner_id = LOCKER.decode(found[key]).owner_id if key in found else None
+        require(may_record_events(principal, entry.event.locker_id, owner_id), (*entry.path, "lockerId"))
+
+
+async def _existing(store: Store, wanted: list[Key], *, consistent: bool) -> Mapping[Key, Item]:
     if len(wanted) == 1:
         item = await store.get(QC_08.get(wanted[0], consistent=consistent))
-        return [] if item is None else wanted
-    return list(await store.batch_get(QC_08.batch(wanted, consistent=consistent)))
+        return {} if item is None else {wanted[0]: item}
+    return await store.batch_get(QC_08.batch(wanted, consistent=consistent))
 
 
 async def _write(store: Store, entries: Sequence[Entry]) -> None:

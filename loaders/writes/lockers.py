@@ -16,6 +16,7 @@ from domain.errors import (
 )
 from domain.lifecycle import check_transition
 from domain.models import LocationStatus, Locker, LockerId, LockerStatus, LockerSummary
+from domain.principal import Scope, absent, acts_for, may_transfer, require
 from loaders import keys
 from loaders.contracts import QC_03, QC_06, QC_11, QC_12
 from loaders.items import LOCATION_LOCKER, LOCKER, OWNER_LOCKER, difference
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from domain.commands import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
-    from domain.models import LocationId
+    from domain.models import LocationId, OwnerId
+    from domain.principal import Principal
     from loaders.backend import Backend
     from loaders.contract import WriteContract
     from loaders.table.operations import Step, Transact
@@ -48,8 +50,9 @@ __all__ = [
 NONE_MISSING = frozenset[str]()
 
 
-async def register_locker(backend: Backend, command: RegisterLocker) -> Locker:
+async def register_locker(backend: Backend, command: RegisterLocker, principal: Principal) -> Locker:
     """Registers a locker with an owner that exists, at a location that is active (QC-11)."""
+    require(acts_for(principal, command.owner_id, Scope.LOCKERS_WRITE), ("input", "ownerId"))
     now = backend.clock()
     locker = Locker(
         locker_id=command.locker_id or LockerId(backend.new_id()),
@@ -67,7 +70,11 @@ async def register_locker(backend: Backend, command: RegisterLocker) -> Locker:
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("locker")
         if existing and existing.get("fingerprint") == content:
-            return LOCKER.decode(existing)
+            first = LOCKER.decode(existing)
+            require(
+                acts_for(principal, first.owner_id, Scope.LOCKERS_WRITE), ("input", "lockerId")
+            )  # if given away since
+            return first
         if "owner" in refusal.failed and not existing:
             raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId")) from None
         if not existing:
@@ -77,24 +84,24 @@ async def register_locker(backend: Backend, command: RegisterLocker) -> Locker:
     return locker
 
 
-async def update_locker_status(backend: Backend, command: UpdateLockerStatus) -> Locker:
+async def update_locker_status(backend: Backend, command: UpdateLockerStatus, principal: Principal) -> Locker:
     """Takes a locker one step through its state machine (QC-03)."""
-    current = await _read_for_change(backend, QC_03, command.locker_id, command.expected_version)
+    current = await _read_for_change(backend, QC_03, command, principal)
     check_transition(current, command.new_status)
     changed = replace(current, status=command.new_status, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, partial(changing, QC_03), current, changed)
+    return await _change(backend, partial(changing, QC_03), current, changed, principal)
 
 
-async def rename_locker(backend: Backend, command: RenameLocker) -> Locker:
+async def rename_locker(backend: Backend, command: RenameLocker, principal: Principal) -> Locker:
     """Gives a locker another alias (QC-12)."""
-    current = await _read_for_change(backend, QC_12, command.locker_id, command.expected_version)
+    current = await _read_for_change(backend, QC_12, command, principal)
     changed = replace(current, alias=command.alias, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, partial(changing, QC_12), current, changed)
+    return await _change(backend, partial(changing, QC_12), current, changed, principal)
 
 
-async def move_locker(backend: Backend, command: MoveLocker) -> Locker:
+async def move_locker(backend: Backend, command: MoveLocker, principal: Principal) -> Locker:
     """Puts a locker at another location that is active, or at none (QC-12)."""
-    current = await _read_for_change(backend, QC_12, command.locker_id, command.expected_version)
+    current = await _read_for_change(backend, QC_12, command, principal)
     if command.new_location_id == current.location_id:
         raise BadInputError("The locker stands there already.", ("input", "newLocationId"))
     changed = replace(
@@ -104,12 +111,13 @@ async def move_locker(backend: Backend, command: MoveLocker) -> Locker:
     def check(refusal: TransactionRefusedError) -> None:
         _raise_if_not_active(refusal, command.new_location_id, "newLocationId")
 
-    return await _change(backend, moving, current, changed, check)
+    return await _change(backend, moving, current, changed, principal, check)
 
 
-async def transfer_locker(backend: Backend, command: TransferLocker) -> Locker:
+async def transfer_locker(backend: Backend, command: TransferLocker, principal: Principal) -> Locker:
     """Gives a locker to another owner that exists (QC-06)."""
-    current = await _read_for_change(backend, QC_06, command.locker_id, command.expected_version)
+    current = await _read_for_change(backend, QC_06, command, principal)
+    require(may_transfer(principal, current.owner_id, command.new_owner_id), ("input", "newOwnerId"))
     if command.new_owner_id == current.owner_id:
         raise BadInputError(f"{current.owner_id} owns this locker already.", ("input", "newOwnerId"))
     changed = replace(current, owner_id=command.new_owner_id, updated_at=backend.clock(), version=current.version + 1)
@@ -118,7 +126,7 @@ async def transfer_locker(backend: Backend, command: TransferLocker) -> Locker:
         if "new owner" in refusal.failed:
             raise MissingError(f"There is no owner {command.new_owner_id}.", ("input", "newOwnerId")) from None
 
-    return await _change(backend, transferring, current, changed, check)
+    return await _change(backend, transferring, current, changed, principal, check)
 
 
 def registering(locker: Locker, content: str) -> Transact:
@@ -177,14 +185,25 @@ def transferring(current: Locker, changed: Locker, missing: frozenset[str] = NON
     )
 
 
-async def _read_for_change(backend: Backend, contract: WriteContract, locker_id: LockerId, expected: int) -> Locker:
-    item = await backend.store.get(contract.get(keys.locker(locker_id), consistent=True))
+async def _read_for_change(
+    backend: Backend,
+    contract: WriteContract,
+    command: UpdateLockerStatus | RenameLocker | MoveLocker | TransferLocker,
+    principal: Principal,
+) -> Locker:
+    """The locker, for who may change it: the write's condition on its owner holds until then what is decided here."""
+    item = await backend.store.get(contract.get(keys.locker(command.locker_id), consistent=True))
     if item is None:
-        raise MissingError(f"There is no locker {locker_id}.", ("input", "lockerId"))
+        raise absent(principal, f"There is no locker {command.locker_id}.", ("input", "lockerId"))
     current = LOCKER.decode(item)
-    if current.version != expected:
+    _require_change(principal, current.owner_id)
+    if current.version != command.expected_version:
         raise VersionConflictError(current)
     return current
+
+
+def _require_change(principal: Principal, owner_id: OwnerId) -> None:
+    require(acts_for(principal, owner_id, Scope.LOCKERS_WRITE), ("input", "lockerId"))
 
 
 async def _change(
@@ -192,6 +211,7 @@ async def _change(
     build: Callable[[Locker, Locker, frozenset[str]], Transact],
     current: Locker,
     changed: Locker,
+    principal: Principal,
     check: Callable[[TransactionRefusedError], None] = lambda _: None,
 ) -> Locker:
     """Writes a change; where older data has no copy, once more, making the copies that are missing."""
@@ -202,8 +222,11 @@ async def _change(
         except TransactionRefusedError as refusal:
             item = refusal.failed.get("locker")
             if item is not None:
-                # A locker is never deleted, so one that is not as it was read has another version.
-                raise VersionConflictError(LOCKER.decode(item)) from None
+                # A locker is never deleted, so one that is not as it was read has another version; or another owner,
+                # and then it is not shown any more.
+                now_there = LOCKER.decode(item)
+                _require_change(principal, now_there.owner_id)
+                raise VersionConflictError(now_there) from None
             check(refusal)
             if missing:
                 raise

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from domain.commands import fingerprint
 from domain.errors import BadInputError, EmailTakenError, IdTakenError, MissingError, VersionConflictError
 from domain.models import Owner, OwnerId
+from domain.principal import Scope, acts_for, is_admin, require
 from domain.text import normalised_email
 from loaders import keys
 from loaders.contracts import QC_22
@@ -16,6 +17,7 @@ from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
     from domain.commands import CreateOwner, UpdateOwner
+    from domain.principal import Principal
     from loaders.backend import Backend
     from loaders.table.operations import Step, Transact
 
@@ -50,9 +52,11 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
     return owner
 
 
-async def update_owner(backend: Backend, command: UpdateOwner) -> Owner:
-    """Changes what the command names of an owner (QC-22)."""
+async def update_owner(backend: Backend, command: UpdateOwner, principal: Principal) -> Owner:
+    """Changes what the command names of an owner; its role only by an admin (QC-22)."""
     given = command.model_fields_set - {"owner_id", "expected_version"}
+    require(acts_for(principal, command.owner_id, Scope.OWNERS_WRITE), ("input", "ownerId"))
+    require("role" not in given or is_admin(principal), ("input", "role"))
     if not given:
         raise BadInputError("Give something to change.", ("input",))
     item = await backend.store.get(QC_22.get(keys.owner(command.owner_id), consistent=True))

@@ -17,6 +17,7 @@ from domain.errors import (
     UnavailableError,
 )
 from domain.models import LockerStatus, Reservation, ReservationId, ReservationStatus
+from domain.principal import Scope, absent, acts_for, may_reserve, require
 from domain.schedule import check_ahead, check_order, has_ended, overlaps
 from domain.times import shift
 from loaders import keys
@@ -49,6 +50,7 @@ from loaders.writes.timeline import (
 if TYPE_CHECKING:
     from domain.commands import CancelReservation, CreateReservation, ExtendReservation
     from domain.models import Locker, LockerId, OwnerId
+    from domain.principal import Principal
     from domain.times import Instant
     from loaders.backend import Backend
     from loaders.contract import Contract
@@ -70,16 +72,21 @@ class _Ledger:
     owner_exists: bool
 
 
-async def create_reservation(backend: Backend, command: CreateReservation) -> Reservation:
+async def create_reservation(backend: Backend, command: CreateReservation, principal: Principal) -> Reservation:
     """Holds a locker for a window in which nobody else has it (QC-04)."""
+    require(acts_for(principal, command.owner_id, Scope.RESERVATIONS_WRITE), ("input", "ownerId"))
     check_order(command.start_at, command.end_at, "endAt")
     reservation_id = command.reservation_id or ReservationId(backend.new_id())
     content = fingerprint(command, without="reservation_id")
     async for _ in attempts(QC_04.rounds):
         ledger = await _open(backend.store, QC_04, command.locker_id, reservation_id, command.owner_id)
+        if ledger.claim is not None and ledger.claim.fingerprint == content:
+            return await _claimed(backend.store, QC_04, ledger.claim)
+        locker = _offered(ledger.locker, command, principal)
         if ledger.claim is not None:
-            return await _first_result(backend.store, ledger.claim, content)
-        _check_bookable(ledger.locker, command.locker_id)
+            message = f"The id {reservation_id} was used before, for another reservation of this locker."
+            raise IdTakenError(message, ("input", "reservationId"))
+        _check_bookable(locker)
         if not ledger.owner_exists:
             raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId"))
         now = backend.clock()
@@ -103,7 +110,7 @@ async def create_reservation(backend: Backend, command: CreateReservation) -> Re
         if in_the_way is not None:
             raise OverlapError(in_the_way, ("input", "startAt"))
         try:
-            await backend.store.transact(creating(reservation, content, ledger.guard, ledger.pointer))
+            await backend.store.transact(creating(reservation, content, ledger.guard, ledger.pointer, locker.owner_id))
         except TransactionRefusedError as refusal:
             _raise_unless_moved(refusal, reservation)
             continue
@@ -111,17 +118,18 @@ async def create_reservation(backend: Backend, command: CreateReservation) -> Re
     raise _contended()
 
 
-async def cancel_reservation(backend: Backend, command: CancelReservation) -> Reservation:
+async def cancel_reservation(backend: Backend, command: CancelReservation, principal: Principal) -> Reservation:
     """Gives a reservation up; one that is cancelled already is answered as it is (QC-13)."""
     async for _ in attempts(QC_13.rounds):
         now = backend.clock()
-        ledger, claim = await _open_existing(backend.store, command)
+        ledger, claim = await _open_existing(backend.store, command, principal)
         points_here = ledger.pointer is not None and ledger.pointer.reservation_id == command.reservation_id
         within = keys.locker_reservations(claim.locker_id, start=claim.start_at) if points_here else None
         try:
             reservation, ahead = await _with_what_follows(backend.store, claim, within, ledger.guard, now)
         except MovedError:
             continue
+        _require_change(principal, reservation)
         if reservation.status is ReservationStatus.CANCELLED:
             return reservation
         if has_ended(reservation, now):
@@ -133,17 +141,18 @@ async def cancel_reservation(backend: Backend, command: CancelReservation) -> Re
     raise _contended()
 
 
-async def extend_reservation(backend: Backend, command: ExtendReservation) -> Reservation:
+async def extend_reservation(backend: Backend, command: ExtendReservation, principal: Principal) -> Reservation:
     """Moves a reservation's end further away; one that ends there already is answered as it is (QC-13)."""
     async for _ in attempts(QC_13.rounds):
         now = backend.clock()
-        ledger, claim = await _open_existing(backend.store, command)
-        check_order(claim.start_at, command.new_end_at, "newEndAt")
-        within = keys.reservations_starting(claim.locker_id, claim.start_at, command.new_end_at)
+        ledger, claim = await _open_existing(backend.store, command, principal)
+        within = keys.reservations_starting(claim.locker_id, claim.start_at, max(claim.start_at, command.new_end_at))
         try:
             reservation, in_the_way = await _with_what_follows(backend.store, claim, within, ledger.guard, now)
         except MovedError:
             continue
+        _require_change(principal, reservation)
+        check_order(claim.start_at, command.new_end_at, "newEndAt")
         if reservation.end_at == command.new_end_at and reservation.status is ReservationStatus.ACTIVE:
             return reservation
         _check_extendable(reservation, command.new_end_at, now)
@@ -159,8 +168,10 @@ async def extend_reservation(backend: Backend, command: ExtendReservation) -> Re
     raise _contended()
 
 
-def creating(reservation: Reservation, content: str, guard: Guard | None, pointer: Reservation | None) -> Transact:
-    """The request that creates a reservation, given the guard and the pointer as they were read."""
+def creating(
+    reservation: Reservation, content: str, guard: Guard | None, pointer: Reservation | None, locker_owner: OwnerId
+) -> Transact:
+    """The request that creates a reservation, given what was read of guard, pointer and locker."""
     locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
     # Nothing unended lies before what the pointer names, and nothing overlaps: the earlier start is the earlier one.
     becomes = reservation if pointer is None or start < pointer.start_at else pointer
@@ -179,7 +190,7 @@ def creating(reservation: Reservation, content: str, guard: Guard | None, pointe
             OWNER_RESERVATION.encode(reservation),
         ),
         pointer_step(QC_04, locker_id, pointer, becomes),
-        QC_04.step("locker", keys.locker(locker_id), maintenance=LockerStatus.MAINTENANCE),
+        QC_04.step("locker", keys.locker(locker_id), readOwner=locker_owner, maintenance=LockerStatus.MAINTENANCE),
         *last_change_step(QC_04, locker_id, guard),
     )
 
@@ -239,13 +250,17 @@ async def _open(
 
 
 async def _open_existing(
-    store: Store, command: CancelReservation | ExtendReservation
+    store: Store, command: CancelReservation | ExtendReservation, principal: Principal
 ) -> tuple[_Ledger, ReservationClaim]:
     ledger = await _open(store, QC_13, command.locker_id, command.reservation_id)
     if ledger.claim is None:
         message = f"Locker {command.locker_id} has no reservation {command.reservation_id}."
-        raise MissingError(message, ("input", "reservationId"))
+        raise absent(principal, message, ("input", "reservationId"))
     return ledger, ledger.claim
+
+
+def _require_change(principal: Principal, reservation: Reservation) -> None:
+    require(acts_for(principal, reservation.owner_id, Scope.RESERVATIONS_WRITE), ("input", "reservationId"))
 
 
 async def _with_what_follows(
@@ -267,18 +282,17 @@ async def _claimed(store: Store, contract: Contract, claim: ReservationClaim) ->
     raise DamagedItemError(f"the claim {claim} has no reservation")
 
 
-async def _first_result(store: Store, claim: ReservationClaim, content: str) -> Reservation:
-    if claim.fingerprint != content:
-        message = f"The id {claim.reservation_id} was used before, for another reservation of this locker."
-        raise IdTakenError(message, ("input", "reservationId"))
-    return await _claimed(store, QC_04, claim)
-
-
-def _check_bookable(locker: Locker | None, locker_id: LockerId) -> None:
+def _offered(locker: Locker | None, command: CreateReservation, principal: Principal) -> Locker:
+    path = ("input", "lockerId")
     if locker is None:
-        raise MissingError(f"There is no locker {locker_id}.", ("input", "lockerId"))
+        raise absent(principal, f"There is no locker {command.locker_id}.", path)
+    require(may_reserve(principal, locker.owner_id, command.owner_id), path)
+    return locker
+
+
+def _check_bookable(locker: Locker) -> None:
     if locker.status is LockerStatus.MAINTENANCE:
-        raise LockerInMaintenanceError(f"Locker {locker_id} is in maintenance.", ("input", "lockerId"))
+        raise LockerInMaintenanceError(f"Locker {locker.locker_id} is in maintenance.", ("input", "lockerId"))
 
 
 async def _in_the_way(backend: Backend, wanted: Reservation, guard: Guard | None) -> Reservation | None:
@@ -307,11 +321,9 @@ async def _changed(backend: Backend, transaction: Transact) -> bool:
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
-    if refusal.failed.keys() & MOVED:
+    # A locker that is refused is in maintenance by now, or somebody else's: reading it again tells.
+    if refusal.failed.keys() & (MOVED | {"locker"}):
         return
-    if "locker" in refusal.failed:
-        item = refusal.failed["locker"]
-        _check_bookable(None if item is None else LOCKER.decode(item), wanted.locker_id)
     if "copy" in refusal.failed:
         message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
         raise IdTakenError(message, ("input", "reservationId")) from None

@@ -19,6 +19,7 @@ from domain.commands import (
     UpdateOwner,
 )
 from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole, ReservationId
+from domain.principal import DEVELOPMENT_ADMIN
 from loaders import reads
 from loaders.batch import open_loaders
 from loaders.contracts import CONTRACTS
@@ -146,7 +147,7 @@ def large_event(event_id: EventId | None, metadata: dict[str, Any]) -> RecordAcc
 
 async def _recorded(backend: Backend, _: object) -> None:
     await large_locker(backend)
-    await record_access_events(backend, [large_event(EVENT, numbers())], [("input",)])
+    await record_access_events(backend, [large_event(EVENT, numbers())], DEVELOPMENT_ADMIN, [("input",)])
 
 
 async def two_owners(backend: Backend, _: object = None) -> None:
@@ -163,29 +164,31 @@ async def _two_locations(backend: Backend, _: object) -> None:
 
 async def _register(backend: Backend) -> object:
     command = RegisterLocker(locker_id=LOCKER, owner_id=OWNER, alias=NAME, location_id=LOCATION)
-    return await register_locker(backend, command)
+    return await register_locker(backend, command, DEVELOPMENT_ADMIN)
 
 
 async def _reserve(backend: Backend) -> object:
     command = CreateReservation(
         locker_id=LOCKER, reservation_id=RESERVATION, owner_id=OWNER, start_at=NOON, end_at=at(60)
     )
-    return await create_reservation(backend, command)
+    return await create_reservation(backend, command, DEVELOPMENT_ADMIN)
 
 
 async def _extend(backend: Backend) -> object:
     command = ExtendReservation(locker_id=LOCKER, reservation_id=RESERVATION, new_end_at=at(90))
-    return await extend_reservation(backend, command)
+    return await extend_reservation(backend, command, DEVELOPMENT_ADMIN)
 
 
 async def _occupy(backend: Backend) -> object:
     command = UpdateLockerStatus(locker_id=LOCKER, new_status=LockerStatus.OCCUPIED, expected_version=1)
-    return await update_locker_status(backend, command)
+    return await update_locker_status(backend, command, DEVELOPMENT_ADMIN)
 
 
 async def _record(backend: Backend) -> object:
     chosen = [large_event(EventId(f"{number:064d}"), large_metadata()) for number in range(25)]
-    return await record_access_events(backend, chosen, [("input", "events", str(number)) for number in range(25)])
+    return await record_access_events(
+        backend, chosen, DEVELOPMENT_ADMIN, [("input", "events", str(number)) for number in range(25)]
+    )
 
 
 def list_example(contract_id: str, queries: int = 1) -> Example:
@@ -215,7 +218,7 @@ EXAMPLES: dict[str, Example] = {
     "QC-06": Example(
         prepare=two_owners,
         run=lambda backend: transfer_locker(
-            backend, TransferLocker(locker_id=LOCKER, new_owner_id=OTHER_OWNER, expected_version=1)
+            backend, TransferLocker(locker_id=LOCKER, new_owner_id=OTHER_OWNER, expected_version=1), DEVELOPMENT_ADMIN
         ),
         operations={"GetItem": 1, "TransactWriteItems": 1},
     ),
@@ -237,7 +240,7 @@ EXAMPLES: dict[str, Example] = {
     "QC-12": Example(
         prepare=_two_locations,
         run=lambda backend: move_locker(
-            backend, MoveLocker(locker_id=LOCKER, new_location_id=OTHER_LOCATION, expected_version=1)
+            backend, MoveLocker(locker_id=LOCKER, new_location_id=OTHER_LOCATION, expected_version=1), DEVELOPMENT_ADMIN
         ),
         operations={"GetItem": 1, "TransactWriteItems": 1},
     ),
@@ -264,13 +267,13 @@ EXAMPLES: dict[str, Example] = {
     ),
     "QC-21": Example(
         prepare=large_owner,
-        run=lambda backend: reads.owner_by_email(backend.store, EMAIL),
+        run=lambda backend: reads.owner_by_email(backend.store, EMAIL, lambda _: True),
         operations={"GetItem": 2},
     ),
     "QC-22": Example(
         prepare=large_owner,
         run=lambda backend: update_owner(
-            backend, UpdateOwner(owner_id=OWNER, expected_version=1, name=NAME, email=OTHER_EMAIL)
+            backend, UpdateOwner(owner_id=OWNER, expected_version=1, name=NAME, email=OTHER_EMAIL), DEVELOPMENT_ADMIN
         ),
         operations={"GetItem": 1, "TransactWriteItems": 1},
     ),

@@ -15,6 +15,7 @@ from domain.booking_commands import (
     RequestBooking,
 )
 from domain.bookings import CalendarSlot, DaySlot, Duration
+from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import Day
 from loaders import keys, reads
 from loaders.batch import open_loaders
@@ -65,7 +66,7 @@ async def request_large(backend: Backend) -> object:
         description=TEXT,
         attendees=99_999,
     )
-    return await request_booking(backend, command)
+    return await request_booking(backend, command, DEVELOPMENT_ADMIN)
 
 
 async def large_booking(backend: Backend, _: object = None) -> None:
@@ -76,12 +77,14 @@ async def large_booking(backend: Backend, _: object = None) -> None:
 
 async def _reject(backend: Backend) -> object:
     command = RejectBooking(booking_id=BOOKING, admin_id=OWNER, reason=TEXT, expected_version=1)
-    return await reject_booking(backend, command)
+    return await reject_booking(backend, command, DEVELOPMENT_ADMIN)
 
 
 async def approve_large(backend: Backend) -> object:
     """Lets such a booking into the calendar."""
-    return await approve_booking(backend, ApproveBooking(booking_id=BOOKING, admin_id=OWNER, expected_version=1))
+    return await approve_booking(
+        backend, ApproveBooking(booking_id=BOOKING, admin_id=OWNER, expected_version=1), DEVELOPMENT_ADMIN
+    )
 
 
 async def large_rejected(backend: Backend, _: object = None) -> None:
@@ -99,7 +102,7 @@ async def _create_event(backend: Backend) -> object:
         duration=Duration.FULL_DAY,
         title=NAME,
     )
-    return await create_calendar_event(backend, command)
+    return await create_calendar_event(backend, command, DEVELOPMENT_ADMIN)
 
 
 async def _pay(backend: Backend) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from domain.models import OwnerId
 from loaders import keys
 from loaders.contracts import QC_04
 from loaders.writes.reservations import creating
@@ -123,10 +124,10 @@ LOCKER_IN_SERVICE = {
     "ConditionCheck": {
         "TableName": "T",
         "Key": {"PK": {"S": "LOCKER#l1"}, "SK": {"S": "META"}},
-        "ConditionExpression": "attribute_exists(#PK) AND #status <> :maintenance",
+        "ConditionExpression": "#ownerId = :readOwner AND #status <> :maintenance",
         "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-        "ExpressionAttributeNames": {"#PK": "PK", "#status": "status"},
-        "ExpressionAttributeValues": {":maintenance": {"S": "MAINTENANCE"}},
+        "ExpressionAttributeNames": {"#ownerId": "ownerId", "#status": "status"},
+        "ExpressionAttributeValues": {":readOwner": {"S": "acme"}, ":maintenance": {"S": "MAINTENANCE"}},
     }
 }
 POINTER_TAKEN_FROM_LATER = {
@@ -168,7 +169,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
         },
     ),
     "QC-04 the first reservation of a locker": (
-        creating(RESERVATION, "content", None, None),
+        creating(RESERVATION, "content", None, None, OwnerId("acme")),
         {
             "TransactItems": [
                 FIRST_GUARD,
@@ -190,7 +191,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
         },
     ),
     "QC-04 a reservation in front of all others": (
-        creating(RESERVATION, "content", BEHIND_LATER, LATER),
+        creating(RESERVATION, "content", BEHIND_LATER, LATER, OwnerId("acme")),
         {
             "TransactItems": [
                 GUARD,
@@ -205,14 +206,14 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
         },
     ),
     "QC-04 a reservation behind another": (
-        creating(RESERVATION, "content", BEHIND_LATER, EARLIER),
+        creating(RESERVATION, "content", BEHIND_LATER, EARLIER, OwnerId("acme")),
         {
             "TransactItems": [GUARD, CREATED, CLAIMED, COPIED, POINTER_STAYS, LOCKER_IN_SERVICE, LAST_CHANGE],
             "ClientRequestToken": "token",
         },
     ),
     "QC-04 a reservation beside older data, whose guard names no change": (
-        creating(RESERVATION, "content", OLDER, EARLIER),
+        creating(RESERVATION, "content", OLDER, EARLIER, OwnerId("acme")),
         {
             "TransactItems": [GUARD, CREATED, CLAIMED, COPIED, POINTER_STAYS, LOCKER_IN_SERVICE],
             "ClientRequestToken": "token",

@@ -14,6 +14,7 @@ import pytest
 
 from domain.commands import CancelReservation, CreateOwner, CreateReservation
 from domain.models import EventId, LockerId, OwnerKind, ReservationId
+from domain.principal import DEVELOPMENT_ADMIN
 from loaders import keys, reads
 from loaders.batch import open_loaders
 from loaders.contract import GetContract, QueryContract, WriteContract
@@ -71,7 +72,7 @@ async def reserve_later(backend: Backend, minutes: int = 60) -> None:
         start_at=at(minutes),
         end_at=at(minutes + 60),
     )
-    await create_reservation(backend, command)
+    await create_reservation(backend, command, DEVELOPMENT_ADMIN)
 
 
 def test_every_contract_has_an_example() -> None:
@@ -142,7 +143,7 @@ async def test_a_batch_of_100_costs_100_reads(backend: Backend, seeds: Seeds, wi
 async def test_a_lone_event_costs_its_size_once(backend: Backend, wire: Wire) -> None:
     await large_locker(backend)
     wire.reset()
-    await record_access_events(backend, [large_event(None, numbers())], [("input",)])
+    await record_access_events(backend, [large_event(None, numbers())], DEVELOPMENT_ADMIN, [("input",)])
     assert wire.operations == {"GetItem": 1, "PutItem": 1}
     assert measured(wire, "PutItem") == math.ceil(QC_08.item_bytes / 1024)
 
@@ -152,7 +153,7 @@ async def test_an_event_with_an_id_of_the_clients_costs_its_size_twice_and_its_c
 ) -> None:
     await large_locker(backend)
     wire.reset()
-    await record_access_events(backend, [large_event(EventId("e" * 64), numbers())], [("input",)])
+    await record_access_events(backend, [large_event(EventId("e" * 64), numbers())], DEVELOPMENT_ADMIN, [("input",)])
     assert wire.operations == {"GetItem": 1, "TransactWriteItems": 1}
     assert measured(wire, "TransactWriteItems") == 2 * (math.ceil(QC_08.item_bytes / 1024) + 1)
 
@@ -163,7 +164,9 @@ async def test_a_cancellation_behind_another_change_costs_exactly_what_its_contr
     await large_reservation(backend)
     await reserve_later(backend)
     wire.reset()
-    await cancel_reservation(backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION))
+    await cancel_reservation(
+        backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION), DEVELOPMENT_ADMIN
+    )
     assert [len(call.keys) for call in wire.of("TransactWriteItems")] == [5]
     assert measured(wire, "TransactWriteItems") == 10 == QC_13.write_units
 
@@ -171,7 +174,9 @@ async def test_a_cancellation_behind_another_change_costs_exactly_what_its_contr
 async def test_a_cancellation_of_what_was_changed_last_costs_a_check_less(backend: Backend, wire: Wire) -> None:
     await large_reservation(backend)
     wire.reset()
-    await cancel_reservation(backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION))
+    await cancel_reservation(
+        backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION), DEVELOPMENT_ADMIN
+    )
     assert [len(call.keys) for call in wire.of("TransactWriteItems")] == [4]
     assert measured(wire, "TransactWriteItems") == 8
 
@@ -190,7 +195,9 @@ async def test_a_reservation_in_a_window_full_of_cancelled_ones_is_still_two_rea
     backend: Backend, seeds: Seeds, wire: Wire
 ) -> None:
     await large_reservation(backend)
-    await cancel_reservation(backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION))
+    await cancel_reservation(
+        backend, CancelReservation(locker_id=LOCKER, reservation_id=RESERVATION), DEVELOPMENT_ADMIN
+    )
     await seeds.put(LISTS["QC-05"].large(number) for number in range(204))
     wire.reset()
     await reserve_later(backend, 204)

@@ -11,6 +11,7 @@ import pytest_asyncio
 from domain.bookings import BookingId
 from domain.commands import CreateOwner, CreateReservation, RecordAccessEvent, RegisterLocker
 from domain.models import AccessAction, AccessResult, EventId, LocationId, LockerId, OwnerId, OwnerKind, ReservationId
+from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import Instant
 from loaders.batch import listed_lockers, open_loaders
 from loaders.table.values import item_to_wire
@@ -37,7 +38,7 @@ async def lockers(backend: Backend, wire: Wire) -> Backend:
     """An owner with three lockers."""
     await create_owner(backend, CreateOwner(owner_id=ACME, kind=OwnerKind.ORGANIZATION, name="Acme"))
     for locker_id in numbered(1, 2, 3):
-        await register_locker(backend, RegisterLocker(locker_id=locker_id, owner_id=ACME))
+        await register_locker(backend, RegisterLocker(locker_id=locker_id, owner_id=ACME), DEVELOPMENT_ADMIN)
     wire.reset()
     return backend
 
@@ -155,7 +156,7 @@ async def test_the_latest_event_of_each_locker_is_one_query_of_one_item(lockers:
             actor_id="ada",
             result=AccessResult.SUCCESS,
         )
-        await record_access_events(lockers, [event], [("input",)])
+        await record_access_events(lockers, [event], DEVELOPMENT_ADMIN, [("input",)])
     wire.reset()
     found = await open_loaders(lockers).latest_event.load_many(numbered(1, 2))
     assert [event and event.event_id for event in found] == ["e0", None]
@@ -185,4 +186,5 @@ async def reserve(backend: Backend, locker: str, start: Instant, end: Instant) -
             start_at=start,
             end_at=end,
         ),
+        DEVELOPMENT_ADMIN,
     )

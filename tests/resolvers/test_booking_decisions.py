@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.models import OwnerId
+from domain.principal import Principal, Role, Scope
+from domain.times import Instant
+from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import (
     CANCEL,
     CREATE_EVENT,
     DAY,
+    DEACTIVATE,
     REJECT,
     approve,
     book,
@@ -22,6 +27,7 @@ from tests.places import (
     slots,
     ulid,
 )
+from tests.principals import device, owner, partner
 from tests.resolvers.test_bookings import PENDING, pending
 
 if TYPE_CHECKING:
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 
     from tests.api import Api
     from tests.conftest import Clock
+    from tests.wire import Wire
 
 TOLD = """query ($first: Int, $after: String) { owner(ownerId: "ada") {
   notifications(first: $first, after: $after) {
@@ -166,6 +173,77 @@ async def test_only_an_admin_decides(api: Api, dump: Callable[[], Any], admin: s
         assert payload["booking"] is None
         assert refusal(payload) == ("FORBIDDEN", 403, ["input", "adminId"])
     assert await dump() == before
+
+
+@pytest.mark.parametrize("admin", ["ada", "nobody"])
+async def test_only_an_admin_is_answered_when_a_decision_is_sent_again(
+    api: Api, dump: Callable[[], Any], admin: str
+) -> None:
+    await prepare(api)
+    await book(api, "b1")
+    await book(api, "b2")
+    await approve(api, "b1")
+    await reject(api, "b2")
+    async with unchanged(dump):
+        for payload in (await approve(api, "b1", admin=admin), await reject(api, "b2", adminId=admin)):
+            assert payload["booking"] is None
+            assert refusal(payload) == ("FORBIDDEN", 403, ["input", "adminId"])
+
+
+async def test_an_admin_who_is_an_owner_too_decides_in_its_own_name(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await api.owner("second", role="ADMIN")
+    await book(api, "b1")
+    second = api.by(Principal(subject="second", role=Role.ADMIN, owner_id=OwnerId("second")))
+    event = {"locationId": ulid(0), "date": DAY, "duration": "AFTERNOON", "title": "Works", "adminId": "root"}
+    async with unchanged(dump):
+        for payload in (
+            await approve(second, "b1", admin="root"),
+            await reject(second, "b1"),
+            await second.mutate(CREATE_EVENT, **event),
+        ):
+            assert refusal(payload) == ("FORBIDDEN", 403, ["input", "adminId"])
+    assert (await approve(second, "b1", admin="second"))["booking"]["decidedBy"] == "second"
+
+
+@pytest.mark.parametrize("principal", [owner("root"), owner("ada"), partner(*Scope), device("l1")])
+async def test_nobody_passes_as_an_admin_by_naming_one(
+    api: Api, wire: Wire, dump: Callable[[], Any], principal: Principal
+) -> None:
+    await prepare(api)
+    await book(api, "b1")
+    wire.reset()
+    async with unchanged(dump):
+        for payload in (await approve(api.by(principal), "b1"), await reject(api.by(principal), "b1")):
+            assert payload["booking"] is None
+            assert refusal(payload) == ("FORBIDDEN", 403, ["input"])
+    assert wire.calls == []
+
+
+async def test_a_booking_whose_day_has_passed_at_the_location_is_rejected_but_not_approved(
+    api: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    await prepare(api, timeZone="Pacific/Kiritimati")  # fourteen hours ahead
+    await book(api, "b1")
+    await book(api, "b2", date="2026-03-11")
+    clock.now = Instant("2026-03-10T10:00:00.000Z")  # already the 11th there
+    async with unchanged(dump):
+        payload = await approve(api, "b1")
+        assert refusal(payload) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
+        assert payload["booking"]["status"] == "PENDING"
+    assert (await approve(api, "b2"))["userErrors"] == []
+    assert (await reject(api, "b1"))["userErrors"] == []
+
+
+async def test_a_booking_of_an_inactive_location_is_rejected_but_not_approved(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await prepare(api)
+    await book(api, "b1")
+    await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+    async with unchanged(dump):
+        assert refusal(await approve(api, "b1")) == ("LOCATION_INACTIVE", 409, ["input", "bookingId"])
+    assert (await reject(api, "b1"))["userErrors"] == []
 
 
 async def test_a_booking_that_is_not_there_is_not_decided(api: Api, dump: Callable[[], Any]) -> None:

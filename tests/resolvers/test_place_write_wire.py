@@ -139,16 +139,17 @@ async def test_a_request_of_a_booking_is_one_strong_batch_and_one_transaction(re
     assert wire.operations == {"BatchGetItem": 1}
 
 
-async def test_an_approval_is_one_strong_get_and_one_transaction_of_everything(ready: Api, wire: Wire) -> None:
+async def test_an_approval_is_two_strong_gets_and_one_transaction_of_everything(ready: Api, wire: Wire) -> None:
     await ready.mutate(REQUEST, **REQUESTED)
     wire.reset()
     await ready.mutate(APPROVE, bookingId="b1", adminId="root", **CHANGED)
     told = ("OWNER#ada", TOLD("approved"))
     assert [(call.operation, call.keys) for call in wire.calls] == [
         ("GetItem", [BOOKING]),
-        ("TransactWriteItems", [BOOKING, COPY, MORNING, AFTERNOON, told, ROOT]),
+        ("GetItem", [META]),
+        ("TransactWriteItems", [BOOKING, COPY, MORNING, AFTERNOON, told, ROOT, META]),
     ]
-    assert wire.calls[0].request["ConsistentRead"] is True
+    assert [call.request["ConsistentRead"] for call in wire.of("GetItem")] == [True, True]
     assert conditions(wire) == [
         "#version = :expectedVersion AND #status = :readStatus",
         None,
@@ -156,12 +157,13 @@ async def test_an_approval_is_one_strong_get_and_one_transaction_of_everything(r
         "attribute_not_exists(#PK)",
         None,
         "#role = :admin",
+        "attribute_exists(#PK) AND #status = :active",
     ]
-    update = wire.calls[1].request["TransactItems"][0]["Update"]["UpdateExpression"]
+    update = wire.calls[2].request["TransactItems"][0]["Update"]["UpdateExpression"]
     assert update.endswith("REMOVE #GSI1PK, #GSI1SK")
     wire.reset()
     await ready.mutate(APPROVE, bookingId="b1", adminId="root", **CHANGED)
-    assert wire.operations == {"GetItem": 1}
+    assert [(call.operation, call.keys) for call in wire.calls] == [("GetItem", [BOOKING]), ("GetItem", [ROOT])]
 
 
 async def test_a_rejection_is_one_get_and_one_transaction_without_half_days(ready: Api, wire: Wire) -> None:

@@ -17,6 +17,7 @@ from server.app import utc_now
 from server.cli import app, main
 from server.documentation import access_patterns
 from server.measured import MEASURED
+from server.permission_page import permission_page
 from tests.invariants import check_invariants
 from tests.wire import Answer
 
@@ -42,6 +43,9 @@ COMMANDS = [
     ("contracts", "list"),
     ("contracts", "measure"),
     ("contracts", "check"),
+    ("permissions",),
+    ("permissions", "list"),
+    ("permissions", "check"),
 ]
 
 
@@ -203,12 +207,25 @@ def test_schema_export_writes_what_schema_check_accepts(run: Callable[..., Resul
     assert run("schema", "check", "--path", str(path)) == out_of_date
 
 
-def test_the_schema_and_the_access_patterns_of_the_repository_are_up_to_date(
+def test_the_schema_and_the_generated_pages_of_the_repository_are_up_to_date(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
     assert run("schema", "check") == Result(0, "schema.graphql is up to date\n", "")
     assert run("contracts", "check") == Result(0, "docs/access-patterns.md is up to date\n", "")
+    assert run("permissions", "check") == Result(0, "docs/permissions.md is up to date\n", "")
+
+
+def test_permissions_list_is_what_permissions_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    page = run("permissions", "list")
+    assert page == Result(0, permission_page(), "")
+    path.write_text(page.out)
+    assert run("permissions", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
+    path.write_text(page.out.replace("| no |", "| yes |"))
+    assert run("permissions", "check", "--path", str(path)) == Result(
+        1, "", f"smartlocker: {path} is out of date: run `smartlocker permissions list > {path}`\n"
+    )
 
 
 def test_contracts_list_names_every_contract(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,14 @@ import pytest_asyncio
 from graphql import GraphQLError, GraphQLSyntaxError, Source
 
 from domain.errors import BadInputError, MissingError
+from domain.principal import DEVELOPMENT_ADMIN
 from loaders.items import DamagedItemError
 from loaders.table.client import Connection
 from resolvers.schema import build_schema
 from server.app import create_app
 from server.documents import Documents
 from server.http import GraphQLEndpoint
+from server.incoming import RefusedError
 from server.problems import describe_errors, request_error
 from server.settings import Settings
 from tests.api import CREATE_OWNER, unchanged
@@ -26,6 +28,10 @@ from tests.wire import Answer, Lose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.requests import Request
+    from starlette.types import Message
+
+    from domain.principal import Principal
     from resolvers.context import Context
     from tests.api import Api
     from tests.wire import Call, Wire
@@ -266,13 +272,40 @@ def test_an_exception_that_nobody_expected_shows_nothing_of_itself(caplog: pytes
     assert SECRET in caplog.text
 
 
+async def test_who_asks_is_known_before_the_body_is_read() -> None:
+    async def nobody(_: Request) -> Principal:
+        raise RefusedError(401, "Who are you?", "UNAUTHENTICATED")
+
+    def never(*_: object) -> Context:
+        raise AssertionError
+
+    async def receive() -> Message:
+        raise AssertionError("the body was read")
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    documents = Documents({}, only_trusted=False, most_kept=0)
+    endpoint = GraphQLEndpoint(build_schema(), nobody, never, lambda: "id1", documents, "everyone")
+    headers = [(b"content-type", b"application/json"), (b"accept", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+    await endpoint(scope, receive, send)
+    assert sent[0]["status"] == 401
+    assert b"UNAUTHENTICATED" in sent[1]["body"]
+
+
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
 async def test_a_failure_outside_the_schema_is_masked_too(accept: str, caplog: pytest.LogCaptureFixture) -> None:
-    def broken(_: object) -> Context:
+    async def anybody(_: Request) -> Principal:
+        return DEVELOPMENT_ADMIN
+
+    def broken(*_: object) -> Context:
         raise RuntimeError(SECRET)
 
     documents = Documents({}, only_trusted=False, most_kept=0)
-    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1", documents, "everyone")
+    endpoint = GraphQLEndpoint(build_schema(), anybody, broken, lambda: "id1", documents, "everyone")
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=endpoint), base_url="http://smartlocker") as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers={"Accept": accept})
     assert response.status_code == 500

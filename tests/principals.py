@@ -1,0 +1,56 @@
+"""Who asks, in tests: a header that only the tests' authenticator understands names the principal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from domain.models import LockerId, OwnerId
+from domain.principal import DEVELOPMENT_ADMIN, Principal, Role, Scope
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+__all__ = ["HEADER", "authenticate", "device", "owner", "partner", "spelled"]
+
+HEADER = "X-Test-Principal"
+
+
+def owner(owner_id: str, *organizations: str) -> Principal:
+    """An owner, and the organisations that it belongs to."""
+    belongs = frozenset(map(OwnerId, organizations))
+    return Principal(subject=owner_id, role=Role.OWNER, owner_id=OwnerId(owner_id), organizations=belongs)
+
+
+def partner(*scopes: Scope, of: str | tuple[str, ...] = "ada") -> Principal:
+    """A partner that is bound to one owner or several."""
+    bound = frozenset(map(OwnerId, (of,) if isinstance(of, str) else of))
+    return Principal(subject="partner", role=Role.PARTNER, partner_of=bound, scopes=frozenset(scopes))
+
+
+def device(locker_id: str) -> Principal:
+    """The device of a locker."""
+    return Principal(subject=f"device of {locker_id}", role=Role.DEVICE, locker_id=LockerId(locker_id))
+
+
+def spelled(principal: Principal) -> str:
+    """The header's value."""
+    return json.dumps(asdict(principal), default=sorted)
+
+
+async def authenticate(request: Request) -> Principal:
+    """Whoever the header names; without it, the admin that most tests are."""
+    text = request.headers.get(HEADER)
+    if text is None:
+        return DEVELOPMENT_ADMIN
+    values: dict[str, Any] = json.loads(text)
+    return Principal(
+        subject=values["subject"],
+        role=Role(values["role"]),
+        owner_id=values["owner_id"],
+        organizations=frozenset(values["organizations"]),
+        partner_of=frozenset(values["partner_of"]),
+        locker_id=values["locker_id"],
+        scopes=frozenset(map(Scope, values["scopes"])),
+    )

@@ -1,0 +1,154 @@
+"""Everything that can be asked, once for each tenant, so that every field of the schema stands in some document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["CASES", "Case"]
+
+PAGE = "edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nextCursor"
+LIST = f"(first: 1) {{ {PAGE} nodes {{ __typename }} }}"
+COMMON = "message code path status retryable"
+ERRORS = f"""userErrors {{
+  {COMMON}
+  ... on PlainError {{ {COMMON} }}
+  ... on VersionConflict {{ {COMMON} currentVersion }}
+  ... on InvalidTransition {{ {COMMON} currentStatus allowedStatuses }}
+  ... on ReservationOverlap {{ {COMMON} reservation {{ reservationId }} }}
+  ... on SlotTaken {{ {COMMON} event {{ eventId }} }}
+}}"""
+PROFILE = "id ownerId kind name email phone role version createdAt updatedAt"
+PLACE = """id locationId code name formattedAddress street city region postalCode country placeId lat lng
+  timeZone status createdAt updatedAt version"""
+EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
+RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt
+  locker { lockerId } owner { ownerId }"""
+SLOT = "eventId locationId date slot title bookingId createdAt booking { bookingId }"
+NOTICE = "notificationId bookingId bookingStatus message createdAt booking { bookingId }"
+PAYMENT = "paymentId bookingId amount currency method paidAt recordedAt"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A document; `rules` names the declaration that decides at a path, where that is not the field's own."""
+
+    document: str
+    rules: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+
+def _mutation(*fields: tuple[str, str, dict[str, Any]]) -> str:
+    parts = [f"{name}(input: {_literal(values)}) {{ {shown} {ERRORS} }}" for name, shown, values in fields]
+    return "mutation { " + "\n".join(parts) + " }"
+
+
+def _literal(value: Any) -> str:
+    match value:
+        case dict():
+            return "{" + ", ".join(f"{name}: {_literal(part)}" for name, part in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(_literal, value)) + "]"
+        case str():
+            return value[1:] if value.startswith(":") else f'"{value}"'  # a colon marks the value of an enum
+        case _:
+            return str(value)
+
+
+STALE = {"expectedVersion": 999}
+OLD = {"lockerId": "locker-@tenant", **STALE}
+PLACED = {"locationId": "@place", **STALE}
+ACCESS = {
+    "lockerId": "locker-@tenant",
+    "eventId": "event-@tenant",
+    "action": ":CLOSE",
+    "actorId": "x",
+    "result": ":FAIL",
+}
+BOOKED = {
+    "locationId": "@place",
+    "ownerId": "@tenant",
+    "date": "2026-12-01",
+    "duration": ":MORNING",
+    "description": "Other",
+    "attendees": 1,
+}
+DECIDED = {"bookingId": "booking-@tenant", "adminId": "root", **STALE}
+WINDOW = {"startAt": "2026-03-01T11:30:00Z", "endAt": "2026-03-01T12:30:00Z"}
+
+# Where a mutation is allowed it is refused for another reason, or repeats what was done: none of them writes anything.
+_OWNERS_AND_LOCKERS: list[tuple[str, str, dict[str, Any]]] = [
+    ("createOwner", "owner { ownerId }", {"ownerId": "@tenant", "kind": ":USER", "name": "Another"}),
+    ("updateOwner", "owner { ownerId }", {"ownerId": "@tenant", "name": "Another", **STALE}),
+    ("registerLocker", "locker { lockerId }", {"lockerId": "locker-@tenant", "ownerId": "@tenant", "alias": "Another"}),
+    ("renameLocker", "locker { lockerId }", {"alias": "Another", **OLD}),
+    ("moveLocker", "locker { lockerId }", {"newLocationId": "@place", **OLD}),
+    ("updateLockerStatus", "locker { lockerId }", {"newStatus": ":OCCUPIED", **OLD}),
+    ("transferLocker", "locker { lockerId }", {"newOwnerId": "@tenant", **OLD, "expectedVersion": 1}),
+]
+_USES: list[tuple[str, str, dict[str, Any]]] = [
+    ("createReservation", "reservation { endAt }", {"lockerId": "locker-@tenant", "ownerId": "@reserves", **WINDOW}),
+    (
+        "cancelReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
+    ),
+    (
+        "extendReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
+    ),
+    ("recordAccessEvent", "accessEvent { eventId }", ACCESS),
+    ("recordAccessEvents", "accessEvents { eventId }", {"events": [ACCESS]}),
+]
+_PLACES: list[tuple[str, str, dict[str, Any]]] = [
+    ("createLocation", "location { locationId }", {"code": "rome", "name": "Another", "timeZone": "Europe/Rome"}),
+    ("updateLocation", "location { locationId }", {"name": "Another", **PLACED}),
+    ("deactivateLocation", "location { locationId }", PLACED),
+    ("reactivateLocation", "location { locationId }", PLACED),
+    (
+        "createCalendarEvent",
+        "calendarEvents { eventId }",
+        {"locationId": "@place", "adminId": "root", "date": "@day", "duration": ":MORNING", "title": "Another"},
+    ),
+    ("deleteCalendarEvent", "deletedEventId", {"locationId": "@place", "eventId": "nothing", "adminId": "root"}),
+]
+_BOOKINGS: list[tuple[str, str, dict[str, Any]]] = [
+    ("requestBooking", "booking { bookingId }", {"bookingId": "booking-@tenant", **BOOKED}),
+    ("cancelBooking", "booking { bookingId }", {"bookingId": "rejected-@tenant", "ownerId": "@tenant"}),
+    ("approveBooking", "booking { bookingId }", DECIDED),
+    ("rejectBooking", "booking { bookingId }", {"reason": "No", **DECIDED}),
+    (
+        "recordPayment",
+        "payment { paymentId }",
+        {"bookingId": "booking-@tenant", "paymentId": "payment-@tenant", "amount": 99, "currency": "EUR"},
+    ),
+]
+
+CASES = [
+    Case(f'{{ owner(ownerId: "@tenant") {{ {PROFILE} }} }}', {("owner",): "Owner.name"}),
+    Case(f"""{{ owner(ownerId: "@tenant") {{
+      ownerId lockers{LIST} reservations{LIST} bookings{LIST}
+      notifications(first: 1) {{ {PAGE} nodes {{ {NOTICE} }} }}
+    }} }}"""),
+    Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
+    Case(f"""{{ locker(lockerId: "locker-@tenant") {{
+      id lockerId alias status updatedAt version createdAt ownerId locationId
+      owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
+      reservations{LIST} accessEvents{LIST}
+    }} }}"""),
+    Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
+    Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
+    Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
+    Case(f'{{ location(locationId: "@place") {{ {PLACE} lockers{LIST} }} }}'),
+    Case(f"""{{ locationByCode(code: "rome") {{
+      calendar(window: {{from: "@day", to: "@day"}}) {{ date morning {{ {SLOT} }} afternoon {{ eventId }} }}
+      availability(window: {{from: "@day", to: "@day"}}) {{ date freeSlots }}
+    }} }}"""),
+    Case(f"{{ locations{LIST} pendingBookings{LIST} }}"),
+    Case(f"""{{ booking(bookingId: "booking-@tenant") {{
+      id bookingId locationId ownerId date duration description attendees status requestedAt updatedAt decidedBy
+      reason version location {{ locationId }} owner {{ ownerId }}
+      payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }}
+    }} }}"""),
+    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _PLACES, _BOOKINGS)),
+]

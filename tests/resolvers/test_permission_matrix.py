@@ -1,0 +1,209 @@
+"""Every field, asked by every kind of caller about two tenants, compared with the page that says who may."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest_asyncio
+from graphql import TypeInfo, TypeInfoVisitor, Visitor, get_named_type, is_composite_type, parse, visit
+
+from domain.principal import DEVELOPMENT_ADMIN, Principal, Role, Scope
+from resolvers.relay import to_global_id
+from resolvers.schema import build_schema
+from tests import places
+from tests.api import mutation, unchanged
+from tests.principals import device, owner, partner
+from tests.resolvers.permission_cases import CASES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.resolvers.permission_cases import Case
+
+PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text()
+SCHEMA = build_schema()._schema  # noqa: SLF001  # as it is served
+TENANTS = {"acme": "2026-03-10", "bob": "2026-03-11"}
+ACTORS: dict[str, Principal] = {
+    "admin": DEVELOPMENT_ADMIN,
+    "owner acme": owner("acme"),
+    "owner bob": owner("bob"),
+    "member of acme": owner("mia", "acme"),
+    "partner of acme without scopes": partner(of="acme"),
+    **{f"partner of acme with {scope}": partner(scope, of="acme") for scope in Scope},
+    "device of acme's locker": device("locker-acme"),
+    "device of bob's locker": device("locker-bob"),
+}
+CANCEL = mutation("cancelReservation", "reservation { status }")
+
+
+def committed() -> dict[str, list[str]]:
+    """The cells of each field: admin, owner, partner, device and stranger; none where the object decides."""
+    rows = re.findall(r"^\| `(\w+\.\w+)` \| (.*) \|$", PAGE, re.MULTILINE)
+    seen = re.findall(r"^- `(\w+)`: (`.*`)$", PAGE, re.MULTILINE)
+    of_objects: dict[str, list[str]] = {
+        f"{kind}.{name}": [] for kind, names in seen for name in re.findall(r"`(\w+)`", names)
+    }
+    return of_objects | {name: [cell.strip(" `") for cell in cells.split("|")] for name, cells in rows}
+
+
+MATRIX = committed()
+
+
+def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
+    """Whether the page lets somebody use a field for what is a tenant's."""
+    if not MATRIX[name]:
+        return True
+    admin, of_owner, of_partner, of_device, _ = MATRIX[name]
+    match actor.role:
+        case Role.ADMIN:
+            return admin == "yes"
+        case Role.OWNER:
+            own, member = actor.owner_id == tenant, tenant in actor.organizations
+            return {"yes": True, "no": False, "own": own, "own, organisation's": own or member}[of_owner]
+        case Role.PARTNER:
+            bound = tenant in actor.partner_of
+            return {"yes": True, "no": False, "bound": bound}.get(of_partner, bound and of_partner in actor.scopes)
+        case Role.DEVICE:
+            return {"no": False, "own locker": actor.locker_id == f"locker-{tenant}"}[of_device]
+
+
+class Walk(Visitor):
+    """Collects every field of a document with its path, its name in the schema and whether it has fields itself."""
+
+    def __init__(self, info: TypeInfo) -> None:
+        super().__init__()
+        self.info = info
+        self.path: list[str] = []
+        self.found: list[tuple[tuple[str, ...], str, bool]] = []
+
+    def enter_field(self, node: Any, *_: Any) -> None:
+        self.path.append(node.name.value)
+        kind, field = self.info.get_parent_type(), self.info.get_field_def()
+        if node.name.value != "__typename" and kind is not None and field is not None:
+            name = f"{kind.name}.{node.name.value}"
+            self.found.append((tuple(self.path), name, is_composite_type(get_named_type(field.type))))
+
+    def leave_field(self, *_: Any) -> None:
+        self.path.pop()
+
+
+def fields_of(document: str) -> list[tuple[tuple[str, ...], str, bool]]:
+    info = TypeInfo(SCHEMA)
+    walk = Walk(info)
+    visit(parse(document), TypeInfoVisitor(info, walk))
+    return [entry for entry in walk.found if entry[1].split(".")[0] not in {"Node", "UserError"}]
+
+
+WALKS = [fields_of(case.document) for case in CASES]
+
+
+@pytest_asyncio.fixture
+async def stocked(api: Api) -> Api:
+    """Two tenants that have one of everything, and a member of the first."""
+    await api.owner("root", role="ADMIN")
+    await api.owner("mia")
+    await places.found_location(api, 0, code="rome")
+    for tenant, day in TENANTS.items():
+        await api.owner(tenant, email=f"{tenant}@example.com")
+        locker = f"locker-{tenant}"
+        await api.locker(locker, tenant, locationId=places.ulid(0))
+        await api.reservation(f"current-{tenant}", locker, tenant, "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+        await api.reservation(f"cancelled-{tenant}", locker, tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
+        await api.mutate(CANCEL, lockerId=locker, reservationId=f"cancelled-{tenant}")
+        await api.event(locker, eventId=f"event-{tenant}")
+        for booking in ("booking", "rejected", "pending"):
+            await places.book(api, f"{booking}-{tenant}", ownerId=tenant, date=day)
+        await places.approve(api, f"booking-{tenant}")
+        rejection = {"adminId": "root", "reason": "No", "expectedVersion": 1}
+        await api.mutate(places.REJECT, bookingId=f"rejected-{tenant}", **rejection)
+        await api.mutate(
+            places.PAY, bookingId=f"booking-{tenant}", paymentId=f"payment-{tenant}", amount=1, currency="EUR"
+        )
+    return api
+
+
+def filled(document: str, actor: Principal, tenant: str) -> str:
+    """The document for one tenant; who reserves, reserves for itself."""
+    reserves = actor.owner_id if actor.role is Role.OWNER else tenant
+    values = {
+        "@reserves": str(reserves),
+        "@place": places.ulid(0),
+        "@event": to_global_id("AccessEvent", f"locker-{tenant}", "2026-03-01T12:00:00.000Z", f"event-{tenant}"),
+        "@locker": to_global_id("Locker", f"locker-{tenant}"),
+        "@day": TENANTS[tenant],
+        "@tenant": tenant,
+    }
+    for name, value in values.items():
+        document = document.replace(name, value)
+    return document
+
+
+def refused_paths(case: Case, walk: list[tuple[tuple[str, ...], str, bool]], actor: Principal, tenant: str) -> set[Any]:
+    """Where the page says that an answer ends: the first field of each path that may not be used."""
+    names = {path: case.rules.get(path, name) for path, name, _ in walk}
+    refused = {path for path, name in names.items() if not is_allowed(name, actor, tenant)}
+    return {path for path in refused if not any(path[:length] in refused for length in range(1, len(path)))}
+
+
+def values_at(data: Any, path: tuple[str, ...]) -> list[Any]:
+    """What stands at a path, once for each entry of the lists on the way."""
+    if isinstance(data, list):
+        return [value for entry in data for value in values_at(entry, path)]
+    return values_at(data[path[0]], path[1:]) if path and data else [data]
+
+
+def check_query(
+    answer: dict[str, Any], walk: list[tuple[tuple[str, ...], str, bool]], refused: set[Any], about: Any
+) -> None:
+    errors = answer.get("errors", [])
+    assert {error["extensions"]["code"] for error in errors} <= {"FORBIDDEN"}, (about, errors)
+    assert {error["extensions"]["status"] for error in errors} <= {403}, about
+    paths = {tuple(part for part in error["path"] if isinstance(part, str)) for error in errors}
+    assert paths == refused, (about, errors)
+    for path, _, has_fields in walk:
+        hidden = any(path[:length] in refused for length in range(1, len(path) + 1))
+        if hidden or has_fields:
+            assert all(bool(value) is not hidden for value in values_at(answer["data"], path)), (about, path)
+
+
+def check_mutations(answer: dict[str, Any], refused: set[Any], about: Any) -> None:
+    assert "errors" not in answer, (about, answer["errors"])
+    for name, payload in answer["data"].items():
+        codes = {(error["code"], error["status"]) for error in payload["userErrors"]}
+        if (name,) in refused:
+            assert codes == {("FORBIDDEN", 403)}, (about, name, payload)
+            assert [value for field, value in payload.items() if field != "userErrors"] == [None], (about, name)
+        else:
+            assert ("FORBIDDEN", 403) not in codes, (about, name, payload)
+
+
+async def test_every_field_is_open_to_exactly_those_whom_the_page_names(stocked: Api, dump: Callable[[], Any]) -> None:
+    async with unchanged(dump):
+        for name, actor in ACTORS.items():
+            for tenant in TENANTS:
+                for case, walk in zip(CASES, WALKS, strict=True):
+                    answer = await stocked.by(actor).send(filled(case.document, actor, tenant))
+                    refused = refused_paths(case, walk, actor, tenant)
+                    if case.document.startswith("mutation"):
+                        check_mutations(answer, refused, (name, tenant))
+                    else:
+                        check_query(answer, walk, refused, (name, tenant))
+
+
+def test_every_field_of_the_schema_stands_on_the_page_and_is_asked_for() -> None:
+    kinds = [kind for kind in SCHEMA.type_map.values() if hasattr(kind, "fields") and hasattr(kind, "interfaces")]
+    names = {
+        f"{kind.name}.{name}"
+        for kind in kinds
+        for name in kind.fields
+        if kind.name[:2] != "__" and kind.name not in {"Node", "UserError"}
+    }
+    assert set(MATRIX) == names
+    assert {name for walk in WALKS for _, name, _ in walk} == names
+
+
+def test_a_stranger_may_use_nothing() -> None:
+    assert {cells[-1] for cells in MATRIX.values() if cells} == {"no"}

@@ -1,0 +1,354 @@
+"""Who is refused what: at its own path, without a read that was not needed, and without a word about what is there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import ForbiddenError
+from domain.principal import Principal, Scope
+from resolvers import permissions
+from resolvers.relay import to_global_id
+from resolvers.schema import build_schema
+from tests import places
+from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, UPDATE_STATUS, mutation, unchanged
+from tests.principals import device, owner, partner
+from tests.wire import Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.wire import Call, Wire
+
+REFUSAL = str(ForbiddenError())
+RENAME = mutation("renameLocker", "locker { alias ownerId }")
+TRANSFER = mutation("transferLocker", "locker { ownerId }")
+CANCEL = mutation("cancelReservation", "reservation { status }")
+EXTEND = mutation("extendReservation", "reservation { endAt }")
+UPDATE_OWNER = mutation("updateOwner", "owner { name role }")
+RECORD_EVENTS = mutation("recordAccessEvents", "accessEvents { eventId }")
+STRANGERS = [owner("bob"), partner(*Scope, of="bob"), device("l1")]
+NESTED = (
+    "activeReservation { endAt } latestEvent { action } reservations { nodes { endAt } } accessEvents { nextCursor }"
+)
+
+
+@pytest_asyncio.fixture
+async def shared(api: Api, wire: Wire) -> Api:
+    """Ada and Bob, an organisation, and a locker of each; Ada's is reserved and was opened."""
+    for name in ("ada", "bob"):
+        await api.owner(name, email=f"{name}@example.com")
+    await api.owner("org", kind="ORGANIZATION")
+    await api.locker("l1", "ada", alias="A1")
+    await api.locker("l2", "bob")
+    await api.locker("l3", "org")
+    await api.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    await api.event("l1", eventId="e1")
+    wire.reset()
+    return api
+
+
+def described(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """All that the errors of an answer say, but for the request's id."""
+    return [
+        (error["path"], error["message"], error["extensions"]["code"], error["extensions"]["status"])
+        for error in answer.get("errors", [])
+    ]
+
+
+def forbidden(payload: dict[str, Any]) -> list[str]:
+    """The path of a mutation's one refusal."""
+    (error,) = payload.pop("userErrors")
+    assert (error["__typename"], error["code"], error["status"]) == ("PlainError", "FORBIDDEN", 403)
+    assert error["message"] == REFUSAL
+    assert list(payload.values()) == [None]
+    path: list[str] = error["path"]
+    return path
+
+
+def hold(wire: Wire, text: str) -> asyncio.Event:
+    """Keeps back the writes that hold a text, for a moment; tells when there is one."""
+    held = asyncio.Event()
+
+    def fault(call: Call) -> Wait | None:
+        if call.operation != "TransactWriteItems" or text not in str(call.request):
+            return None
+        held.set()
+        return Wait(0.5)
+
+    wire.fault = fault
+    return held
+
+
+@pytest.mark.parametrize("principal", STRANGERS)
+@pytest.mark.parametrize("selection", ["name", "lockers { nextCursor }", "name lockers { nextCursor }"])
+async def test_another_owner_is_refused_before_anything_is_read(
+    shared: Api, wire: Wire, principal: Principal, selection: str
+) -> None:
+    for name in ("ada", "nobody"):
+        answer = await shared.by(principal).send(f'{{ owner(ownerId: "{name}") {{ {selection} }} }}')
+        assert answer["data"] == {"owner": None}
+        assert described(answer) == [(["owner"], REFUSAL, "FORBIDDEN", 403)]
+    assert wire.calls == []
+
+
+@pytest.mark.parametrize("selection", ["alias", "lockerId", NESTED, f"lockerId alias {NESTED}", "owner { name }"])
+@pytest.mark.parametrize("principal", STRANGERS[:2])
+async def test_a_foreign_locker_and_a_missing_one_are_the_same_refusal(
+    shared: Api, wire: Wire, principal: Principal, selection: str
+) -> None:
+    seen = []
+    for locker_id in ("l1", "l9"):
+        wire.reset()
+        answer = await shared.by(principal).send(f'{{ locker(lockerId: "{locker_id}") {{ {selection} }} }}')
+        seen.append((answer["data"], described(answer), wire.operations))
+    assert seen[0] == seen[1]
+    assert seen[0][:2] == ({"locker": None}, [(["locker"], REFUSAL, "FORBIDDEN", 403)])
+
+
+async def test_the_foreign_and_the_missing_look_the_same_through_every_other_look_up(shared: Api, wire: Wire) -> None:
+    pairs = [
+        ('{ ownerByEmail(email: "%s@example.com") { name } }', "ada", "nobody"),
+        ('{ reservation(lockerId: "l1", reservationId: "%s") { endAt } }', "r1", "r9"),
+        ('{ booking(bookingId: "%s") { date } }', "b1", "b9"),
+        ('{ node(id: "%s") { id } }', to_global_id("Locker", "l1"), to_global_id("Locker", "l9")),
+        ('{ node(id: "%s") { id } }', to_global_id("Owner", "ada"), to_global_id("Owner", "nobody")),
+    ]
+    for query, *names in pairs:
+        foreign, missing = [await shared.by(owner("bob")).send(query % name) for name in names]
+        assert foreign["data"] == missing["data"] == dict.fromkeys(foreign["data"])
+        assert described(foreign) == described(missing)
+        assert described(foreign)[0][1:] == (REFUSAL, "FORBIDDEN", 403)
+    wire.reset()
+    await shared.by(owner("bob")).send('{ ownerByEmail(email: "ada@example.com") { name } }')
+    assert [call.keys for call in wire.calls] == [[("EMAIL#ada@example.com", "META")]]
+
+
+async def test_an_entry_of_nodes_is_refused_alone(shared: Api) -> None:
+    ids = [to_global_id("Locker", locker_id) for locker_id in ("l2", "l1", "l9")]
+    query = "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Locker { lockerId } } }"
+    answer = await shared.by(owner("bob")).send(query, ids=[*ids, "nonsense"])
+    assert answer["data"] == {"nodes": [{"lockerId": "l2"}, None, None, None]}
+    assert [path for path, *_ in described(answer)] == [["nodes", 1], ["nodes", 2]]
+
+
+async def test_a_forbidden_edge_is_null_alone_at_its_path(shared: Api, wire: Wire) -> None:
+    await shared.reservation("r2", "l1", "bob", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
+    wire.reset()
+    answer = await shared.by(owner("ada")).send("""{ locker(lockerId: "l1") {
+      alias reservations { nodes { reservationId ownerId owner { name } } }
+    } }""")
+    assert answer["data"]["locker"] == {
+        "alias": "A1",
+        "reservations": {
+            "nodes": [
+                {"reservationId": "r1", "ownerId": "ada", "owner": {"name": "ada"}},
+                {"reservationId": "r2", "ownerId": "bob", "owner": None},
+            ]
+        },
+    }
+    path = ["locker", "reservations", "nodes", 1, "owner"]
+    assert described(answer) == [(path, REFUSAL, "FORBIDDEN", 403)]
+    assert [call.keys for call in wire.of("GetItem")] == [[("LOCKER#l1", "META")], [("OWNER#ada", "META")]]
+
+
+async def test_a_member_sees_and_lists_the_lockers_of_its_organisation_and_nothing_below_them(
+    shared: Api, wire: Wire
+) -> None:
+    mia = shared.by(owner("bob", "org"))
+    listed = await mia.run('{ owner(ownerId: "org") { lockers { nodes { lockerId version } } } }')
+    assert listed["owner"]["lockers"]["nodes"] == [{"lockerId": "l3", "version": 1}]
+    wire.reset()
+    answer = await mia.send(f'{{ owner(ownerId: "org") {{ lockers {{ nodes {{ lockerId version {NESTED} }} }} }} }}')
+    names = ["accessEvents", "activeReservation", "latestEvent", "reservations"]
+    assert answer["data"]["owner"]["lockers"]["nodes"] == [{"lockerId": "l3", "version": 1, **dict.fromkeys(names)}]
+    assert sorted(path for path, *_ in described(answer)) == [["owner", "lockers", "nodes", 0, name] for name in names]
+    assert wire.operations == {"Query": 1, "GetItem": 1}  # the list and the lockers of it: nothing below was read
+
+
+async def test_a_partner_without_the_scope_is_refused_below_without_a_read(shared: Api, wire: Wire) -> None:
+    answer = await shared.by(partner(Scope.LOCKERS_READ)).send(f'{{ locker(lockerId: "l1") {{ alias {NESTED} }} }}')
+    assert answer["data"]["locker"]["alias"] == "A1"
+    assert len(described(answer)) == 4
+    assert wire.operations == {"GetItem": 1}
+
+
+@pytest.mark.parametrize("principal", [owner("bob"), partner(*Scope, of="bob"), partner(Scope.LOCKERS_READ)])
+@pytest.mark.parametrize(
+    ("document", "values"),
+    [
+        (UPDATE_STATUS.replace("retryable", ""), {"newStatus": "OCCUPIED"}),
+        (RENAME, {"alias": "Mine"}),
+        (TRANSFER, {"newOwnerId": "bob"}),
+    ],
+)
+async def test_the_locker_of_somebody_else_is_not_changed_and_a_missing_one_is_told_alike(
+    shared: Api, wire: Wire, dump: Callable[[], Any], principal: Principal, document: str, values: dict[str, Any]
+) -> None:
+    async with unchanged(dump):
+        for version in (1, 9):
+            for locker_id in ("l1", "l9"):
+                given = {"lockerId": locker_id, "expectedVersion": version, **values}
+                payload = await shared.by(principal).mutate(document, **given)
+                assert forbidden(payload)[0] == "input"
+    assert not wire.of("TransactWriteItems")
+
+
+async def test_reservations_of_others_are_neither_made_nor_changed(
+    shared: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    window = {"startAt": "2026-06-01T00:00:00Z", "endAt": "2026-06-02T00:00:00Z"}
+    bob = shared.by(owner("bob", "org"))
+    overlap = CREATE_RESERVATION
+    async with unchanged(dump):
+        for locker_id in ("l1", "l9"):
+            made = await bob.mutate(overlap, lockerId=locker_id, ownerId="bob", reservationId="r1", **window)
+            assert forbidden(made) == ["input", "lockerId"]
+        wire.reset()
+        assert forbidden(await bob.mutate(overlap, lockerId="l2", ownerId="ada", **window)) == ["input", "ownerId"]
+        assert wire.calls == []
+        for reservation_id in ("r1", "r9"):
+            named = {"lockerId": "l1", "reservationId": reservation_id}
+            assert forbidden(await bob.mutate(CANCEL, **named)) == ["input", "reservationId"]
+            for end in ("2026-03-01T10:00:00Z", "2026-03-01T14:00:00Z"):
+                assert forbidden(await bob.mutate(EXTEND, **named, newEndAt=end)) == ["input", "reservationId"]
+    assert not wire.of("TransactWriteItems")
+    made = await bob.mutate(overlap, lockerId="l3", ownerId="bob", **window)
+    assert (made["userErrors"], made["reservation"]["ownerId"]) == ([], "bob")
+
+
+async def test_a_reservation_in_the_way_is_shown_to_who_made_it_and_to_others_only_when(shared: Api) -> None:
+    await shared.reservation("secret", "l3", "ada", "2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z")
+    wanted = {"lockerId": "l3", "startAt": "2026-06-01T12:00:00Z", "endAt": "2026-06-03T00:00:00Z"}
+    (mine,) = (await shared.by(owner("ada", "org")).mutate(CREATE_RESERVATION, ownerId="ada", **wanted))["userErrors"]
+    assert mine["reservation"] == {"reservationId": "secret"}
+    (other,) = (await shared.by(owner("bob", "org")).mutate(CREATE_RESERVATION, ownerId="bob", **wanted))["userErrors"]
+    assert other == {
+        "__typename": "PlainError",
+        "code": "RESERVATION_OVERLAP",
+        "message": "The locker is reserved from 2026-06-01T00:00:00.000Z to 2026-06-02T00:00:00.000Z.",
+        "path": ["input", "startAt"],
+        "status": 409,
+    }
+
+
+async def test_a_device_records_for_its_own_locker_all_or_none(
+    shared: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    event = {"action": "OPEN", "actorId": "x", "result": "SUCCESS"}
+    door = shared.by(device("l1"))
+    async with unchanged(dump):
+        batch = [{"lockerId": "l1", **event}, {"lockerId": "l2", **event}]
+        assert forbidden(await door.mutate(RECORD_EVENTS, events=batch)) == ["input", "events", "1", "lockerId"]
+    assert wire.calls == []
+    payload = await door.mutate(RECORD_EVENT, lockerId="l1", **event)
+    assert (payload["userErrors"], payload["accessEvent"]["action"]) == ([], "OPEN")
+
+
+async def test_a_partner_records_for_the_lockers_of_its_owners_as_they_are_now(shared: Api, wire: Wire) -> None:
+    event = {"action": "OPEN", "actorId": "x", "result": "SUCCESS"}
+    courier = shared.by(partner(Scope.EVENTS_WRITE))
+    for locker_id in ("l2", "l9"):
+        payload = await courier.mutate(RECORD_EVENTS, events=[{"lockerId": locker_id, **event}])
+        assert forbidden(payload) == ["input", "events", "0", "lockerId"]
+    assert all(call.request["ConsistentRead"] for call in wire.calls)
+    assert wire.operations == {"GetItem": 2}
+    assert not (await courier.mutate(RECORD_EVENT, lockerId="l1", **event))["userErrors"]
+
+
+async def test_an_owner_changes_its_profile_but_not_its_role(shared: Api, dump: Callable[[], Any]) -> None:
+    ada = shared.by(owner("ada"))
+    async with unchanged(dump):
+        changes = {"ownerId": "ada", "expectedVersion": 1, "role": "ADMIN"}
+        assert forbidden(await ada.mutate(UPDATE_OWNER, **changes)) == ["input", "role"]
+        foreign = {"ownerId": "bob", "expectedVersion": 9, "name": "Mine"}
+        assert forbidden(await ada.mutate(UPDATE_OWNER, **foreign)) == ["input", "ownerId"]
+    payload = await ada.mutate(UPDATE_OWNER, ownerId="ada", expectedVersion=1, name="Ada L.")
+    assert payload["owner"] == {"name": "Ada L.", "role": "USER"}
+
+
+async def test_a_locker_given_away_between_the_look_and_the_write_is_neither_changed_nor_shown(
+    shared: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    held = hold(wire, "'Mine'")
+    renaming = asyncio.ensure_future(
+        shared.by(owner("ada")).mutate(RENAME, lockerId="l1", alias="Mine", expectedVersion=1)
+    )
+    await held.wait()
+    await shared.mutate(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
+    assert forbidden(await renaming) == ["input", "lockerId"]
+    item = (await dump())["LOCKER#l1", "META"]
+    assert (item["ownerId"], item["alias"], item["version"]) == ("bob", "A1", 2)
+
+
+async def test_a_locker_given_away_while_it_is_being_reserved_is_not_reserved(
+    shared: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    held = hold(wire, "'RESERVATION'")
+    wanted = {"startAt": "2026-06-01T00:00:00Z", "endAt": "2026-06-02T00:00:00Z"}
+    reserving = asyncio.ensure_future(
+        shared.by(owner("bob")).mutate(CREATE_RESERVATION, lockerId="l2", ownerId="bob", **wanted)
+    )
+    await held.wait()
+    await shared.mutate(TRANSFER, lockerId="l2", newOwnerId="ada", expectedVersion=1)
+    assert forbidden(await reserving) == ["input", "lockerId"]
+    assert not [key for key in await dump() if key[0] == "LOCKER#l2" and key[1].startswith("R")]
+
+
+async def test_a_registration_sent_again_does_not_show_a_locker_that_was_given_away(shared: Api) -> None:
+    bob = shared.by(owner("bob"))
+    await bob.mutate(REGISTER_LOCKER, lockerId="l4", ownerId="bob")
+    again = await bob.mutate(REGISTER_LOCKER, lockerId="l4", ownerId="bob")
+    assert again["locker"]["lockerId"] == "l4"
+    await shared.mutate(TRANSFER, lockerId="l4", newOwnerId="ada", expectedVersion=1)
+    payload = await bob.mutate(REGISTER_LOCKER, lockerId="l4", ownerId="bob")
+    assert [(error["code"], error["path"]) for error in payload["userErrors"]] == [("FORBIDDEN", ["input", "lockerId"])]
+    assert payload["locker"] is None
+
+
+async def test_an_owner_gives_a_locker_to_its_organisation_and_to_no_stranger(shared: Api) -> None:
+    ada = shared.by(owner("ada", "org"))
+    for other in ("bob", "nobody"):
+        refused = await ada.mutate(TRANSFER, lockerId="l1", newOwnerId=other, expectedVersion=1)
+        assert forbidden(refused) == ["input", "newOwnerId"]
+    given = await ada.mutate(TRANSFER, lockerId="l1", newOwnerId="org", expectedVersion=1)
+    assert (given["userErrors"], given["locker"]) == ([], {"ownerId": "org"})
+
+
+async def test_what_a_booking_is_for_does_not_show_in_the_calendar(api: Api) -> None:
+    await places.prepare(api)
+    await places.book(api, "b1", duration="MORNING", description="Secret club")
+    await places.approve(api, "b1")
+    event = {"locationId": places.ulid(0), "adminId": "root", "date": places.DAY, "duration": "AFTERNOON"}
+    await api.mutate(places.CREATE_EVENT, **event, title="Works")
+    query = f"""{{ location(locationId: "{places.ulid(0)}") {{
+      calendar(window: {{from: "{places.DAY}", to: "{places.DAY}"}}) {{ morning {{ title }} afternoon {{ title }} }}
+    }} }}"""
+    for asker, title in ((api, "Secret club"), (api.by(owner("bob")), "Booked"), (api.by(partner()), "Booked")):
+        (day,) = (await asker.run(query))["location"]["calendar"]
+        assert day == {"morning": {"title": title}, "afternoon": {"title": "Works"}}
+
+
+async def test_a_booking_of_somebody_else_is_not_cancelled_and_a_missing_one_is_told_alike(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await places.prepare(api)
+    await api.owner("bob")
+    await places.book(api, "b1")
+    async with unchanged(dump):
+        for booking_id in ("b1", "b9"):
+            payload = await api.by(owner("bob")).mutate(places.CANCEL, bookingId=booking_id, ownerId="bob")
+            assert forbidden(payload) == ["input", "bookingId"]
+        payload = await api.by(owner("bob")).mutate(places.CANCEL, bookingId="b1", ownerId="ada")
+        assert forbidden(payload) == ["input", "ownerId"]
+
+
+def test_a_schema_with_a_field_that_nobody_declared_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = {name: rule for name, rule in permissions.DECLARED["Owner"].items() if name != "phone"}
+    monkeypatch.setitem(permissions.DECLARED, "Owner", fewer)
+    with pytest.raises(permissions.UndeclaredFieldError, match=r"Owner\.phone"):
+        build_schema()
