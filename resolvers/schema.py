@@ -10,6 +10,7 @@ from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
 
+from resolvers.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.booking_mutations import BookingMutations
 from resolvers.bookings import BookingQueries
 from resolvers.calendar import CalendarMutations
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["build_schema"]
 
 Query: Any = merge_types(
-    "Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries, LocationQueries, BookingQueries)
+    "Query",
+    (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries, LocationQueries, BookingQueries, ApiKeyQueries),
 )
 Mutation: Any = merge_types(
     "Mutation",
@@ -44,6 +46,7 @@ Mutation: Any = merge_types(
         LocationMutations,
         BookingMutations,
         CalendarMutations,
+        ApiKeyMutations,
     ),
 )
 Query.__strawberry_definition__.description = "What can be asked."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -15,18 +16,24 @@ from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import Instant, instant_of
 from loaders.backend import Backend
 from loaders.batch import open_loaders
+from loaders.reads import api_key
 from loaders.table.client import Connection, open_store
 from resolvers.context import Context
 from resolvers.schema import build_schema
+from server.auth import Authenticator, KeyRing
+from server.development import demo_tokens, read_secret
 from server.documents import Documents, read_manifest
 from server.graphiql import graphiql_asset
 from server.http import GraphQLEndpoint
+from server.jwks import source_of
+from server.tokens import Issuer, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
 
+    from domain.principal import Principal
     from server.settings import Settings
 
 __all__ = ["create_app", "new_id", "utc_now"]
@@ -52,26 +59,42 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
         most_kept=settings.persisted_queries,
     )
 
+    issuer = _issuer(settings)
+    is_development = settings.profile == "development"
+    authenticate = Authenticator(
+        Tokens(issuer, partial(read_secret, settings.data_dir) if is_development else None),
+        KeyRing(lambda key_id: api_key(backends[0].store, key_id, consistent=True), clock),
+        DEVELOPMENT_ADMIN if is_development else None,
+    )
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with open_store(connection) as store:
+        async with open_store(connection) as store, nullcontext() if issuer is None else issuer.keys.kept_fresh():
             backends.append(Backend(store, clock, new_id, settings.longest_reservation))
             yield
             backends.clear()
 
-    def new_context() -> Context:
+    def new_context(principal: Principal) -> Context:
         (backend,) = backends
-        return Context(backend, open_loaders(backend), DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max)
+        return Context(backend, open_loaders(backend), principal, settings.page_size, settings.page_size_max)
 
     return Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents)),
+            Route("/graphql", GraphQLEndpoint(build_schema(), authenticate, new_context, new_id, documents)),
             Route("/graphql/assets/{name}", graphiql_asset),
+            *([Route("/graphql/tokens", demo_tokens(settings.data_dir))] if is_development else []),
             Route("/health", _health),
             Route("/", _home),
         ],
         lifespan=lifespan,
     )
+
+
+def _issuer(settings: Settings) -> Issuer | None:
+    name, audience, place = settings.jwt_issuer, settings.jwt_audience, settings.jwks
+    if name is None or audience is None or place is None:
+        return None
+    return Issuer(name, audience, source_of(place), settings.jwt_claims)
 
 
 async def _health(_: Request) -> PlainTextResponse:

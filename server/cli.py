@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import uvicorn
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -26,15 +25,19 @@ from loaders.table.definition import TableProblemError, check_table, create_tabl
 from loaders.table.embedded import EmbeddedStoreError
 from resolvers.schema import build_schema
 from server.app import create_app, utc_now
+from server.auth_commands import keys_app, token
+from server.command import CommandError, load_settings
 from server.documentation import access_patterns
 from server.documents import ManifestError
-from server.settings import Settings
+from server.jwks import JwksError
+from server.profiles import check_profile
 from server.store import connect
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
     from loaders.table.client import Connection
+    from server.settings import Settings
 
 __all__ = ["app", "main"]
 
@@ -43,21 +46,28 @@ table_app = typer.Typer(help="The table behind it all.", no_args_is_help=True)
 demo_app = typer.Typer(help="Demo data.", no_args_is_help=True)
 schema_app = typer.Typer(help="The GraphQL schema as a file.", no_args_is_help=True)
 contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True)
-for name, group in (("table", table_app), ("demo", demo_app), ("schema", schema_app), ("contracts", contracts_app)):
+for name, group in (
+    ("table", table_app),
+    ("demo", demo_app),
+    ("schema", schema_app),
+    ("contracts", contracts_app),
+    ("keys", keys_app),
+):
     app.add_typer(group, name=name)
 
 _SCHEMA_PATH = Path("schema.graphql")
 _CONTRACTS_PATH = Path("docs/access-patterns.md")
 
 
-class CommandError(Exception):
-    """A command cannot do what was asked; the message is all that its user needs."""
-
-
 @app.command()
 def serve() -> None:
     """Serve the API; without SMARTLOCKER_ENDPOINT_URL also run the embedded store, with demo data the first time."""
-    _run(_serve(_settings()))
+    settings = load_settings()
+    check_profile(settings)
+    _run(_serve(settings))
+
+
+app.command()(token)
 
 
 @table_app.command("create")
@@ -69,7 +79,7 @@ def table_create() -> None:
             made = await create_table(connection)
         typer.echo(f"table {settings.table_name} {'made' if made else 'is there already'}")
 
-    _run(work(_settings()))
+    _run(work(load_settings()))
 
 
 @table_app.command("describe")
@@ -84,7 +94,7 @@ def table_describe() -> None:
             _print_description(description)
             await check_table(connection)
 
-    _run(work(_settings()))
+    _run(work(load_settings()))
 
 
 @demo_app.command("load")
@@ -105,7 +115,7 @@ def demo_load(
             await check_table(connection)
             typer.echo(f"{await _load_demo(connection, shape)} items written")
 
-    _run(work(_settings()))
+    _run(work(load_settings()))
 
 
 @schema_app.command("export")
@@ -144,7 +154,7 @@ def main() -> None:
     """Runs the command; what its user can mend is said in one line."""
     try:
         app()
-    except (CommandError, EmbeddedStoreError, ManifestError, TableProblemError) as error:
+    except (CommandError, EmbeddedStoreError, JwksError, ManifestError, TableProblemError) as error:
         typer.echo(f"smartlocker: {' '.join(str(error).split())}", err=True)
         sys.exit(1)
 
@@ -231,16 +241,6 @@ async def _load_demo(connection: Connection, shape: DemoShape) -> int:
             except ExceptionGroup as group:
                 reason = group.exceptions[0]
                 raise CommandError(f"not all demo data is loaded, `smartlocker demo load` goes on: {reason}") from group
-
-
-def _settings() -> Settings:
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        names = "_".join(str(part) for part in first["loc"]).upper()
-        problem = first["msg"].removeprefix("Value error, ")
-        raise CommandError(f"{f'SMARTLOCKER_{names}: ' if names else ''}{problem}") from None
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

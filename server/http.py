@@ -21,10 +21,11 @@ from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.problems import describe_errors, internal_message, request_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.types import Receive, Scope, Send
 
+    from domain.principal import Principal
     from resolvers.context import Context
     from resolvers.schema import SmartLockerSchema
     from server.documents import Documents
@@ -43,11 +44,13 @@ class GraphQLEndpoint:
     def __init__(
         self,
         schema: SmartLockerSchema,
-        new_context: Callable[[], Context],
+        authenticate: Callable[[Request], Awaitable[Principal]],
+        new_context: Callable[[Principal], Context],
         new_request_id: Callable[[], str],
         documents: Documents,
     ) -> None:
         self._schema = schema
+        self._authenticate = authenticate
         self._new_context = new_context
         self._new_request_id = new_request_id
         self._documents = documents
@@ -81,12 +84,13 @@ class GraphQLEndpoint:
             return graphiql_page()
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
+        principal = await self._authenticate(request)
         operation = await read_operation(request)
         try:
             result = await self._schema.execute(
                 self._documents.text_of(operation),
                 variable_values=operation.variables,
-                context_value=self._new_context(),
+                context_value=self._new_context(principal),
                 operation_name=operation.operation_name,
                 allowed_operation_types=_OPERATION_TYPES[request.method],
             )

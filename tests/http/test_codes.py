@@ -157,6 +157,17 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
     user_errors = {code: status for code, status, _, _ in REFUSED}
     graphql_errors = {code: status for code, status, _ in NEVER_RAN + FAILED}
     assert documented("User errors") == user_errors
-    # Two depend on settings; they are met in test_documents.
-    by_setting = {"FORBIDDEN": 403, "PERSISTED_QUERY_NOT_SUPPORTED": 400}
+    # Three depend on settings; they are met in test_documents and below.
+    by_setting = {"FORBIDDEN": 403, "PERSISTED_QUERY_NOT_SUPPORTED": 400, "UNAUTHENTICATED": 401}
     assert documented("GraphQL errors") == graphql_errors | by_setting
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_request_of_nobody_fails_as_a_whole_in_both_media_types(api: Api, accept: str) -> None:
+    headers = {"Accept": accept, "Authorization": "Bearer nonsense"}
+    response = await api.client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
+    (error,) = response.json()["errors"]
+    assert (response.status_code, response.headers["content-type"]) == (401, f"{accept}; charset=utf-8")
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAUTHENTICATED", 401)
+    assert error["extensions"]["requestId"] == response.headers["x-request-id"]
+    assert "data" not in response.json()

@@ -28,6 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 COMMANDS = [
     (),
     ("serve",),
+    ("token",),
     ("table",),
     ("table", "create"),
     ("table", "describe"),
@@ -39,6 +40,10 @@ COMMANDS = [
     ("contracts",),
     ("contracts", "list"),
     ("contracts", "check"),
+    ("keys",),
+    ("keys", "create"),
+    ("keys", "list"),
+    ("keys", "revoke"),
 ]
 
 

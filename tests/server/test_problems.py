@@ -12,6 +12,7 @@ import pytest_asyncio
 from graphql import GraphQLError, GraphQLSyntaxError, Source
 
 from domain.errors import BadInputError, MissingError
+from domain.principal import DEVELOPMENT_ADMIN
 from loaders.items import DamagedItemError
 from loaders.table.client import Connection
 from resolvers.schema import build_schema
@@ -26,6 +27,9 @@ from tests.wire import Answer, Lose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.requests import Request
+
+    from domain.principal import Principal
     from resolvers.context import Context
     from tests.api import Api
     from tests.wire import Call, Wire
@@ -268,11 +272,14 @@ def test_an_exception_that_nobody_expected_shows_nothing_of_itself(caplog: pytes
 
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
 async def test_a_failure_outside_the_schema_is_masked_too(accept: str, caplog: pytest.LogCaptureFixture) -> None:
-    def broken() -> Context:
+    async def anybody(_: Request) -> Principal:
+        return DEVELOPMENT_ADMIN
+
+    def broken(_: Principal) -> Context:
         raise RuntimeError(SECRET)
 
     documents = Documents({}, only_trusted=False, most_kept=0)
-    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1", documents)
+    endpoint = GraphQLEndpoint(build_schema(), anybody, broken, lambda: "id1", documents)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=endpoint), base_url="http://smartlocker") as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers={"Accept": accept})
     assert response.status_code == 500
