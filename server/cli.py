@@ -225,10 +225,12 @@ def _greet(settings: Settings, connection: Connection, port: int) -> None:
     query = (
         f'{{ owner(ownerId: "{owner_id(0)}") {{ name lockers(first: 3) {{ nodes {{ lockerId alias status }} }} }} }}'
     )
+    credentials = "" if settings.profile == "development" else ' -H "Authorization: Bearer $TOKEN"'
     typer.echo(f"SmartLocker serves {address}")
     typer.echo(f"The data is in {data}, table {settings.table_name}")
     typer.echo("Try, in a browser there or with:")
-    typer.echo(f"  curl -s {address} -H 'Content-Type: application/json' -d '{json.dumps({'query': query})}'")
+    body = json.dumps({"query": query})
+    typer.echo(f"  curl -s {address}{credentials} -H 'Content-Type: application/json' -d '{body}'")
 
 
 async def _load_demo(connection: Connection, shape: DemoShape) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.api import Api
 
 ROOT = Path(__file__).parent.parent.parent
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "endpoint_url": None,
     "region": "eu-central-1",
     "table_name": "SmartLocker",
