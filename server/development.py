@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
 from contextlib import suppress
@@ -39,6 +40,7 @@ __all__ = [
 DEVELOPMENT_ALGORITHM: Final = "HS256"
 DEVELOPMENT_ISSUER: Final = "smartlocker-development"
 DEVELOPMENT_AUDIENCE: Final = "smartlocker"
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 _DEMO_OWNER = owner_id(1)
 _DEMO_LIFETIME = timedelta(hours=12)
 
@@ -92,10 +94,10 @@ def demo_tokens(folder: Path) -> Callable[[Request], Awaitable[Response]]:
 
 def _is_of_this_page(request: Request) -> bool:
     """Not so for another site's page, nor for a name that somebody made to lead here."""
-    return is_loopback(request.url.hostname or "") and request.headers.get("sec-fetch-site", "same-origin") in {
-        "same-origin",
-        "none",
-    }
+    # The header itself: for one that is malformed, the request's URL names the address that was listened on.
+    host = _HOST.fullmatch(request.headers.get("host", ""))
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    return host is not None and is_loopback(host["name"].strip("[]")) and site in {"same-origin", "none"}
 
 
 def _make_secret(folder: Path) -> str:
