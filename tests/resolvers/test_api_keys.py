@@ -136,6 +136,10 @@ async def test_of_many_who_make_a_key_of_one_id_at_once_one_sees_the_secret(api:
         ),
         (PARTNER | {"expiresAt": "2026-03-01T12:00:00Z"}, [("expiresAt", "expiresAt must lie ahead")]),
         (PARTNER | {"keyId": "a#b"}, [("keyId", "keyId must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")]),
+        (
+            PARTNER | {"ownerIds": ["o1", "a#b"]},
+            [("1", "ownerIds must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")],
+        ),
         (PARTNER | {"name": " "}, [("name", "name must have 1 to 200 characters")]),
     ],
 )
