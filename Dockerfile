@@ -17,6 +17,7 @@ RUN useradd --system --no-create-home smartlocker
 COPY --from=build /opt/smartlocker /opt/smartlocker
 ENV PATH=/opt/smartlocker/bin:$PATH \
     PYTHONUNBUFFERED=1 \
+    SMARTLOCKER_PROFILE=production \
     SMARTLOCKER_HOST=0.0.0.0 \
     SMARTLOCKER_PORT=8000 \
     SMARTLOCKER_ENDPOINT_URL=aws

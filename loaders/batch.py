@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from aiodataloader import DataLoader
 
+from domain.api_keys import ApiKey, ApiKeyId
 from domain.bookings import Booking, BookingId
 from domain.models import (
     AccessEvent,
@@ -26,8 +27,8 @@ from domain.models import (
 from domain.schedule import has_ended, is_current
 from domain.times import Instant
 from loaders import keys
-from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20, QC_31, QC_41
-from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, BOOKING, LOCATION, LOCKER, OWNER, RESERVATION
+from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20, QC_31, QC_41, QC_60
+from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, API_KEY, BOOKING, LOCATION, LOCKER, OWNER, RESERVATION
 from loaders.reads import latest_event
 from loaders.table.recording import ASKED_BY, asked_by
 from loaders.writes.timeline import repaired_pointer
@@ -189,6 +190,7 @@ class Loaders:
     event: EntityByIdLoader[tuple[LockerId, Instant, EventId], AccessEvent]
     location: EntityByIdLoader[LocationId, Location]
     booking: EntityByIdLoader[BookingId, Booking]
+    api_key: EntityByIdLoader[ApiKeyId, ApiKey]
     active_reservation: ActiveReservationByLockerLoader
     latest_event: LatestEventByLockerLoader
     slots: asyncio.Semaphore
@@ -222,6 +224,7 @@ def open_loaders(backend: Backend, *, traced: bool = False) -> Loaders:
         event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT, traced=traced),
         location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION, traced=traced),
         booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING, traced=traced),
+        api_key=EntityByIdLoader(backend, QC_60, keys.api_key, API_KEY, traced=traced),
         active_reservation=ActiveReservationByLockerLoader(backend, slots, traced=traced),
         latest_event=LatestEventByLockerLoader(backend, slots, traced=traced),
         slots=slots,

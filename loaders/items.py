@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_or
 
 from pydantic.alias_generators import to_camel
 
+from domain.api_keys import ApiKey
 from domain.bookings import Booking, CalendarSlot, Duration, Notification, Payment
 from domain.models import (
     AccessEvent,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCESS_EVENT",
     "ACTIVE_POINTER",
+    "API_KEY",
     "BOOKING",
     "CALENDAR_CLAIM",
     "CALENDAR_SLOT",
@@ -129,6 +131,18 @@ class Guard:
     changed_revision: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _ListOf:
+    """The shape of a field that holds several texts of one kind."""
+
+    kind: type[str]
+
+    def decode(self, value: Any) -> tuple[str, ...]:
+        if type(value) is not list or any(type(part) is not str for part in value):
+            raise ValueError(value)
+        return tuple(map(self.kind, value))
+
+
 class Codec(Generic[M]):
     """Turns a model into an item's attributes and back."""
 
@@ -150,7 +164,9 @@ class Codec(Generic[M]):
     def encode(self, model: M) -> dict[str, Any]:
         """The item's attributes, without its key."""
         values = ((attribute, getattr(model, name)) for name, attribute, _, _ in self._fields)
-        return {"entityType": self.entity_type} | {name: value for name, value in values if value is not None}
+        return {"entityType": self.entity_type} | {
+            name: list(value) if isinstance(value, tuple) else value for name, value in values if value is not None
+        }
 
     def decode(self, item: Item) -> M:
         """The model that the item holds."""
@@ -160,7 +176,9 @@ class Codec(Generic[M]):
         for name, attribute, kind, optional in self._fields:
             value: Any = item.get(attribute, self._defaults.get(attribute))
             try:
-                if issubclass(kind, Enum):
+                if isinstance(kind, _ListOf):
+                    value = kind.decode(value)
+                elif issubclass(kind, Enum):
                     value = kind(value)
                 elif kind is Decimal and type(value) is int:
                     value = Decimal(value)
@@ -178,14 +196,21 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
     return {name: after.get(name) for name in names if before.get(name) != after.get(name)}
 
 
-def _shape(hint: Any) -> tuple[type, bool]:
+def _shape(hint: Any) -> tuple[Any, bool]:
     """The class of a field's stored value, and whether it may be absent."""
     options = [option for option in get_args(hint) if option is not type(None)]
     optional = get_origin(hint) in {Union, types.UnionType}
     kind = options[0] if optional else hint
     if get_origin(kind) is Mapping:
         return dict, optional
-    return getattr(kind, "__supertype__", kind), optional
+    if get_origin(kind) is tuple:
+        return _ListOf(_plain(get_args(kind)[0])), optional
+    return _plain(kind), optional
+
+
+def _plain(kind: Any) -> Any:
+    """The class behind a name for it."""
+    return getattr(kind, "__supertype__", kind)
 
 
 def _where(item: Item) -> str:
@@ -210,5 +235,6 @@ CALENDAR_SLOT = Codec(CalendarSlot, "CALENDAR_SLOT")
 CALENDAR_CLAIM = Codec(CalendarClaim, "CALENDAR_EVENT_CLAIM")
 PAYMENT = Codec(Payment, "PAYMENT")
 NOTIFICATION = Codec(Notification, "NOTIFICATION")
+API_KEY = Codec(ApiKey, "API_KEY")
 ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT")
 EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM")

@@ -17,12 +17,16 @@ from loaders.table.operations import Between, IndexPartition, Key, KeyRange, Pre
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
     from domain.models import EventId, LocationId, LocationStatus, LockerId, OwnerId, ReservationId
     from domain.times import Day
 
 __all__ = [
     "active_pointer",
+    "api_key",
+    "api_key_index",
+    "api_keys",
     "booking",
     "booking_payments",
     "calendar_claim",
@@ -168,6 +172,21 @@ def owner_booking(owner_id: OwnerId, date: Day, booking_id: BookingId) -> Key:
 def notification(owner_id: OwnerId, created_at: Instant, notification_id: str) -> Key:
     """What an owner was told, among the rest by time."""
     return Key(f"OWNER#{owner_id}", f"NOTIFICATION#{created_at}#{notification_id}")
+
+
+def api_key(key_id: ApiKeyId) -> Key:
+    """All that is kept of an API key."""
+    return Key(f"APIKEY#{key_id}", "META")
+
+
+def api_key_index(created_at: Instant, key_id: ApiKeyId) -> dict[str, str]:
+    """Where an API key stands in the index: among all others, by creation."""
+    return {"GSI1PK": "APIKEY", "GSI1SK": f"{created_at}#{key_id}"}
+
+
+def api_keys() -> KeyRange:
+    """All API keys, by creation."""
+    return IndexPartition("APIKEY")
 
 
 def location_index(status: LocationStatus, created_at: Instant, location_id: LocationId) -> dict[str, str]:

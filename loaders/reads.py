@@ -28,10 +28,13 @@ from loaders.contracts import (
     QC_45,
     QC_47,
     QC_48,
+    QC_60,
+    QC_63,
 )
 from loaders.cursors import decode_cursor, encode_cursor
 from loaders.items import (
     ACCESS_EVENT,
+    API_KEY,
     BOOKING,
     CALENDAR_SLOT,
     EMAIL_CLAIM,
@@ -52,6 +55,7 @@ from loaders.items import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from domain.api_keys import ApiKey, ApiKeyId
     from domain.bookings import Booking, BookingId, CalendarSlot, Notification, Payment
     from domain.models import (
         AccessEvent,
@@ -77,6 +81,8 @@ __all__ = [
     "Slice",
     "Window",
     "access_events",
+    "api_key",
+    "api_keys",
     "booking_payments",
     "calendar",
     "consistent_locker",
@@ -258,6 +264,17 @@ async def location_id_of(store: Store, code: str) -> LocationId | None:
     """Which location a code belongs to: the first of the two reads of QC-31."""
     claimed = await store.get(QC_31.get(keys.location_code(code)))
     return None if claimed is None else LOCATION_CODE.decode(claimed).location_id
+
+
+async def api_key(store: Store, key_id: ApiKeyId, *, consistent: bool = False) -> ApiKey | None:
+    """All that is kept of an API key (QC-60)."""
+    item = await store.get(QC_60.get(keys.api_key(key_id), consistent=consistent))
+    return None if item is None else API_KEY.decode(item)
+
+
+async def api_keys(store: Store, part: Slice) -> Page[ApiKey]:
+    """All API keys, newest first (QC-63)."""
+    return await read_page(store, QC_63, keys.api_keys(), API_KEY, part=part, order=Order.DESC)
 
 
 async def read_range(

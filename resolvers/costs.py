@@ -46,6 +46,10 @@ from loaders.contracts import (
     QC_47,
     QC_48,
     QC_49,
+    QC_60,
+    QC_61,
+    QC_62,
+    QC_63,
 )
 from loaders.cost import Cost
 
@@ -157,6 +161,8 @@ COSTS: dict[str, Reading] = {
     "Query.locations": Paged(QC_32),
     "Query.booking": ByKey(QC_41, "bookingId"),
     "Query.pendingBookings": Paged(QC_42),
+    "Query.apiKey": ByKey(QC_60, "keyId"),
+    "Query.apiKeys": Paged(QC_63),
     "Locker.owner": ByKey(QC_20),
     "Locker.location": ByKey(QC_31),
     "Locker.activeReservation": Beside(QC_07),
@@ -201,6 +207,8 @@ COSTS: dict[str, Reading] = {
     "Mutation.recordPayment": Written(QC_46),
     "Mutation.createCalendarEvent": Written(QC_49),
     "Mutation.deleteCalendarEvent": Written(QC_49),
+    "Mutation.createApiKey": Written(QC_61),
+    "Mutation.revokeApiKey": Written(QC_62),
 }
 
 _UNITS = {

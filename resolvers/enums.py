@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.api_keys import ApiKeyRole
 from domain.bookings import BookingStatus, DaySlot, Duration
 from domain.models import (
     AccessAction,
@@ -16,6 +17,7 @@ from domain.models import (
     OwnerRole,
     ReservationStatus,
 )
+from domain.principal import Scope
 from loaders.contract import Order
 
 __all__ = ["UserErrorCode"]
@@ -111,6 +113,26 @@ _describe(
     TAMPER="Somebody interfered with the locker.",
 )
 _describe(AccessResult, "How an access went.", SUCCESS="It worked.", FAIL="It did not work.")
+_describe(
+    ApiKeyRole,
+    "Whom an API key is for.",
+    PARTNER="A partner, who acts for the owners that it is bound to.",
+    DEVICE="The device of one locker.",
+)
+_describe(
+    Scope,
+    "What a partner may do, for the owners that it is bound to.",
+    OWNERS_READ="Read owners.",
+    OWNERS_WRITE="Change owners.",
+    LOCKERS_READ="Read lockers.",
+    LOCKERS_WRITE="Change lockers.",
+    RESERVATIONS_READ="Read reservations.",
+    RESERVATIONS_WRITE="Make and change reservations.",
+    EVENTS_READ="Read access events.",
+    EVENTS_WRITE="Record access events.",
+    BOOKINGS_READ="Read bookings.",
+    BOOKINGS_WRITE="Ask for bookings and cancel them.",
+)
 _describe(
     Order,
     "The direction in which a list runs.",

@@ -93,7 +93,7 @@ DECLARED: dict[str, dict[str, Rule]] = {
         "reservation": _RESERVATIONS,
         **_all(_PLACES, "location locationByCode locations"),
         "booking": _BOOKINGS,
-        "pendingBookings": _ADMINS,
+        **_all(_ADMINS, "pendingBookings apiKey apiKeys"),
     },
     "Mutation": {
         "createOwner": _ADMINS,
@@ -105,6 +105,7 @@ DECLARED: dict[str, dict[str, Rule]] = {
         **_all(_ADMINS, "createLocation updateLocation deactivateLocation reactivateLocation"),
         **_all(_BOOKING_CHANGES, "requestBooking cancelBooking"),
         **_all(_ADMINS, "approveBooking rejectBooking recordPayment createCalendarEvent deleteCalendarEvent"),
+        **_all(_ADMINS, "createApiKey revokeApiKey"),
     },
     "Owner": {
         **_all(SEEN, "id ownerId"),
@@ -154,6 +155,8 @@ DECLARED: dict[str, dict[str, Rule]] = {
         **_all(SEEN, "notificationId bookingId bookingStatus message createdAt"),
         "booking": _BOOKINGS,
     },
+    "ApiKey": _all(SEEN, "keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt"),
+    "CreateApiKeyPayload": _all(SEEN, "apiKey secret userErrors"),
     "PageInfo": _all(SEEN, "hasNextPage hasPreviousPage startCursor endCursor"),
     "PlainError": _all(SEEN, _ERROR),
     "VersionConflict": _all(SEEN, f"{_ERROR} currentVersion"),
@@ -161,7 +164,7 @@ DECLARED: dict[str, dict[str, Rule]] = {
     "ReservationOverlap": _all(SEEN, f"{_ERROR} reservation"),
     "SlotTaken": _all(SEEN, f"{_ERROR} event"),
 }
-for _kind in ("Locker", "Reservation", "AccessEvent", "Location", "Booking", "Payment", "Notification"):
+for _kind in ("Locker", "Reservation", "AccessEvent", "Location", "Booking", "Payment", "Notification", "ApiKey"):
     DECLARED[f"{_kind}Connection"] = _all(SEEN, "edges nodes pageInfo nextCursor")
     DECLARED[f"{_kind}Edge"] = _all(SEEN, "cursor node")
 for _names, _entity in (
@@ -175,6 +178,7 @@ for _names, _entity in (
     ("RecordPayment", "payment"),
     ("CreateCalendarEvent", "calendarEvents"),
     ("DeleteCalendarEvent", "deletedEventId"),
+    ("RevokeApiKey", "apiKey"),
 ):
     for _name in _names.split():
         DECLARED[f"{_name}Payload"] = _all(SEEN, f"{_entity} userErrors")

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PageSizes", "plan_of"]
 
+_BY_LOCKER = frozenset({"Reservation", "AccessEvent"})
+_WHOSE_LOCKER = "only where whose the locker is decides who may see it"
 _DEEPEST = 50
 _SLOTS_A_DAY = 2
 
@@ -193,6 +195,8 @@ class _Planner:
         node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, contract.item_units))
         for operation, when, cost in fallback_costs(contract):
             node.charge(contract.id, operation, when, cost)
+        if node.field == "Query.reservation":
+            _charge_locker(node)
         return Place(Moment(), 1, 1, node)
 
     def _days(self, node: PlanNode, contract: QueryContract, fields: list[FieldNode], place: Place) -> Place:
@@ -211,6 +215,8 @@ class _Planner:
                 counts[kind] = counts.get(kind, 0) + 1
                 answer = self._load(node, NODES[kind], (NODES[kind].id, tuple(parts)), place, place.moment)
                 known = known if argument == "ids" else answer
+                if kind in _BY_LOCKER:
+                    _charge_locker(node)
         if argument == "ids":
             self._is_exact = False
         return {kind: Place(known, count, count, (node, kind)) for kind, count in counts.items()}
@@ -282,6 +288,11 @@ class _Planner:
                     if inner[0].name.value == "node":
                         names |= self._names("Locker", inner)
         return names
+
+
+def _charge_locker(node: PlanNode) -> None:
+    """Whose a locker is, is read for whoever may see a thing only if the locker is theirs."""
+    node.charge(QC_01.id, "GetItem", _WHOSE_LOCKER, Cost(1, 1, item_units(QC_01)))
 
 
 def _days_of(window: Any) -> int:

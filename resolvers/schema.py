@@ -12,6 +12,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
 
 from resolvers.admission import PlanFirst
+from resolvers.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.booking_mutations import BookingMutations
 from resolvers.bookings import BookingQueries
 from resolvers.calendar import CalendarMutations
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["SmartLockerSchema", "build_schema"]
 
 Query: Any = merge_types(
-    "Query", (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries, LocationQueries, BookingQueries)
+    "Query",
+    (NodeQueries, LockerQueries, OwnerQueries, ReservationQueries, LocationQueries, BookingQueries, ApiKeyQueries),
 )
 Mutation: Any = merge_types(
     "Mutation",
@@ -54,6 +56,7 @@ Mutation: Any = merge_types(
         LocationMutations,
         BookingMutations,
         CalendarMutations,
+        ApiKeyMutations,
     ),
 )
 Query.__strawberry_definition__.description = "What can be asked."

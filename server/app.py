@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -16,17 +17,22 @@ from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import Instant, instant_of
 from loaders.backend import Backend
 from loaders.batch import open_loaders
+from loaders.reads import api_key
 from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.recording import RecordedStore
 from resolvers.admission import Admission
 from resolvers.context import Context
 from resolvers.schema import build_schema
+from server.auth import Authenticator, KeyRing
+from server.development import demo_tokens, read_secret
 from server.documents import Documents, read_manifest
 from server.graphiql import graphiql_asset
 from server.http import GraphQLEndpoint
+from server.jwks import source_of
+from server.tokens import Issuer, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
 
@@ -47,18 +53,8 @@ def new_id() -> str:
     return str(ULID())
 
 
-async def _as_admin(_: Request) -> Principal:
-    """Whoever reaches the server is its admin: it trusts its network until it is given a way to authenticate."""
-    return DEVELOPMENT_ADMIN
-
-
-def create_app(
-    settings: Settings,
-    connection: Connection,
-    clock: Callable[[], Instant] = utc_now,
-    authenticate: Callable[[Request], Awaitable[Principal]] = _as_admin,
-) -> Starlette:
-    """The application on a table that is there; `authenticate` says who sends a request, before its body is read."""
+def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
+    """The application on a table that is there."""
     backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
     documents = Documents(
@@ -67,9 +63,17 @@ def create_app(
         most_kept=settings.persisted_queries,
     )
 
+    issuer = _issuer(settings)
+    is_development = settings.profile == "development"
+    authenticate = Authenticator(
+        Tokens(issuer, partial(read_secret, settings.data_dir) if is_development else None),
+        KeyRing(lambda key_id: api_key(backends[0][0], key_id, consistent=True), clock),
+        DEVELOPMENT_ADMIN if is_development else None,
+    )
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with open_store(connection) as store:
+        async with open_store(connection) as store, nullcontext() if issuer is None else issuer.keys.kept_fresh():
             backends.append((store, Backend(store, clock, new_id, settings.longest_reservation)))
             yield
             backends.clear()
@@ -95,11 +99,19 @@ def create_app(
                 GraphQLEndpoint(build_schema(), authenticate, new_context, new_id, documents, settings.explain),
             ),
             Route("/graphql/assets/{name}", graphiql_asset),
+            *([Route("/graphql/tokens", demo_tokens(settings.data_dir))] if is_development else []),
             Route("/health", _health),
             Route("/", _home),
         ],
         lifespan=lifespan,
     )
+
+
+def _issuer(settings: Settings) -> Issuer | None:
+    name, audience, place = settings.jwt_issuer, settings.jwt_audience, settings.jwks
+    if name is None or audience is None or place is None:
+        return None
+    return Issuer(name, audience, source_of(place), settings.jwt_claims)
 
 
 async def _health(_: Request) -> PlainTextResponse:

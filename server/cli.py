@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import uvicorn
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -27,18 +26,22 @@ from loaders.table.definition import TableProblemError, check_table, create_tabl
 from loaders.table.embedded import EmbeddedStoreError
 from resolvers.schema import build_schema
 from server.app import create_app, utc_now
+from server.auth_commands import keys_app, token
+from server.command import CommandError, load_settings
 from server.documentation import access_patterns
 from server.documents import ManifestError
+from server.jwks import JwksError
 from server.measured import MEASURED, MeasurementError, measure, written
 from server.permission_page import permission_page
 from server.planning import ExplainError, plan_file, plan_table, refusal
-from server.settings import Settings
+from server.profiles import check_profile
 from server.store import connect
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
     from loaders.table.client import Connection
+    from server.settings import Settings
 
 __all__ = ["app", "main"]
 
@@ -54,6 +57,7 @@ for name, group in (
     ("schema", schema_app),
     ("contracts", contracts_app),
     ("permissions", permissions_app),
+    ("keys", keys_app),
 ):
     app.add_typer(group, name=name)
 
@@ -63,14 +67,15 @@ _WIDE = 160  # where there is no terminal that has a width
 _PERMISSIONS_PATH = Path("docs/permissions.md")
 
 
-class CommandError(Exception):
-    """A command cannot do what was asked; the message is all that its user needs."""
-
-
 @app.command()
 def serve() -> None:
     """Serve the API; without SMARTLOCKER_ENDPOINT_URL also run the embedded store, with demo data the first time."""
-    _run(_serve(_settings()))
+    settings = load_settings()
+    check_profile(settings)
+    _run(_serve(settings))
+
+
+app.command()(token)
 
 
 @app.command()
@@ -81,7 +86,7 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="As clients get it.")] = False,
 ) -> None:
     """Say what a document would ask of the store at most; it is not run, and no store is needed."""
-    settings = _settings()
+    settings = load_settings()
     plan = plan_file(settings, file, variables, operation)
     if as_json:
         typer.echo(json.dumps(plan.json(settings.maximum), indent=2))
@@ -101,7 +106,7 @@ def table_create() -> None:
             made = await create_table(connection)
         typer.echo(f"table {settings.table_name} {'made' if made else 'is there already'}")
 
-    _run(work(_settings()))
+    _run(work(load_settings()))
 
 
 @table_app.command("describe")
@@ -116,7 +121,7 @@ def table_describe() -> None:
             _print_description(description)
             await check_table(connection)
 
-    _run(work(_settings()))
+    _run(work(load_settings()))
 
 
 @demo_app.command("load")
@@ -137,7 +142,7 @@ def demo_load(
             await check_table(connection)
             typer.echo(f"{await _load_demo(connection, shape)} items written")
 
-    _run(work(_settings()))
+    _run(work(load_settings()))
 
 
 @schema_app.command("export")
@@ -177,7 +182,7 @@ def contracts_measure(path: Annotated[Path, typer.Option(help="Where to write it
                 await create_table(connection)
                 path.write_text(written(await measure(connection)))
 
-    _run(work(_settings()))
+    _run(work(load_settings()))
 
 
 @contracts_app.command("check")
@@ -208,6 +213,7 @@ def main() -> None:
         CommandError,
         EmbeddedStoreError,
         ExplainError,
+        JwksError,
         ManifestError,
         MeasurementError,
         TableProblemError,
@@ -282,10 +288,12 @@ def _greet(settings: Settings, connection: Connection, port: int) -> None:
     query = (
         f'{{ owner(ownerId: "{owner_id(0)}") {{ name lockers(first: 3) {{ nodes {{ lockerId alias status }} }} }} }}'
     )
+    credentials = "" if settings.profile == "development" else ' -H "Authorization: Bearer $TOKEN"'
     typer.echo(f"SmartLocker serves {address}")
     typer.echo(f"The data is in {data}, table {settings.table_name}")
     typer.echo("Try, in a browser there or with:")
-    typer.echo(f"  curl -s {address} -H 'Content-Type: application/json' -d '{json.dumps({'query': query})}'")
+    body = json.dumps({"query": query})
+    typer.echo(f"  curl -s {address}{credentials} -H 'Content-Type: application/json' -d '{body}'")
 
 
 async def _load_demo(connection: Connection, shape: DemoShape) -> int:
@@ -298,16 +306,6 @@ async def _load_demo(connection: Connection, shape: DemoShape) -> int:
             except ExceptionGroup as group:
                 reason = group.exceptions[0]
                 raise CommandError(f"not all demo data is loaded, `smartlocker demo load` goes on: {reason}") from group
-
-
-def _settings() -> Settings:
-    try:
-        return Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        names = "_".join(str(part) for part in first["loc"]).upper()
-        problem = first["msg"].removeprefix("Value error, ")
-        raise CommandError(f"{f'SMARTLOCKER_{names}: ' if names else ''}{problem}") from None
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

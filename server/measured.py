@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from graphql import OperationDefinitionNode, OperationType, parse
 
+from domain.api_keys import ApiKeyId, ApiKeyRole, CreateApiKey
+from domain.models import LockerId
 from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import Instant
 from loaders.backend import Backend
@@ -23,6 +25,7 @@ from loaders.demo import DemoShape, load_demo
 from loaders.table.client import open_store
 from loaders.table.recording import RecordedStore
 from loaders.trace import Trace
+from loaders.writes.api_keys import create_api_key
 from resolvers.admission import Admission
 from resolvers.context import Context
 from resolvers.plan import Maximum
@@ -74,9 +77,19 @@ async def measure(connection: Connection) -> dict[str, list[dict[str, Any]]]:
         raise MeasurementError(f"{_DOCUMENTS.name} has no document for {', '.join(sorted(missing))}")
     async with open_store(connection) as store:
         await load_demo(store, DemoShape(), _NOW, lambda _: None)
+        await _make_key(store)
         schema = build_schema()
         found = {contract: await _explained(store, schema, text) for contract, text in documents().items()}
         return dict(sorted(found.items()))
+
+
+async def _make_key(store: DynamoStore) -> None:
+    """The one thing that the demo data lacks: keys are made, and seen, by whoever runs a server."""
+    backend = Backend(store, lambda: _NOW, str, timedelta(days=30))
+    command = CreateApiKey(
+        key_id=ApiKeyId("key-1"), name="Door 7", role=ApiKeyRole.DEVICE, locker_id=LockerId("locker-000007")
+    )
+    await create_api_key(backend, command, created_by="measured")
 
 
 async def _explained(store: DynamoStore, schema: SmartLockerSchema, document: str) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from loaders.contract import MOST_ITEMS
 from resolvers.plan import Maximum
+from server.claims import ClaimName  # noqa: TC001  # pydantic reads annotations at run time
+from server.development import is_loopback
 
 __all__ = ["Settings"]
 
@@ -31,6 +33,24 @@ def _check_endpoint(value: str) -> str:
     return value
 
 
+def _check_jwks(value: str) -> str:
+    if "://" not in value:
+        if not Path(value).is_file():
+            raise ValueError("must be a URL or the path of a file that is there")
+        return value
+    try:
+        parts = urlsplit(value)
+        is_plain = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        usable = (
+            (parts.scheme == "https" or is_plain) and parts.hostname and parts.port != 0 and "@" not in parts.netloc
+        )
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ValueError("must be an https URL, without a name and password")
+    return value
+
+
 class Settings(BaseSettings):
     """Everything that can be set; each has a default that suits a first try."""
 
@@ -43,12 +63,28 @@ class Settings(BaseSettings):
     )
     region: str = Field(default="eu-central-1", description="The AWS region.")
     table_name: str = Field(default="SmartLocker", pattern=r"^[A-Za-z0-9_.-]{3,255}$", description="The table's name.")
-    data_dir: Path = Field(default=Path(".smartlocker"), description="Where the embedded store keeps its data.")
+    data_dir: Path = Field(
+        default=Path(".smartlocker"),
+        description="Where the embedded store keeps its data, and the development profile its secret.",
+    )
     store_binary: Path | None = Field(
         default=None, description="A dynoxide binary for the embedded store. Unset: fetched once through npm."
     )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8000, description="The port to listen on; 0 picks one.")
+    profile: Literal["development", "production"] = Field(
+        default="development",
+        description="`development`: whoever comes without credentials is an admin, on loopback alone. `production`: "
+        "everybody needs credentials.",
+    )
+    jwt_issuer: str | None = Field(default=None, description="The issuer of tokens, as their claim `iss` has it.")
+    jwt_audience: str | None = Field(default=None, description="This service, as the tokens' claim `aud` has it.")
+    jwks: Annotated[str, AfterValidator(_check_jwks)] | None = Field(
+        default=None, description="The issuer's public keys: the URL of a JWKS, or a file."
+    )
+    jwt_claims: dict[ClaimName, str] = Field(
+        default={}, description="How the issuer calls the claims that it does not call as SmartLocker does, as JSON."
+    )
     longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = Field(
         default=30,
         description="The longest reservation, in days. Raise it at will; lower it only when no longer reservation is "
@@ -92,6 +128,12 @@ class Settings(BaseSettings):
     def _check_trusted_documents(self) -> Settings:
         if self.trusted_documents == "only" and self.trusted_documents_file is None:
             raise ValueError("SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE")
+        return self
+
+    @model_validator(mode="after")
+    def _check_issuer(self) -> Settings:
+        if len({value is None for value in (self.jwt_issuer, self.jwt_audience, self.jwks)}) > 1:
+            raise ValueError("SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS go together")
         return self
 
     @property

@@ -21,10 +21,11 @@ from loaders.table.definition import definition
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.values import item_from_wire
 from server.app import create_app, new_id
+from server.auth import Authenticator
 from server.settings import Settings
 from tests.api import Api
 from tests.planned import planned
-from tests.principals import authenticate
+from tests.principals import played
 from tests.wire import Wire, open_wire
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def _no_cloud() -> Iterator[None]:
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         # A session reads the SDK's service descriptions from disk; one for all tests saves a tenth of a second in each.
         patch.setattr(aioboto3, "Session", functools.cache(aioboto3.Session))
+        patch.setattr(Authenticator, "__call__", played(Authenticator.__call__))
         yield
 
 
@@ -140,7 +142,7 @@ def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyn
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[Api]:
         connection = Connection(table, "eu-central-1", wire.url, local=True)
-        app = create_app(Settings(table_name=table, **settings), connection, clock, authenticate)
+        app = create_app(Settings(table_name=table, **settings), connection, clock)
         transport = httpx.ASGITransport(app=app)
         async with (
             app.router.lifespan_context(app),

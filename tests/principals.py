@@ -1,19 +1,22 @@
-"""Who asks, in tests: a header that only the tests' authenticator understands names the principal."""
+"""Who asks, in tests: a header names the principal, beside the credentials that everybody may send."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.models import LockerId, OwnerId
-from domain.principal import DEVELOPMENT_ADMIN, Principal, Role, Scope
+from domain.principal import Principal, Role, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.requests import Request
 
-__all__ = ["HEADER", "authenticate", "device", "owner", "partner", "spelled"]
+__all__ = ["HEADER", "device", "owner", "partner", "played", "spelled"]
 
+Authenticate: TypeAlias = "Callable[[Any, Request], Awaitable[Principal]]"
 HEADER = "X-Test-Principal"
 
 
@@ -39,18 +42,22 @@ def spelled(principal: Principal) -> str:
     return json.dumps(asdict(principal), default=sorted)
 
 
-async def authenticate(request: Request) -> Principal:
-    """Whoever the header names; without it, the admin that most tests are."""
-    text = request.headers.get(HEADER)
-    if text is None:
-        return DEVELOPMENT_ADMIN
-    values: dict[str, Any] = json.loads(text)
-    return Principal(
-        subject=values["subject"],
-        role=Role(values["role"]),
-        owner_id=values["owner_id"],
-        organizations=frozenset(values["organizations"]),
-        partner_of=frozenset(values["partner_of"]),
-        locker_id=values["locker_id"],
-        scopes=frozenset(map(Scope, values["scopes"])),
-    )
+def played(authenticate: Authenticate) -> Authenticate:
+    """Whoever the header names; without it, whoever the credentials speak of."""
+
+    async def authenticated(self: Any, request: Request) -> Principal:
+        text = request.headers.get(HEADER)
+        if text is None:
+            return await authenticate(self, request)
+        values: dict[str, Any] = json.loads(text)
+        return Principal(
+            subject=values["subject"],
+            role=Role(values["role"]),
+            owner_id=values["owner_id"],
+            organizations=frozenset(values["organizations"]),
+            partner_of=frozenset(values["partner_of"]),
+            locker_id=values["locker_id"],
+            scopes=frozenset(map(Scope, values["scopes"])),
+        )
+
+    return authenticated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from domain.api_keys import ApiKeyId
 from domain.bookings import DaySlot
 from domain.models import (
     AccessAction,
@@ -21,6 +22,7 @@ from domain.times import Day
 from loaders import keys, reads
 from loaders.items import ACCESS_EVENT, OWNER_LOCKER, OWNER_RESERVATION, RESERVATION
 from loaders.table.operations import IndexKey, Key
+from tests.contracts.key_lists import KEY_LISTS
 from tests.contracts.list_example import (
     BOOKING,
     LOCATION,
@@ -61,6 +63,8 @@ def neighbours(example: ListExample) -> list[Place]:
         IndexKey("LOCATION#1", "META", "LOCATION#ACTIVE", f"{NOON}#1"),
         IndexKey("LOCATION#2", "META", "LOCATION#INACTIVE", f"{NOON}#2"),
         IndexKey("BOOKING#1", "META", "BOOKING#PENDING", f"{NOON}#1"),
+        IndexKey("APIKEY#1", "META", "APIKEY", f"{NOON}#1"),
+        keys.api_key(ApiKeyId("k")),
     ]
     return [place for place in crowd if not _is_own(example, place)]
 
@@ -183,4 +187,5 @@ LISTS: dict[str, ListExample] = {
         has_window=True,
     ),
     **PLACE_LISTS,
+    **KEY_LISTS,
 }

@@ -32,6 +32,7 @@ from tests.contracts.examples import (
     large_reservation,
     numbers,
 )
+from tests.contracts.key_examples import KEY_EXAMPLES
 from tests.contracts.list_example import LOCKER, NAME, OWNER, at
 from tests.contracts.lists import LISTS
 from tests.contracts.place_examples import PLACE_EXAMPLES
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from tests.contracts.seeds import Seeds
     from tests.wire import Wire
 
-ALL_EXAMPLES = EXAMPLES | PLACE_EXAMPLES
+ALL_EXAMPLES = EXAMPLES | PLACE_EXAMPLES | KEY_EXAMPLES
 READS = [contract for contract in CONTRACTS.values() if isinstance(contract, GetContract | QueryContract)]
 WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]
 

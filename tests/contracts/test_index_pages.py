@@ -54,7 +54,7 @@ async def refusal(backend: Backend, contract_id: str, cursor: str) -> str:
 
 def test_the_contracts_that_name_the_index_are_these() -> None:
     assert [contract.id for contract in CONTRACTS.values() if getattr(contract, "index", None)] == INDEXED
-    assert INDEXED == ["QC-32", "QC-42"]
+    assert INDEXED == ["QC-32", "QC-42", "QC-63"]
 
 
 @pytest.mark.parametrize("contract_id", INDEXED)
@@ -75,14 +75,16 @@ async def test_a_cursor_of_the_index_is_refused_by_the_table_even_of_the_lists_o
     contract_id: str, backend: Backend, wire: Wire
 ) -> None:
     key = LISTS[contract_id].seed(1)[0]
-    for partition in ("LOCATION#ACTIVE", "BOOKING#PENDING"):
+    for partition in ("LOCATION#ACTIVE", "BOOKING#PENDING", "APIKEY"):
         cursor = encode_cursor(IndexKey(*key, partition, "2026-03-01T12:00:00.000Z#1"))
         assert await refusal(backend, contract_id, cursor) == "This cursor belongs to another list."
     assert wire.calls == []
 
 
 @pytest.mark.parametrize("contract_id", INDEXED)
-@pytest.mark.parametrize("partition", ["LOCATION#ACTIVE", "LOCATION#INACTIVE", "LOCATION", "BOOKING#PENDING", "", "x"])
+@pytest.mark.parametrize(
+    "partition", ["LOCATION#ACTIVE", "LOCATION#INACTIVE", "LOCATION", "BOOKING#PENDING", "APIKEY", "", "x"]
+)
 async def test_a_cursor_of_another_partition_of_the_index_is_refused(
     contract_id: str, partition: str, backend: Backend, wire: Wire
 ) -> None:

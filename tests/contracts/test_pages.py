@@ -159,7 +159,7 @@ async def test_a_cursor_of_another_list_is_refused_and_nothing_is_sent(
 ) -> None:
     example, order = LISTS[contract_id], PAGED[contract_id].orders[0]
     strangers = neighbours(example)
-    assert len(strangers) == 40
+    assert len(strangers) == 42
     for key in strangers:
         with pytest.raises(BadCursorError) as refusal:
             await example.read(backend.store, Slice(SIZE, backward, encode_cursor(key)), order, Window())

@@ -16,6 +16,7 @@ from tests.contracts import (
     rendered_cancellations,
     rendered_changes,
     rendered_events,
+    rendered_keys,
     rendered_locations,
     rendered_locker_changes,
     rendered_lockers,
@@ -47,6 +48,7 @@ MODULES = (
     rendered_bookings,
     rendered_cancellations,
     rendered_calendar,
+    rendered_keys,
 )
 CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
     name: case for module in MODULES for name, case in module.CASES.items()

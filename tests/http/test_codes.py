@@ -175,6 +175,17 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
     user_errors = {code: status for code, status, _, _ in REFUSED}
     graphql_errors = {code: status for code, status, _ in NEVER_RAN + FAILED}
     assert documented("User errors") == user_errors
-    # One is met above, by somebody else than an admin; one depends on a setting and is met in test_documents.
-    others = {"FORBIDDEN": 403, "PERSISTED_QUERY_NOT_SUPPORTED": 400}
+    # One depends on a setting and is met in test_documents, the others on who asks: they are met above and below.
+    others = {"FORBIDDEN": 403, "PERSISTED_QUERY_NOT_SUPPORTED": 400, "UNAUTHENTICATED": 401}
     assert documented("GraphQL errors") == graphql_errors | others
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_request_of_nobody_fails_as_a_whole_in_both_media_types(api: Api, accept: str) -> None:
+    headers = {"Accept": accept, "Authorization": "Bearer nonsense"}
+    response = await api.client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
+    (error,) = response.json()["errors"]
+    assert (response.status_code, response.headers["content-type"]) == (401, f"{accept}; charset=utf-8")
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAUTHENTICATED", 401)
+    assert error["extensions"]["requestId"] == response.headers["x-request-id"]
+    assert "data" not in response.json()

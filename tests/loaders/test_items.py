@@ -29,6 +29,7 @@ from domain.models import (
 from domain.times import Instant
 from loaders import items
 from loaders.items import Codec, DamagedItemError, EmailClaim, EventClaim, Guard, ReservationClaim, difference
+from tests.loaders.key_kinds import KEY_KINDS, KEY_OPTIONAL
 from tests.loaders.place_kinds import PLACE_KINDS, PLACE_OPTIONAL
 
 NOON = Instant("2026-03-01T12:00:00.000Z")
@@ -186,6 +187,7 @@ KINDS: dict[str, tuple[Codec[Any], Any, dict[str, Any]]] = {
         },
     ),
     **PLACE_KINDS,
+    **KEY_KINDS,
 }
 OPTIONAL = {
     ("locker", "alias"),
@@ -195,6 +197,7 @@ OPTIONAL = {
     ("owner", "phone"),
     ("event", "metadata"),
     *PLACE_OPTIONAL,
+    *KEY_OPTIONAL,
 }
 DEFAULTED = {("owner", "role")}
 ENUMS = {"status", "kind", "action", "result", "role", "duration", "slot", "bookingStatus"}
@@ -242,10 +245,20 @@ def test_an_attribute_of_another_type_is_damage(kind: str, name: str, wrong: Any
     codec, _, attributes = KINDS[kind]
     is_good = type(wrong) is type(attributes[name]) or (type(attributes[name]) is Decimal and type(wrong) is int)
     if is_good and name not in ENUMS:
-        assert getattr(codec.decode({**attributes, name: wrong}), to_snake(name)) == wrong
+        decoded = getattr(codec.decode({**attributes, name: wrong}), to_snake(name))
+        assert (list(decoded) if isinstance(decoded, tuple) else decoded) == wrong
         return
     with pytest.raises(DamagedItemError, match=rf"^item p / s has no good {name}$"):
         codec.decode({"PK": "p", "SK": "s", **attributes, name: wrong})
+
+
+@pytest.mark.parametrize("wrong", [["ada", 5], ["ada", None], [["ada"]], ("ada",), "ada"])
+def test_a_list_that_holds_anything_but_texts_is_damage(wrong: Any) -> None:
+    codec, _, attributes = KINDS["API key"]
+    with pytest.raises(DamagedItemError, match=r"^item p / s has no good ownerIds$"):
+        codec.decode({"PK": "p", "SK": "s", **attributes, "ownerIds": wrong})
+    with pytest.raises(DamagedItemError, match=r"^item p / s has no good scopes$"):
+        codec.decode({"PK": "p", "SK": "s", **attributes, "scopes": ["lockers:read", "everything"]})
 
 
 @pytest.mark.parametrize("kind", KINDS)

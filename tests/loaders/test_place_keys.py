@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from domain.api_keys import ApiKeyId
 from domain.bookings import BookingId, DaySlot
 from domain.models import EventId, LocationId, LocationStatus, LockerId, OwnerId, ReservationId
 from domain.times import EARLIEST, LATEST, Day, Instant, instant_of
@@ -41,6 +42,7 @@ SLOTS = st.sampled_from(DaySlot)
         (keys.location_locker(ROME, L1), "LOCATION#rome", "LOCKER#l1"),
         (keys.calendar_slot(ROME, FIRST, DaySlot.MORNING), "LOCATION#rome", "DAY#2026-03-01#MORNING"),
         (keys.calendar_claim(ROME, "e1"), "LOCATION#rome", "CID#e1"),
+        (keys.api_key(ApiKeyId("k1")), "APIKEY#k1", "META"),
         (keys.booking(B1), "BOOKING#b1", "META"),
         (keys.payment(B1, "p1"), "BOOKING#b1", "PAYMENT#p1"),
         (keys.owner_booking(ADA, FIRST, B1), "OWNER#ada", "BOOKING#2026-03-01#b1"),
@@ -58,6 +60,7 @@ def test_a_place_in_the_index_is_spelled_as_the_design_says() -> None:
     }
     assert keys.location_index(LocationStatus.INACTIVE, NOON, ROME)["GSI1PK"] == "LOCATION#INACTIVE"
     assert keys.pending_index(NOON, B1) == {"GSI1PK": "BOOKING#PENDING", "GSI1SK": "2026-03-01T12:00:00.000Z#b1"}
+    assert keys.api_key_index(NOON, ApiKeyId("k1")) == {"GSI1PK": "APIKEY", "GSI1SK": "2026-03-01T12:00:00.000Z#k1"}
 
 
 @pytest.mark.parametrize(
@@ -66,6 +69,7 @@ def test_a_place_in_the_index_is_spelled_as_the_design_says() -> None:
         (keys.locations(LocationStatus.ACTIVE), IndexPartition("LOCATION#ACTIVE")),
         (keys.locations(LocationStatus.INACTIVE), IndexPartition("LOCATION#INACTIVE")),
         (keys.pending_bookings(), IndexPartition("BOOKING#PENDING")),
+        (keys.api_keys(), IndexPartition("APIKEY")),
         (keys.location_lockers(ROME), Prefix("LOCATION#rome", "LOCKER#")),
         (keys.calendar_days(ROME, FIRST, LAST), Between("LOCATION#rome", "DAY#2026-03-01", "DAY#2026-05-31~")),
         (keys.owner_bookings(ADA), Prefix("OWNER#ada", "BOOKING#")),
@@ -93,6 +97,8 @@ def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(
         keys.calendar_slot(location, day, slot): "calendar",
         keys.calendar_claim(location, other): None,
         keys.booking(booking): None,
+        keys.api_key(ApiKeyId(one)): None,
+        index_key(keys.api_key(ApiKeyId(one)), keys.api_key_index(time, ApiKeyId(one))): "API keys",
         keys.payment(booking, other): "payments",
         keys.owner(owner): None,
         keys.owner_locker(owner, LockerId(other)): "owner's lockers",
@@ -119,10 +125,11 @@ def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(
         "reservations": keys.locker_reservations(locker),
         "events": keys.locker_events(locker),
         "pending": keys.pending_bookings(),
+        "API keys": keys.api_keys(),
         "ACTIVE": keys.locations(LocationStatus.ACTIVE),
         "INACTIVE": keys.locations(LocationStatus.INACTIVE),
     }
-    assert len(homes) == 18
+    assert len(homes) == 20
     for place, home in homes.items():
         assert [name for name, within in lists.items() if place in within] == ([home] if home else [])
 

@@ -26,6 +26,7 @@ RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdA
   locker { lockerId } owner { ownerId }"""
 SLOT = "eventId locationId date slot title bookingId createdAt booking { bookingId }"
 NOTICE = "notificationId bookingId bookingStatus message createdAt booking { bookingId }"
+KEY = "keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt"
 PAYMENT = "paymentId bookingId amount currency method paidAt recordedAt"
 
 
@@ -124,6 +125,12 @@ _BOOKINGS: list[tuple[str, str, dict[str, Any]]] = [
     ),
 ]
 
+# A role that lacks what it needs is refused for that, and there is no such key: nothing is written here either.
+_KEYS: list[tuple[str, str, dict[str, Any]]] = [
+    ("createApiKey", f"apiKey {{ {KEY} }} secret", {"name": "Another", "role": ":DEVICE"}),
+    ("revokeApiKey", "apiKey { keyId }", {"keyId": "nothing"}),
+]
+
 CASES = [
     Case(f'{{ owner(ownerId: "@tenant") {{ {PROFILE} }} }}', {("owner",): "Owner.name"}),
     Case(f"""{{ owner(ownerId: "@tenant") {{
@@ -150,5 +157,6 @@ CASES = [
       reason version location {{ locationId }} owner {{ ownerId }}
       payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }}
     }} }}"""),
-    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _PLACES, _BOOKINGS)),
+    Case(f'{{ apiKey(keyId: "key-1") {{ {KEY} }} apiKeys{LIST} }}'),
+    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _PLACES, _BOOKINGS, _KEYS)),
 ]

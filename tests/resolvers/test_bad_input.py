@@ -33,8 +33,10 @@ VALID: dict[str, tuple[str, dict[str, Any]]] = {
     "extendReservation": ("reservation", {"lockerId": "l1", "reservationId": "r1", "newEndAt": END}),
     "recordAccessEvent": ("accessEvent", EVENT),
     "recordAccessEvents": ("accessEvents", {"events": [EVENT]}),
+    "createApiKey": ("apiKey", {"keyId": "k1", "name": "Hall 3", "role": "DEVICE", "lockerId": "l1"}),
+    "revokeApiKey": ("apiKey", {"keyId": "k1"}),
 }
-DOCUMENTS = {field: mutation(field, f"{entity} {{ id }}") for field, (entity, _) in VALID.items()}
+DOCUMENTS = {field: mutation(field, f"{entity} {{ __typename }}") for field, (entity, _) in VALID.items()}
 ENTITIES = {field: entity for field, (entity, _) in VALID.items()}
 
 BAD_IDS = ["", "#", "a#b", "a b", " a", "a ", "a\n", "a\t", "é", "a/b", "a.b", "~", "a\u0000", "l" * 65]
@@ -56,6 +58,7 @@ QUERIES = {
     "consistent locker": ("query ($value: ID!) { locker(lockerId: $value, consistent: true) { status } }", "lockerId"),
     "owner": ("query ($value: ID!) { owner(ownerId: $value) { name } }", "ownerId"),
     "owner with lists": ("query ($value: ID!) { owner(ownerId: $value) { lockers { nextCursor } } }", "ownerId"),
+    "API key": ("query ($value: ID!) { apiKey(keyId: $value) { name } }", "keyId"),
     "reservation's locker": (
         'query ($value: ID!) { reservation(lockerId: $value, reservationId: "r1") { status } }',
         "lockerId",

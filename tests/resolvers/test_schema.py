@@ -17,7 +17,7 @@ from graphql import (
 )
 
 from resolvers.schema import build_schema as build_our_schema
-from tests.resolvers import place_names
+from tests.resolvers import key_names, place_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,6 +94,7 @@ FIELDS: dict[str, dict[str, tuple[str, list[str]]]] = {
         "ownerByEmail": ("Owner", ["email: String!"]),
         "reservation": ("Reservation", ["lockerId: ID!", "reservationId: ID!"]),
         **place_names.QUERIES,
+        **key_names.QUERIES,
     },
     "Node": {"id": ("ID!", [])},
     "Locker": {
@@ -126,6 +127,7 @@ FIELDS: dict[str, dict[str, tuple[str, list[str]]]] = {
         **place_names.OWNER_FIELDS,
     },
     **place_names.FIELDS,
+    **key_names.FIELDS,
     "Reservation": {
         "id": ("ID!", []),
         "reservationId": ("ID!", []),
@@ -179,6 +181,7 @@ MUTATIONS = {
     "recordAccessEvent": "accessEvent: AccessEvent",
     "recordAccessEvents": "accessEvents: [AccessEvent!]",
     **place_names.MUTATIONS,
+    **key_names.MUTATIONS,
 }
 INPUTS = {
     "CreateOwnerInput": [
@@ -199,6 +202,7 @@ INPUTS = {
     ],
     "RegisterLockerInput": ["lockerId: ID", "ownerId: ID!", "alias: String", "locationId: ID"],
     **place_names.INPUTS,
+    **key_names.INPUTS,
     "RenameLockerInput": ["lockerId: ID!", "alias: String!", "expectedVersion: Int!"],
     "UpdateLockerStatusInput": ["lockerId: ID!", "newStatus: LockerStatus!", "expectedVersion: Int!"],
     "TransferLockerInput": ["lockerId: ID!", "newOwnerId: ID!", "expectedVersion: Int!"],
@@ -231,6 +235,7 @@ ENUMS = {
     "OwnerKind": ["USER", "ORGANIZATION"],
     "OrderBy": ["ASC", "DESC"],
     **place_names.ENUMS,
+    **key_names.ENUMS,
 }
 
 
@@ -246,7 +251,7 @@ def test_a_type_has_exactly_the_promised_fields_and_arguments(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "entity", ["Locker", "Reservation", "AccessEvent", "Location", "Booking", "Payment", "Notification"]
+    "entity", ["Locker", "Reservation", "AccessEvent", "Location", "Booking", "Payment", "Notification", "ApiKey"]
 )
 def test_a_connection_has_edges_nodes_page_info_and_the_next_cursor(entity: str) -> None:
     connection, edge = OWN_TYPES[f"{entity}Connection"], OWN_TYPES[f"{entity}Edge"]
@@ -271,7 +276,7 @@ def test_every_mutation_takes_one_input_and_gives_its_entity_beside_the_user_err
         payload = OWN_TYPES[f"{title}Payload"]
         assert isinstance(payload, GraphQLObjectType)
         assert [f"{part}: {value.type}" for part, value in payload.fields.items()] == [
-            MUTATIONS[name],
+            *MUTATIONS[name].split(", "),
             "userErrors: [UserError!]!",
         ]
 

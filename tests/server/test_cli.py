@@ -30,6 +30,7 @@ ROOT = Path(__file__).parent.parent.parent
 COMMANDS = [
     (),
     ("serve",),
+    ("token",),
     ("explain",),
     ("table",),
     ("table", "create"),
@@ -46,6 +47,10 @@ COMMANDS = [
     ("permissions",),
     ("permissions", "list"),
     ("permissions", "check"),
+    ("keys",),
+    ("keys", "create"),
+    ("keys", "list"),
+    ("keys", "revoke"),
 ]
 
 

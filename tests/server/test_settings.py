@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.api import Api
 
 ROOT = Path(__file__).parent.parent.parent
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "endpoint_url": None,
     "region": "eu-central-1",
     "table_name": "SmartLocker",
@@ -34,6 +34,11 @@ DEFAULTS = {
     "store_binary": None,
     "host": "127.0.0.1",
     "port": 8000,
+    "profile": "development",
+    "jwt_issuer": None,
+    "jwt_audience": None,
+    "jwks": None,
+    "jwt_claims": {},
     "longest_reservation_days": 30,
     "page_size": 25,
     "page_size_max": 100,
@@ -102,6 +107,8 @@ def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
         ("store_binary", "/opt/dynoxide", Path("/opt/dynoxide")),
         ("host", "::1", "::1"),
         ("port", "0", 0),
+        ("profile", "production", "production"),
+        ("jwt_claims", '{"role": "custom:role"}', {"role": "custom:role"}),
         ("longest_reservation_days", "3650", 3650),
         ("page_size", "100", 100),
         ("page_size_max", "25", 25),
@@ -139,6 +146,11 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
         ("endpoint_url", "http://localhost:port"),
         ("endpoint_url", "http://localhost:65536"),
         ("endpoint_url", "AWS"),
+        ("profile", "test"),
+        ("jwt_claims", '{"roles": "custom:role"}'),
+        ("jwt_claims", '{"role": 5}'),
+        ("jwt_claims", "role=custom:role"),
+        ("jwt_claims", "[]"),
         ("table_name", "no"),
         ("table_name", "with space"),
         ("port", "http"),
@@ -161,6 +173,37 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_bad_value_is_refused_by_the_name_of_its_variable(refusal: Callable[..., str], name: str, text: str) -> None:
     line = refusal(**{name: text})
     assert line.startswith(f"smartlocker: SMARTLOCKER_{name.upper()}: ")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "http://issuer.example.com/keys",
+        "http://127.0.0.1.example.com/keys",
+        "https://name:password@issuer.example.com/keys",
+        "https://",
+        "https://issuer.example.com:port/",
+        "ftp://issuer.example.com/keys",
+        "file:///etc/keys.json",
+        "/nothing/here.json",
+        "/",
+    ],
+)
+def test_keys_come_from_a_file_or_by_https_unless_they_are_at_hand(place: str) -> None:
+    issuer: dict[str, Any] = {"jwt_issuer": "https://issuer.example.com/", "jwt_audience": "lockers"}
+    for good in ("https://issuer.example.com/keys", "http://127.0.0.1:9/keys", "http://localhost/keys", __file__):
+        assert Settings(**issuer, jwks=good).jwks == good
+    with pytest.raises(ValidationError, match="jwks"):
+        Settings(**issuer, jwks=place)
+
+
+def test_an_issuer_is_whole_or_none(refusal: Callable[..., str]) -> None:
+    issuer: dict[str, Any] = {"jwt_issuer": "https://issuer.example.com/", "jwt_audience": "lockers", "jwks": __file__}
+    assert Settings(**issuer).jwt_issuer == "https://issuer.example.com/"
+    for name in issuer:
+        assert refusal(**{other: value for other, value in issuer.items() if other != name}) == (
+            "smartlocker: SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS go together"
+        )
 
 
 def test_refusals_say_what_is_wrong(refusal: Callable[..., str]) -> None:

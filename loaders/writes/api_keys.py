@@ -1,0 +1,102 @@
+"""Writes of API keys: a key is made once, shown once, and revoked for good."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from domain.api_keys import ApiKey, ApiKeyId, check_holder, digest_of, spelled_key
+from domain.commands import fingerprint
+from domain.errors import BadInputError, IdTakenError, MissingError
+from loaders import keys
+from loaders.contracts import QC_61, QC_62
+from loaders.items import API_KEY, difference
+from loaders.table.errors import TransactionRefusedError
+
+if TYPE_CHECKING:
+    from domain.api_keys import CreateApiKey, RevokeApiKey
+    from loaders.backend import Backend
+    from loaders.table.operations import Transact
+
+__all__ = ["CreatedKey", "api_key_item", "create_api_key", "creating", "revoke_api_key", "revoking"]
+
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """A key's record and, the one time that it can be shown, the key itself."""
+
+    record: ApiKey
+    secret: str | None
+
+
+async def create_api_key(backend: Backend, command: CreateApiKey, created_by: str) -> CreatedKey:
+    """Makes a key of 256 random bits (QC-61); a repeat gives the record alone, since nobody knows the secret here."""
+    check_holder(command)
+    now = backend.clock()
+    if command.expires_at is not None and command.expires_at <= now:
+        raise BadInputError("expiresAt must lie ahead", ("input", "expiresAt"))
+    key_id = command.key_id or ApiKeyId(backend.new_id())
+    secret = spelled_key(key_id, secrets.token_hex(_SECRET_BYTES))
+    api_key = ApiKey(
+        key_id=key_id,
+        name=command.name,
+        role=command.role,
+        owner_ids=tuple(dict.fromkeys(command.owner_ids)),
+        locker_id=command.locker_id,
+        scopes=tuple(dict.fromkeys(command.scopes)),
+        digest=digest_of(secret),
+        created_at=now,
+        created_by=created_by,
+        expires_at=command.expires_at,
+    )
+    content = fingerprint(command, without="key_id")
+    try:
+        await backend.store.transact(creating(api_key, content))
+    except TransactionRefusedError as refusal:
+        existing = refusal.failed["key"]
+        if existing is None:
+            raise
+        if existing.get("fingerprint") != content:
+            message = f"The id {key_id} was used before, for another key."
+            raise IdTakenError(message, ("input", "keyId")) from None
+        return CreatedKey(API_KEY.decode(existing), None)
+    return CreatedKey(api_key, secret)
+
+
+async def revoke_api_key(backend: Backend, command: RevokeApiKey) -> ApiKey:
+    """Ends a key (QC-62); one that is revoked already is answered as it is."""
+    item = await backend.store.get(QC_62.get(keys.api_key(command.key_id), consistent=True))
+    if item is None:
+        raise MissingError(f"There is no API key {command.key_id}.", ("input", "keyId"))
+    current = API_KEY.decode(item)
+    if current.revoked_at is not None:
+        return current
+    revoked = replace(current, revoked_at=backend.clock())
+    try:
+        await backend.store.transact(revoking(current, revoked))
+    except TransactionRefusedError as refusal:
+        first = refusal.failed["key"]
+        if first is None:
+            raise
+        return API_KEY.decode(first)
+    return revoked
+
+
+def creating(api_key: ApiKey, content: str) -> Transact:
+    """The request that creates a key."""
+    return QC_61.transact(QC_61.step("key", keys.api_key(api_key.key_id), api_key_item(api_key, content)))
+
+
+def revoking(current: ApiKey, revoked: ApiKey) -> Transact:
+    """The request that revokes a key."""
+    attributes = difference(API_KEY.encode(current), API_KEY.encode(revoked))
+    return QC_62.transact(QC_62.step("key", keys.api_key(current.key_id), attributes))
+
+
+def api_key_item(api_key: ApiKey, content: str) -> dict[str, Any]:
+    """The attributes of a new key."""
+    index = keys.api_key_index(api_key.created_at, api_key.key_id)
+    return API_KEY.encode(api_key) | index | {"fingerprint": content}

@@ -1,0 +1,33 @@
+"""What every command shares: its settings, and how it says that it cannot do its work."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import ValidationError
+from pydantic_settings import SettingsError
+
+from server.settings import Settings
+
+__all__ = ["CommandError", "load_settings"]
+
+
+_FIELD = re.compile(r'field "(\w+)"')
+
+
+class CommandError(Exception):
+    """A command cannot do what was asked; the message is all that its user needs."""
+
+
+def load_settings() -> Settings:
+    """The settings of the environment."""
+    try:
+        return Settings()
+    except SettingsError as error:
+        (name,) = _FIELD.findall(str(error))
+        raise CommandError(f"SMARTLOCKER_{name.upper()}: must be JSON") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        variable = "".join(f"SMARTLOCKER_{str(part).upper()}: " for part in first["loc"][:1])
+        problem = first["msg"].removeprefix("Value error, ")
+        raise CommandError(f"{variable}{problem}") from None

@@ -1,0 +1,209 @@
+"""The issuer's public keys, from a file or a URL, and known anew when they change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import aiohttp
+import orjson
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from jwt import PyJWK
+from jwt.exceptions import PyJWTError
+
+from domain.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+
+__all__ = ["ALGORITHMS", "JwksError", "JwksFile", "JwksUrl", "KeySource", "parse_keys", "source_of"]
+
+logger = logging.getLogger(__name__)
+
+ALGORITHMS: Final = ("RS256", "ES256", "EdDSA")
+_BYTES = 256 * 1024
+_SMALLEST_RSA_BITS = 2048
+_TIMEOUT_SECONDS = 5
+_REFETCH_SECONDS = 10
+_REFRESH_SECONDS = 600
+
+
+class JwksError(Exception):
+    """The key set cannot be used; the message says why."""
+
+
+class KeySource(Protocol):
+    """Where the keys that verify tokens come from."""
+
+    async def find(self, key_id: str | None) -> PyJWK | None:
+        """The key of that id; without an id, the only key that there is."""
+
+    def kept_fresh(self) -> AbstractAsyncContextManager[None]:
+        """Keeps the keys fresh for as long as the block runs."""
+
+
+def source_of(place: str) -> KeySource:
+    """The keys at a URL or in a file."""
+    return JwksUrl(place) if "://" in place else JwksFile(Path(place))
+
+
+def parse_keys(content: bytes) -> dict[str | None, PyJWK]:
+    """The usable keys of a key set by their ids; one that is alone is also found without an id.
+
+    Only public keys of an allowed algorithm count: with a shared secret, whoever reads the set could make tokens.
+    """
+    try:
+        entries = orjson.loads(content)["keys"]
+    except (ValueError, TypeError, KeyError):
+        raise JwksError('must be JSON of the form {"keys": [...]}') from None
+    found = [key for entry in (entries if isinstance(entries, list) else ()) if (key := _usable(entry)) is not None]
+    if not found:
+        raise JwksError(f"has no public key for {', '.join(ALGORITHMS)}")
+    by_id: dict[str | None, PyJWK] = {key.key_id: key for key in reversed(found) if isinstance(key.key_id, str)}
+    return by_id | {None: found[0]} if len(found) == 1 else by_id
+
+
+def _usable(entry: Any) -> PyJWK | None:
+    if not isinstance(entry, dict) or "d" in entry or entry.get("use", "sig") != "sig":
+        return None
+    if "verify" not in entry.get("key_ops", ["verify"]):
+        return None
+    try:
+        # What the key itself is decides; a set that says otherwise is wrong about this key.
+        key = PyJWK({name: value for name, value in entry.items() if name != "alg"})
+    except (PyJWTError, ValueError, TypeError):
+        return None
+    is_short = isinstance(key.key, RSAPublicKey) and key.key.key_size < _SMALLEST_RSA_BITS
+    is_allowed = key.algorithm_name in ALGORITHMS and entry.get("alg", key.algorithm_name) == key.algorithm_name
+    return key if is_allowed and not is_short else None
+
+
+class JwksFile:
+    """Keys in a file, read again when it changes; what cannot be read leaves the keys as they are."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._mark = self._current_mark()
+        self._keys = self._read()
+
+    async def find(self, key_id: str | None) -> PyJWK | None:
+        """See KeySource."""
+        mark = self._current_mark()
+        if mark != self._mark:
+            self._mark = mark
+            try:
+                self._keys = self._read()
+            except JwksError as error:
+                logger.warning("%s; the keys stay as they were", error)
+        return self._keys.get(key_id)
+
+    @asynccontextmanager
+    async def kept_fresh(self) -> AsyncIterator[None]:
+        """See KeySource: each look is a fresh one."""
+        yield
+
+    def _current_mark(self) -> tuple[int, ...] | None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return (status.st_ino, status.st_mtime_ns, status.st_size)
+
+    def _read(self) -> dict[str | None, PyJWK]:
+        try:
+            return parse_keys(self._path.read_bytes())
+        except OSError as error:
+            raise JwksError(f"the key set {self._path} cannot be read ({error.strerror})") from error
+        except JwksError as error:
+            raise JwksError(f"the key set {self._path} {error}") from None
+
+
+class JwksUrl:
+    """Keys at a fixed URL, fetched every ten minutes and, at most once in ten seconds, for an id that is not known.
+
+    While the URL does not answer, the keys stay as they were.
+    """
+
+    def __init__(self, url: str, timer: Callable[[], float] = time.monotonic) -> None:
+        self._url = url
+        self._timer = timer
+        self._keys: dict[str | None, PyJWK] = {}
+        self._is_current = False
+        self._fetching: asyncio.Task[None] | None = None
+        self._refetch_at = timer()
+
+    async def find(self, key_id: str | None) -> PyJWK | None:
+        """See KeySource.
+
+        Raises:
+            UnavailableError: where the key is not known and the URL does not answer, so that nobody can tell.
+        """
+        if key_id not in self._keys and self._fetching is not None:
+            await asyncio.shield(self._fetching)
+        if key_id not in self._keys and self._timer() >= self._refetch_at:
+            self._refetch_at = self._timer() + _REFETCH_SECONDS
+            await self._fetched()
+        key = self._keys.get(key_id)
+        if key is None and not self._is_current:
+            raise UnavailableError("The issuer's keys cannot be fetched: try again in a moment.")
+        return key
+
+    @asynccontextmanager
+    async def kept_fresh(self) -> AsyncIterator[None]:
+        """See KeySource."""
+        # Begun before the first request can ask: what is unknown only because nothing was read yet waits for this.
+        self._begin_fetch()
+        task = asyncio.create_task(self._refresh_for_ever())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _refresh_for_ever(self) -> None:
+        while True:
+            await self._fetched()
+            await asyncio.sleep(_REFRESH_SECONDS if self._is_current else _REFETCH_SECONDS)
+
+    async def _fetched(self) -> None:
+        """Fetches the keys; whoever asks meanwhile waits for the same answer."""
+        await asyncio.shield(self._begin_fetch())
+
+    def _begin_fetch(self) -> asyncio.Task[None]:
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetch())
+        return self._fetching
+
+    async def _fetch(self) -> None:
+        try:
+            self._keys = parse_keys(await _download(self._url))
+            self._is_current = True
+        except (aiohttp.ClientError, TimeoutError, JwksError) as error:
+            self._is_current = False
+            logger.warning("the key set %s cannot be used, the keys stay as they were: %r", self._url, error)
+        finally:
+            self._fetching = None
+
+
+async def _download(url: str) -> bytes:
+    timeout = aiohttp.ClientTimeout(total=_TIMEOUT_SECONDS)
+    async with (
+        aiohttp.ClientSession(timeout=timeout) as session,
+        # Not redirected: the address is what somebody decided to trust.
+        session.get(url, allow_redirects=False, raise_for_status=True) as response,
+    ):
+        if response.status != HTTPStatus.OK:
+            raise JwksError(f"answered {response.status}")
+        content = bytearray()
+        async for chunk in response.content.iter_any():
+            content += chunk
+            if len(content) > _BYTES:
+                raise JwksError(f"has more than {_BYTES // 1024} KB")
+        return bytes(content)

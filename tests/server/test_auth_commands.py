@@ -1,0 +1,164 @@
+"""`smartlocker keys` and `smartlocker token`, run as their users run them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jwt
+import pytest
+
+from server.claims import principal_from
+from server.cli import main
+from server.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
+from tests.issuer import bearer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from tests.api import Api
+
+    Run = Callable[..., "Result"]
+
+PARTNER = ("keys", "create", "--role", "partner", "--name", "Courier", "--owner", "o1", "--owner", "o2")
+DEVICE = ("keys", "create", "--role", "device", "--name", "Hall 3", "--locker", "l1")
+
+
+class Result(NamedTuple):
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Runs a command with settings, in this process, on a data directory of the test's own."""
+
+    def command(*words: str, **settings: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["smartlocker", *words])
+        for name, value in ({"data_dir": str(tmp_path)} | settings).items():
+            monkeypatch.setenv(f"SMARTLOCKER_{name.upper()}", value)
+        monkeypatch.setenv("COLUMNS", "300")
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Result(int(ended.value.code or 0), *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def on_table(run: Run, store_url: str, table: str) -> Callable[..., Any]:
+    """Runs a command on the test's table."""
+    return lambda *words: asyncio.to_thread(run, *words, endpoint_url=store_url, table_name=table)
+
+
+async def test_a_key_is_made_listed_used_and_revoked(
+    on_table: Callable[..., Any], open_api: Callable[..., AbstractAsyncContextManager[Api]]
+) -> None:
+    made = await on_table(*PARTNER, "--scope", "lockers:read", "--scope", "events:read", "--expires", "90d")
+    secret = made.out.strip()
+    key_id = secret.removeprefix("slk_")[:26]
+    assert (made.status, made.err) == (0, f"key {key_id}, shown this once:\n")
+    listed = await on_table("keys", "list")
+    (row,) = [line for line in listed.out.splitlines() if key_id in line]
+    for shown in ("Courier", "partner", "o1, o2", "lockers:read events:read", "until "):
+        assert shown in row
+    assert secret[-64:] not in listed.out
+
+    async def status() -> int:
+        async with open_api() as api:
+            answer = await api.client.post("/graphql", json={"query": "{ __typename }"}, headers=bearer(secret))
+            return answer.status_code
+
+    assert await status() == 200
+    revoked = await on_table("keys", "revoke", key_id)
+    assert (revoked.status, revoked.err) == (0, "")
+    assert revoked.out.startswith(f"key {key_id} is revoked since 20")
+    assert "revoked 20" in (await on_table("keys", "list")).out
+    assert await status() == 401
+
+
+async def test_a_devices_key_never_ends_unless_told_to(on_table: Callable[..., Any]) -> None:
+    assert (await on_table(*DEVICE)).status == 0
+    listed = await on_table("keys", "list")
+    (row,) = [line for line in listed.out.splitlines() if "Hall 3" in line]
+    cells = [cell.strip() for cell in row.split("│")[1:-1]]
+    assert [cells[index] for index in (1, 2, 3, 4, 6)] == ["Hall 3", "device", "l1", "", "live"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (PARTNER, "scopes must be given for a partner"),
+        ((*DEVICE, "--owner", "o1"), "ownerIds must be left out for a device"),
+        (("keys", "create", "--role", "device", "--name", "x"), "lockerId must be given for a device"),
+        ((*DEVICE, "--expires", "soon"), "--expires must be a number of days or hours, such as 90d or 12h"),
+        ((*DEVICE, "--expires", "0d"), "--expires must be a number of days or hours, such as 90d or 12h"),
+        (("keys", "revoke", "nothing"), "There is no API key nothing."),
+        (("keys", "revoke", "a#b"), "keyId must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"),
+    ],
+)
+async def test_what_cannot_be_done_is_said_in_one_line(
+    on_table: Callable[..., Any], words: tuple[str, ...], message: str
+) -> None:
+    assert await on_table(*words) == Result(1, "", f"smartlocker: {message}\n")
+
+
+def test_keys_work_on_the_embedded_store_too(run: Run) -> None:
+    assert run(*DEVICE).out.startswith("slk_")
+    assert "Hall 3" in run("keys", "list").out
+
+
+@pytest.mark.parametrize(
+    ("words", "claims"),
+    [
+        ((), {"role": "admin"}),
+        (
+            ("--role", "owner", "--owner", "o1", "--organization", "o2", "--organization", "o3"),
+            {"role": "owner", "ownerId": "o1", "organizations": ["o2", "o3"]},
+        ),
+        (
+            ("--role", "partner", "--owner", "o1", "--owner", "o2", "--scope", "lockers:read"),
+            {"role": "partner", "partnerOf": ["o1", "o2"], "scope": "lockers:read"},
+        ),
+        (("--role", "device", "--locker", "l1"), {"role": "device", "lockerId": "l1"}),
+    ],
+)
+def test_a_token_says_who_is_to_be_played(
+    run: Run, tmp_path: Path, words: tuple[str, ...], claims: dict[str, Any]
+) -> None:
+    made = run("token", *words, "--hours", "2")
+    assert (made.status, made.err) == (0, "")
+    secret = read_secret(tmp_path)
+    assert secret is not None
+    content = jwt.decode(made.out.strip(), secret, ["HS256"], audience=DEVELOPMENT_AUDIENCE, issuer=DEVELOPMENT_ISSUER)
+    assert content.pop("exp") - content.pop("iat") == 7200
+    common = {"iss": DEVELOPMENT_ISSUER, "aud": DEVELOPMENT_AUDIENCE, "sub": f"development-{claims['role']}"}
+    assert content == common | claims
+    assert principal_from(content, {}).role == claims["role"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--role", "owner"), "an owner's token needs one --owner"),
+        (("--role", "owner", "--owner", "o1", "--owner", "o2"), "an owner's token needs one --owner"),
+        (("--role", "partner", "--owner", "o1"), "A partner's token needs the claims partnerOf and scope."),
+        (("--role", "device"), "The token's claim lockerId must be the id that it has here."),
+    ],
+)
+def test_a_token_for_nobody_is_not_made(run: Run, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    assert run("token", *words) == Result(1, "", f"smartlocker: {message}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_in_production_there_are_no_tokens_to_be_made(run: Run, tmp_path: Path) -> None:
+    assert run("token", profile="production") == Result(
+        1, "", "smartlocker: only the development profile has tokens of its own: get one from your issuer\n"
+    )
+    assert list(tmp_path.iterdir()) == []

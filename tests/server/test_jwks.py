@@ -1,0 +1,214 @@
+"""Key sets: which keys count, and how they are known anew without asking too often."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from domain.errors import UnavailableError
+from server.jwks import JwksError, JwksFile, JwksUrl, parse_keys
+from tests.issuer import jwk, served_keys, write_keys
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.issuer import KeyServer
+
+
+class Timer:
+    """A timer that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[KeyServer]:
+    async with served_keys() as opened:
+        yield opened
+
+
+def found(*entries: Any) -> set[str | None]:
+    return set(parse_keys(json.dumps({"keys": entries}).encode()))
+
+
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA"])
+def test_a_public_key_of_an_allowed_algorithm_counts_whether_or_not_it_names_it(algorithm: str) -> None:
+    for entry in (
+        jwk(algorithm),
+        jwk(algorithm, alg=None),
+        jwk(algorithm, use=None),
+        jwk(algorithm, key_ops=["verify"]),
+    ):
+        keys = parse_keys(json.dumps({"keys": [entry]}).encode())
+        assert {key.algorithm_name for key in keys.values()} == {algorithm}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"kty": "oct", "k": "c2VjcmV0", "kid": "first", "alg": "HS256"},
+        jwk("RS256", alg="RS512"),
+        jwk("RS256", alg="HS256"),
+        jwk("ES256", alg="RS256"),
+        jwk("ES384"),
+        jwk("short RS256"),
+        jwk(use="enc"),
+        jwk(key_ops=["sign"]),
+        jwk(d="AAAA"),
+        jwk(x="AAAA"),
+        jwk(x=5),
+        jwk(kty="XYZ"),
+        jwk(kty=None),
+        "text",
+        None,
+    ],
+)
+def test_no_other_key_counts(entry: Any) -> None:
+    assert found(entry, jwk(name="good"), jwk(name="other")) == {"good", "other"}
+    with pytest.raises(JwksError, match=r"^has no public key for RS256, ES256, EdDSA$"):
+        found(entry)
+
+
+def test_only_a_key_that_is_alone_is_found_without_an_id() -> None:
+    assert found(jwk(kid=None)) == {None}
+    assert found(jwk()) == {"first", None}
+    assert found(jwk(), jwk(kid=None)) == {"first"}
+    assert found(jwk(), jwk("RS256", "second")) == {"first", "second"}
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'"keys"', b'{"keys": {}}', b'{"keys": []}', b"\xff"])
+def test_what_is_no_key_set_is_refused(content: bytes) -> None:
+    with pytest.raises(JwksError):
+        parse_keys(content)
+
+
+async def test_a_file_is_read_again_when_it_changes_and_stays_as_it_was_when_it_is_damaged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write_keys(tmp_path / "keys.json", jwk())
+    keys = JwksFile(path)
+    assert await keys.find("first") is not None
+    assert await keys.find("second") is None
+    write_keys(path, jwk(), jwk(name="second"))
+    assert await keys.find("second") is not None
+    path.write_text("{")
+    for _ in range(3):
+        assert await keys.find("second") is not None
+    path.unlink()
+    for _ in range(3):
+        assert await keys.find("second") is not None
+    assert [record.getMessage() for record in caplog.records] == [
+        f'the key set {path} must be JSON of the form {{"keys": [...]}}; the keys stay as they were',
+        f"the key set {path} cannot be read (No such file or directory); the keys stay as they were",
+    ]
+    write_keys(path, jwk(name="third"))
+    assert await keys.find("third") is not None
+    assert await keys.find("second") is None
+
+
+def test_a_file_that_cannot_be_used_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(JwksError, match=r"cannot be read \(No such file or directory\)$"):
+        JwksFile(tmp_path / "nothing")
+    (tmp_path / "empty").write_text('{"keys": []}')
+    with pytest.raises(JwksError, match=r"empty has no public key for RS256, ES256, EdDSA$"):
+        JwksFile(tmp_path / "empty")
+
+
+async def test_a_thousand_unknown_ids_cause_one_fetch_and_so_every_ten_seconds(server: KeyServer) -> None:
+    timer = Timer()
+    keys = JwksUrl(server.url, timer)
+    assert await keys.find("first") is not None
+    assert server.fetches == 1
+    timer.now += 9.9
+    assert await keys.find("first") is not None
+    assert await asyncio.gather(*(keys.find(f"unknown-{number}") for number in range(1000))) == [None] * 1000
+    assert server.fetches == 1
+    timer.now += 0.1
+    server.seconds = 0.05
+    assert await asyncio.gather(*(keys.find(f"unknown-{number}") for number in range(1000))) == [None] * 1000
+    assert await asyncio.gather(*(keys.find(f"unknown-{number}") for number in range(1000))) == [None] * 1000
+    assert server.fetches == 2
+
+
+async def test_a_new_key_is_found_by_the_fetch_that_its_first_token_causes(server: KeyServer) -> None:
+    timer = Timer()
+    keys = JwksUrl(server.url, timer)
+    await keys.find("first")
+    timer.now += 10
+    server.content = {"keys": [jwk(), jwk(name="second")]}
+    both = await asyncio.gather(*(keys.find("second") for _ in range(50)), *(keys.find("first") for _ in range(50)))
+    assert None not in both
+    assert server.fetches == 2
+
+
+async def test_a_key_published_while_a_fetch_is_under_way_is_still_found(server: KeyServer) -> None:
+    keys = JwksUrl(server.url, Timer())
+    async with keys.kept_fresh():
+        server.seconds = 0.05
+        looking = asyncio.create_task(keys.find("second"))
+        while not server.fetches:  # noqa: ASYNC110  # its answer is made by now
+            await asyncio.sleep(0.001)
+        server.content = {"keys": [jwk(), jwk(name="second")]}
+        assert await looking is not None
+    assert server.fetches == 2
+
+
+async def test_keys_are_fetched_at_the_start_and_no_task_is_left_behind(server: KeyServer) -> None:
+    keys = JwksUrl(server.url, Timer())
+    before = asyncio.all_tasks()
+    async with keys.kept_fresh():
+        while not server.fetches:  # noqa: ASYNC110  # nobody asked for a key yet
+            await asyncio.sleep(0.001)
+        assert await keys.find("first") is not None
+    assert server.fetches == 1
+    assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize(
+    ("status", "content"),
+    [(500, {"keys": []}), (302, {"keys": []}), (204, {}), (200, {}), (200, {"keys": ["x" * 300_000]})],
+)
+async def test_while_the_url_gives_no_keys_the_old_ones_hold_and_of_others_nobody_can_tell(
+    server: KeyServer, status: int, content: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    timer = Timer()
+    keys = JwksUrl(server.url, timer)
+    await keys.find("first")
+    server.status, server.content = status, content
+    timer.now += 10
+    for _ in range(3):
+        with pytest.raises(UnavailableError, match="keys cannot be fetched"):
+            await keys.find("second")
+        assert await keys.find("first") is not None
+    assert server.fetches == 2  # a redirect is not followed
+    assert server.url in caplog.text
+    server.status, server.content = 200, {"keys": [jwk(name="second")]}
+    timer.now += 10
+    assert await keys.find("second") is not None
+    assert await keys.find("first") is None  # it was dropped
+
+
+async def test_a_url_that_nobody_answers_is_a_passing_trouble() -> None:
+    async with served_keys() as server:
+        keys = JwksUrl(server.url, Timer())
+    with pytest.raises(UnavailableError):
+        await keys.find("first")
+
+
+async def test_a_client_that_goes_away_does_not_end_the_fetch_for_the_others(server: KeyServer) -> None:
+    server.seconds = 0.05
+    keys = JwksUrl(server.url, Timer())
+    hasty, patient = asyncio.create_task(keys.find("first")), asyncio.create_task(keys.find("first"))
+    await asyncio.sleep(0.01)
+    hasty.cancel()
+    assert await patient is not None
+    assert server.fetches == 1
