@@ -27,6 +27,7 @@ __all__ = [
     "ReservationOverError",
     "SlotTakenError",
     "SmartLockerError",
+    "TooComplexError",
     "UnavailableError",
     "VersionConflictError",
 ]
@@ -78,6 +79,13 @@ class MissingError(SmartLockerError):
 
     code = "NOT_FOUND"
     status = 404
+
+
+class TooComplexError(SmartLockerError):
+    """Answering would take more than one request may."""
+
+    code = "QUERY_TOO_COMPLEX"
+    status = 400
 
 
 class UnavailableError(SmartLockerError):

@@ -31,7 +31,7 @@ from loaders.reads import latest_event
 from loaders.writes.timeline import repaired_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
     from typing import Any
 
     from loaders.backend import Backend
@@ -57,7 +57,37 @@ _BATCH_SIZE = 100
 _QUERIES_AT_ONCE = 16
 
 
-class EntityByIdLoader(DataLoader[K, T | None], Generic[K, T]):
+class _Loader(DataLoader[K, T]):
+    """A loader whose batches end with their request; aiodataloader would let them run on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._under_way: set[asyncio.Task[Any]] = set()
+        self._is_stopped = False
+
+    async def batch_load_fn(self, keys: list[K]) -> list[T]:
+        """Reads what was asked for, unless nobody waits for it any more."""
+        task = asyncio.current_task()
+        if self._is_stopped or task is None:
+            raise asyncio.CancelledError
+        self._under_way.add(task)
+        try:
+            return await self.read(keys)
+        finally:
+            self._under_way.discard(task)
+
+    async def read(self, keys: list[K]) -> list[T]:
+        """Reads one batch."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Ends what is under way."""
+        self._is_stopped = True
+        for task in self._under_way:
+            task.cancel()
+
+
+class EntityByIdLoader(_Loader[K, T | None], Generic[K, T]):
     """Loads entities by their ids: one BatchGetItem for what a request asks in the same moment."""
 
     max_batch_size = _BATCH_SIZE
@@ -69,7 +99,7 @@ class EntityByIdLoader(DataLoader[K, T | None], Generic[K, T]):
         self._codec = codec
         super().__init__()
 
-    async def batch_load_fn(self, ids: list[K]) -> list[T | None]:
+    async def read(self, ids: list[K]) -> list[T | None]:
         """Reads what was asked for; an id that is not there is None."""
         wanted = [self._key(entity_id) for entity_id in ids]
         if len(wanted) == 1:
@@ -87,9 +117,9 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
         super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER)
         self._slots = slots
 
-    async def batch_load_fn(self, ids: list[LockerId]) -> list[Reservation | None]:
+    async def read(self, ids: list[LockerId]) -> list[Reservation | None]:
         """Reads the pointers, then looks behind those that have ended."""
-        pointers = await super().batch_load_fn(ids)
+        pointers = await super().read(ids)
         return list(await asyncio.gather(*map(self._active, pointers)))
 
     async def _active(self, pointed: Reservation | None) -> Reservation | None:
@@ -100,7 +130,7 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
         return pointed if pointed is not None and is_current(pointed, now) else None
 
 
-class LatestEventByLockerLoader(DataLoader[LockerId, AccessEvent | None]):
+class LatestEventByLockerLoader(_Loader[LockerId, AccessEvent | None]):
     """The newest event of each locker. DynamoDB has no batched Query, so this bounds how many run at once."""
 
     def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
@@ -108,9 +138,9 @@ class LatestEventByLockerLoader(DataLoader[LockerId, AccessEvent | None]):
         self._slots = slots
         super().__init__()
 
-    async def batch_load_fn(self, ids: list[LockerId]) -> Sequence[AccessEvent | None]:  # type: ignore[override]
+    async def read(self, ids: list[LockerId]) -> list[AccessEvent | None]:
         """One Query of Limit 1 for each locker."""
-        return await asyncio.gather(*map(self._latest, ids))
+        return list(await asyncio.gather(*map(self._latest, ids)))
 
     async def _latest(self, locker_id: LockerId) -> AccessEvent | None:
         async with self._slots:
@@ -154,10 +184,17 @@ class Loaders:
 
     def forget(self) -> None:
         """Drops what was read so far: a write may have changed it."""
-        for field in fields(self):
-            loader = getattr(self, field.name)
-            if isinstance(loader, DataLoader):
-                loader.clear_all()
+        for loader in self._each():
+            loader.clear_all()
+
+    def stop(self) -> None:
+        """Ends what is being read: no read may outlive its request."""
+        for loader in self._each():
+            loader.stop()
+
+    def _each(self) -> Iterator[_Loader[Any, Any]]:
+        members = (getattr(self, field.name) for field in fields(self))
+        return (member for member in members if isinstance(member, _Loader))
 
     async def one_of_many(self, reading: Coroutine[Any, Any, T]) -> T:
         """The result of a Query that may be one of very many, when its turn comes."""

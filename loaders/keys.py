@@ -52,6 +52,7 @@ __all__ = [
     "payment",
     "pending_bookings",
     "pending_index",
+    "rate",
     "reservation",
     "reservation_claim",
     "reservation_guard",
@@ -164,6 +165,11 @@ def owner_booking(owner_id: OwnerId, date: Day, booking_id: BookingId) -> Key:
 def notification(owner_id: OwnerId, created_at: Instant, notification_id: str) -> Key:
     """What an owner was told, among the rest by time."""
     return Key(f"OWNER#{owner_id}", f"NOTIFICATION#{created_at}#{notification_id}")
+
+
+def rate(subject_hash: str) -> Key:
+    """What a caller has spent of its budget."""
+    return Key(f"RATE#{subject_hash}", "META")
 
 
 def location_index(status: LocationStatus, created_at: Instant, location_id: LocationId) -> dict[str, str]:

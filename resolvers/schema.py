@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import strawberry
 from graphql import OperationDefinitionNode
-from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
+from strawberry.extensions import SchemaExtension
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
 
 from resolvers.booking_mutations import BookingMutations
 from resolvers.bookings import BookingQueries
 from resolvers.calendar import CalendarMutations
+from resolvers.documents import Checked, ValidDocuments
 from resolvers.errors import ERROR_TYPES
 from resolvers.events import AccessEventMutations
+from resolvers.limits import DEFAULT_LIMITS, DocumentLimits
 from resolvers.locations import LocationMutations, LocationQueries
 from resolvers.locker_mutations import LockerMutations
 from resolvers.lockers import LockerQueries
@@ -66,16 +68,30 @@ class OneOperation(SchemaExtension):
 class SmartLockerSchema(strawberry.Schema):
     """Leaves the errors to the HTTP layer, which knows the request they belong to."""
 
+    is_guarded = False
+
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Logs nothing here."""
 
+    def _get_custom_context_kwargs(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Values that do not fit are told without the names of those that would."""
+        return super()._get_custom_context_kwargs(*args, **kwargs) | {"hide_suggestions": self.is_guarded}
 
-def build_schema() -> SmartLockerSchema:
-    """The schema; parsed and validated documents are kept in bounded caches."""
-    return SmartLockerSchema(
+
+def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, is_guarded: bool = False) -> SmartLockerSchema:
+    """The schema; documents that have proved valid are kept.
+
+    Args:
+        limits: what a document may have.
+        is_guarded: whether strangers may learn nothing of the schema, by introspection or by suggestions.
+    """
+    known = ValidDocuments()
+    schema = SmartLockerSchema(
         query=Query,
         mutation=Mutation,
         types=ERROR_TYPES,
         config=schema_config(),
-        extensions=[OneOperation, ParserCache, ValidationCache],
+        extensions=[OneOperation, lambda: Checked(known, limits, is_guarded=is_guarded)],
     )
+    schema.is_guarded = is_guarded
+    return schema

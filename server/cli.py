@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import socket
 import sys
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import uvicorn
 from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import Progress
@@ -28,6 +26,8 @@ from resolvers.schema import build_schema
 from server.app import create_app, utc_now
 from server.documentation import access_patterns
 from server.documents import ManifestError
+from server.health import Readiness
+from server.process import Server
 from server.settings import Settings
 from server.store import connect
 
@@ -155,15 +155,8 @@ async def _serve(settings: Settings) -> None:
             if settings.is_embedded:
                 await _prepare(settings, connection)
             await check_table(connection)
-            server = _Server(
-                uvicorn.Config(
-                    create_app(settings, connection),
-                    log_level=settings.log_level,
-                    lifespan="on",
-                    access_log=False,  # it would hold what clients put into a URL
-                    timeout_graceful_shutdown=10,
-                )
-            )
+            readiness = Readiness()
+            server = Server(create_app(settings, connection, readiness=readiness), settings, readiness)
             _greet(settings, connection, listener.getsockname()[1])
             await server.serve(sockets=[listener])
 
@@ -177,17 +170,6 @@ async def _prepare(settings: Settings, connection: Connection) -> None:
     if unfinished.exists():
         await _load_demo(connection, DemoShape())
         unfinished.unlink()
-
-
-class _Server(uvicorn.Server):
-    """Ends by itself on a signal, and lets what is around it end too: uvicorn would raise the signal again."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        yield
 
 
 @contextmanager

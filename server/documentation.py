@@ -57,8 +57,8 @@ def _section(contract: Contract) -> str:
         case WriteContract():
             lines += [f"- Reads: {read}" for read in contract.reads]
             several = f"TransactWriteItems, at most {contract.most_steps} items"
-            is_put = contract.operation == "PutItem"
-            lines.append(f"- {f'PutItem of one item, or {several}' if is_put else several}:")
+            operation = {"PutItem": f"PutItem of one item, or {several}", "UpdateItem": "UpdateItem of one item"}
+            lines.append(f"- {operation.get(contract.operation, several)}:")
             lines += [
                 f"    - {rule.action.value} {rule.name}: {_spelled(rule.key)}"
                 + (f"; if `{rule.condition}`" if rule.condition else "; whatever is there")

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, FilePath, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, FilePath, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from domain.rates import Budget
 from loaders.contract import MOST_ITEMS
+from resolvers.limits import DocumentLimits
 
 __all__ = ["Settings"]
 
@@ -28,6 +30,14 @@ def _check_endpoint(value: str) -> str:
     if value != "aws" and not usable:
         raise ValueError("must be aws or a URL such as http://127.0.0.1:8001")
     return value
+
+
+def _split(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+_Count = Annotated[int, Field(ge=1)]
 
 
 class Settings(BaseSettings):
@@ -70,6 +80,44 @@ class Settings(BaseSettings):
         default=1000,
         description="How many documents are kept for automatic persisted queries, 8 MB at most; 0 turns these off.",
     )
+    profile: Literal["development", "production"] = Field(
+        default="development",
+        description="development: on loopback only, everything is shown; production: strangers learn nothing.",
+    )
+    graphiql: Literal["on", "off"] | None = Field(
+        default=None, description="Whether browsers get GraphiQL. Unset: in development only."
+    )
+    allowed_hosts: _Names = Field(
+        default=("localhost", "127.0.0.1", "[::1]"),
+        description="The names of this server, beside the address that it listens on; `*` is any name.",
+    )
+    cors_origins: _Names = Field(
+        default=(), description="The other origins whose pages may ask, such as https://app.example.com."
+    )
+    max_tokens: _Count = Field(default=1000, description="The most tokens of a document, and the most comments.")
+    max_aliases: Annotated[int, Field(ge=0)] = Field(default=15, description="The most aliases of a document.")
+    max_depth: _Count = Field(default=10, description="The most levels of fields in a document.")
+    max_directives: Annotated[int, Field(ge=0)] = Field(default=50, description="The most directives of a document.")
+    max_root_fields: _Count = Field(default=10, description="The most fields of an operation itself.")
+    request_seconds: Annotated[float, Field(gt=0, le=300)] = Field(
+        default=10, description="How long a request may take."
+    )
+    max_concurrent_requests: _Count = Field(
+        default=256, description="How many GraphQL requests run at the same time; more are refused at once."
+    )
+    rate_limit_units: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="The units that each caller may spend in a minute; 0 sets no limit."
+    )
+    rate_limit_burst: _Count | None = Field(
+        default=None, description="The most units that a caller can save up. Unset: those of a minute."
+    )
+    rate_limit_store: Literal["process", "table"] = Field(
+        default="process",
+        description="Where budgets are kept: by each process for itself, or in the table for all servers together.",
+    )
+    drain_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=5, description="How long, after SIGTERM, requests are still taken while /ready says no."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
 
     @model_validator(mode="after")
@@ -88,6 +136,35 @@ class Settings(BaseSettings):
     def is_embedded(self) -> bool:
         """Whether the store runs as part of this process."""
         return self.endpoint_url is None
+
+    @property
+    def is_production(self) -> bool:
+        """Whether strangers may come."""
+        return self.profile == "production"
+
+    @property
+    def shows_graphiql(self) -> bool:
+        """Whether browsers get GraphiQL."""
+        return not self.is_production if self.graphiql is None else self.graphiql == "on"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Every name of this server."""
+        return (*self.allowed_hosts, f"[{self.host}]" if ":" in self.host else self.host)
+
+    @property
+    def document_limits(self) -> DocumentLimits:
+        """What a document may have."""
+        return DocumentLimits(
+            self.max_tokens, self.max_aliases, self.max_depth, self.max_directives, self.max_root_fields
+        )
+
+    @property
+    def budget(self) -> Budget | None:
+        """What each caller may spend, if that is limited."""
+        if not self.rate_limit_units:
+            return None
+        return Budget(self.rate_limit_units, self.rate_limit_burst or self.rate_limit_units)
 
     @property
     def longest_reservation(self) -> timedelta:

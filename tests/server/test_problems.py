@@ -17,7 +17,9 @@ from loaders.table.client import Connection
 from resolvers.schema import build_schema
 from server.app import create_app
 from server.documents import Documents
+from server.gate import Gate
 from server.http import GraphQLEndpoint
+from server.limits import RequestLimits
 from server.problems import describe_errors, request_error
 from server.settings import Settings
 from tests.api import CREATE_OWNER, unchanged
@@ -184,7 +186,7 @@ async def test_a_store_that_nobody_listens_for_is_unavailable_while_the_health_c
     transport = httpx.ASGITransport(app=app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://smartlocker", timeout=60) as client,
+        httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
     ):
         response = await client.post("/graphql", json={"query": LOCKER})
         (error,) = response.json()["errors"]
@@ -272,7 +274,8 @@ async def test_a_failure_outside_the_schema_is_masked_too(accept: str, caplog: p
         raise RuntimeError(SECRET)
 
     documents = Documents({}, only_trusted=False, most_kept=0)
-    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1", documents)
+    gate, limits = Gate(["*"], []), RequestLimits(10, 1, None)
+    endpoint = GraphQLEndpoint(build_schema(), broken, lambda: "id1", documents, gate, limits, shows_graphiql=False)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=endpoint), base_url="http://smartlocker") as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers={"Accept": accept})
     assert response.status_code == 500
