@@ -16,6 +16,7 @@ HEADER_BYTES: Final = 16 * 1024
 _HEADER_SECONDS: Final = 5
 _BODY_SECONDS: Final = 10
 _READING_SECONDS: Final = 10
+_PARTING_SECONDS: Final = 1
 # The parser checks a header's size between one piece and the next.
 _PIECE_BYTES: Final = 1024
 _TOO_LARGE: Final = b"The header may have 16 KB at most."
@@ -30,17 +31,17 @@ class DeadlineProtocol(H11Protocol):
         self._sending: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
         self._phase: object = None
+        self._is_refused = False
         self._watch()
 
     def data_received(self, data: bytes) -> None:
         """Takes a header in small pieces, the rest as it comes."""
         if self.timeout_keep_alive_task is not None:
             self._phase = None  # after a pause, the next header has its whole time
-        while data and self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-            super().data_received(data[:_PIECE_BYTES])
-            data = data[_PIECE_BYTES:]
-        if data and not self.transport.is_closing():
-            super().data_received(data)
+        while data and not self._is_refused and not self.transport.is_closing():
+            size = _PIECE_BYTES if self.conn.their_state is h11.IDLE else len(data)
+            super().data_received(data[:size])
+            data = data[size:]
         self._watch()
 
     def on_response_complete(self) -> None:
@@ -74,12 +75,16 @@ class DeadlineProtocol(H11Protocol):
         headers = [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")]
         for event in (h11.Response(status_code=431, headers=headers), h11.Data(data=_TOO_LARGE), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
+        # Closing at once, with more of the header on its way, would take the answer back before it is read.
+        self._is_refused = True
+        self.transport.write_eof()
+        self._forget_sender()
+        self._sending = self.loop.call_later(_PARTING_SECONDS, self.transport.abort)
 
     def _watch(self) -> None:
         """Begins a new wait whenever the client has come to another part of its request."""
         phase = self.conn.their_state
-        if phase is self._phase:
+        if phase is self._phase or self._is_refused:
             return
         self._phase = phase
         self._forget_sender()
