@@ -103,7 +103,7 @@ def _parse_json(text: bytes) -> Any:
 def _check_depth(content: Any) -> None:
     """Level by level, which takes no stack; nothing here needs more than a few of them."""
     level = [content]
-    for _ in range(_JSON_DEPTH + 1):
+    for _ in range(_JSON_DEPTH):
         level = [
             child
             for node in level

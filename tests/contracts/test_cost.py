@@ -99,7 +99,8 @@ async def test_a_write_costs_no_more_than_it_declares_and_not_far_less(
     await run_alone(contract.id, backend, seeds, wire)
     writes = wire.of("TransactWriteItems") or wire.of("UpdateItem")
     assert 1 <= sum(len(write.keys) for write in writes) <= contract.most_steps
-    assert contract.write_units / 2 < sum(write.units for write in writes) <= contract.write_units
+    # A change that its condition refuses takes a unit too, which no store reports.
+    assert contract.write_units / 2 < sum(write.units or 1 for write in writes) <= contract.write_units
 
 
 @pytest.mark.parametrize("contract", WRITES, ids=lambda contract: contract.id)
