@@ -12,7 +12,7 @@ import typer
 from aiodataloader import DataLoader
 
 from bench.harness import Variant, interleaved, open_app, table
-from loaders.batch import AskedLoader, EntityByIdLoader
+from loaders.batch import EntityByIdLoader, RequestLoader
 from resolvers.schema import SmartLockerSchema
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ DOCUMENTS = {
 def _without_hooks() -> Iterator[None]:
     """The code as it would be if nothing could be explained: every place that asks whether to is taken out."""
 
-    async def batch_load_fn(self: Any, ids: list[Any]) -> list[Any]:
+    async def read(self: Any, ids: list[Any]) -> list[Any]:
         wanted = [self._key(entity_id) for entity_id in ids]
         if len(wanted) == 1:
             item = await self._backend.store.get(self._contract.get(wanted[0]))
@@ -46,8 +46,8 @@ def _without_hooks() -> Iterator[None]:
         return [self._codec.decode(found[key]) if key in found else None for key in wanted]
 
     with (
-        patch.object(AskedLoader, "load", DataLoader.load),
-        patch.object(EntityByIdLoader, "batch_load_fn", batch_load_fn),
+        patch.object(RequestLoader, "load", DataLoader.load),
+        patch.object(EntityByIdLoader, "read", read),
         patch.object(SmartLockerSchema, "_get_middleware_manager", strawberry.Schema._get_middleware_manager),  # noqa: SLF001  # what it overrides
         patch("server.http.trace_of", lambda _: None),
         patch("server.http.check_explain", lambda *_: None),

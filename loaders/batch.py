@@ -34,7 +34,7 @@ from loaders.table.recording import ASKED_BY, asked_by
 from loaders.writes.timeline import repaired_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, Self
 
@@ -61,16 +61,40 @@ _BATCH_SIZE = 100
 _QUERIES_AT_ONCE = 16
 
 
-class AskedLoader(DataLoader[K, T | None], Generic[K, T]):
-    """A loader that knows, in a request that is traced, which response paths asked for a key.
+class RequestLoader(DataLoader[K, T | None], Generic[K, T]):
+    """A loader of one request: its batches end with it, where aiodataloader would let them run on.
 
-    A batch runs on behalf of all who asked, though only in the context of the first of them.
+    In a request that is traced it knows which response paths asked for a key: a batch runs on behalf of all who asked,
+    though only in the context of the first of them.
     """
 
     def __init__(self, backend: Backend, *, traced: bool) -> None:
         self._backend = backend
         self._askers: dict[K, list[str]] | None = {} if traced else None
+        self._under_way: set[asyncio.Task[Any]] = set()
+        self._is_stopped = False
         super().__init__()
+
+    async def batch_load_fn(self, ids: list[K]) -> list[T | None]:
+        """Reads what was asked for, unless nobody waits for it any more."""
+        task = asyncio.current_task()
+        if self._is_stopped or task is None:
+            raise asyncio.CancelledError
+        self._under_way.add(task)
+        try:
+            return await self.read(ids)
+        finally:
+            self._under_way.discard(task)
+
+    async def read(self, ids: list[K]) -> list[T | None]:
+        """Reads one batch."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Ends what is under way."""
+        self._is_stopped = True
+        for task in self._under_way:
+            task.cancel()
 
     def load(self, key: K) -> asyncio.Future[T | None]:
         """Notes who asks, also for what is read already or on its way."""
@@ -97,7 +121,7 @@ class AskedLoader(DataLoader[K, T | None], Generic[K, T]):
         return asked_by(*(self._askers.get(entity_id, []) for entity_id in ids))
 
 
-class EntityByIdLoader(AskedLoader[K, T], Generic[K, T]):
+class EntityByIdLoader(RequestLoader[K, T], Generic[K, T]):
     """Loads entities by their ids: one BatchGetItem for what a request asks in the same moment."""
 
     max_batch_size = _BATCH_SIZE
@@ -110,7 +134,7 @@ class EntityByIdLoader(AskedLoader[K, T], Generic[K, T]):
         self._codec = codec
         super().__init__(backend, traced=traced)
 
-    async def batch_load_fn(self, ids: list[K]) -> list[T | None]:
+    async def read(self, ids: list[K]) -> list[T | None]:
         """Reads what was asked for; an id that is not there is None."""
         wanted = [self._key(entity_id) for entity_id in ids]
         with self.asked(*ids):
@@ -129,9 +153,9 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
         super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER, traced=traced)
         self._slots = slots
 
-    async def batch_load_fn(self, ids: list[LockerId]) -> list[Reservation | None]:
+    async def read(self, ids: list[LockerId]) -> list[Reservation | None]:
         """Reads the pointers, then looks behind those that have ended."""
-        pointers = await super().batch_load_fn(ids)
+        pointers = await super().read(ids)
         return list(await asyncio.gather(*map(self._active, pointers)))
 
     async def _active(self, pointed: Reservation | None) -> Reservation | None:
@@ -143,16 +167,16 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
         return pointed if pointed is not None and is_current(pointed, now) else None
 
 
-class LatestEventByLockerLoader(AskedLoader[LockerId, AccessEvent]):
+class LatestEventByLockerLoader(RequestLoader[LockerId, AccessEvent]):
     """The newest event of each locker. DynamoDB has no batched Query, so this bounds how many run at once."""
 
     def __init__(self, backend: Backend, slots: asyncio.Semaphore, *, traced: bool) -> None:
         self._slots = slots
         super().__init__(backend, traced=traced)
 
-    async def batch_load_fn(self, ids: list[LockerId]) -> Sequence[AccessEvent | None]:  # type: ignore[override]
+    async def read(self, ids: list[LockerId]) -> list[AccessEvent | None]:
         """One Query of Limit 1 for each locker."""
-        return await asyncio.gather(*map(self._latest, ids))
+        return list(await asyncio.gather(*map(self._latest, ids)))
 
     async def _latest(self, locker_id: LockerId) -> AccessEvent | None:
         async with self._slots:
@@ -198,10 +222,17 @@ class Loaders:
 
     def forget(self) -> None:
         """Drops what was read so far: a write may have changed it."""
-        for field in fields(self):
-            loader = getattr(self, field.name)
-            if isinstance(loader, DataLoader):
-                loader.clear_all()
+        for loader in self._each():
+            loader.clear_all()
+
+    def stop(self) -> None:
+        """Ends what is being read: no read may outlive its request."""
+        for loader in self._each():
+            loader.stop()
+
+    def _each(self) -> Iterator[RequestLoader[Any, Any]]:
+        members = (getattr(self, field.name) for field in fields(self))
+        return (member for member in members if isinstance(member, RequestLoader))
 
     async def one_of_many(self, reading: Coroutine[Any, Any, T]) -> T:
         """The result of a Query that may be one of very many, when its turn comes."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.cost import ALWAYS, MET_OTHERS, Cost, Part, page_cost, read_units
 from loaders.table.operations import Action, BatchGet, Get, Query, Step, Transact
+from loaders.table.updates import Update
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -218,7 +219,7 @@ class WriteContract(Contract):
     rounds: int = 1
     most_entries: int = 1
 
-    ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem"})
+    ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem", "UpdateItem"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -240,13 +241,21 @@ class WriteContract(Contract):
         """All these steps or none."""
         return Transact(self.id, steps)
 
+    def update(
+        self, name: str, key: Key, attributes: Mapping[str, Any], added: Mapping[str, int] | None = None, **values: Any
+    ) -> Update:
+        """The step of that name alone, without a transaction; each number in `added` grows by as much."""
+        step = self.step(name, key, attributes, **values)
+        return Update(self.id, key, attributes, str(step.condition), step.values, added or {})
+
     @property
     def write_units(self) -> int:
         """The most write units: the dearest steps that fit.
 
         A transaction writes, and checks, every item of the table twice; the index follows once for each write there.
         """
-        twice = 1 if self.operation == "PutItem" and self.most_steps == 1 else 2
+        is_plain = self.operation == "UpdateItem" or (self.operation == "PutItem" and self.most_steps == 1)
+        twice = 1 if is_plain else 2
         units = [
             (twice + rule.index_writes) * math.ceil((rule.item_bytes or self.item_bytes) / _WRITE_UNIT)
             for rule in self.steps

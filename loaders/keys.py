@@ -56,6 +56,7 @@ __all__ = [
     "payment",
     "pending_bookings",
     "pending_index",
+    "rate",
     "reservation",
     "reservation_claim",
     "reservation_guard",
@@ -187,6 +188,11 @@ def api_key_index(created_at: Instant, key_id: ApiKeyId) -> dict[str, str]:
 def api_keys() -> KeyRange:
     """All API keys, by creation."""
     return IndexPartition("APIKEY")
+
+
+def rate(subject_hash: str) -> Key:
+    """What a caller has spent of its budget."""
+    return Key(f"RATE#{subject_hash}", "META")
 
 
 def location_index(status: LocationStatus, created_at: Instant, location_id: LocationId) -> dict[str, str]:

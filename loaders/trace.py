@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders import keys
 from loaders.table.operations import BatchGet, Between, Get, IndexPartition, Prefix, Put, Query, Transact
+from loaders.table.updates import Update
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +26,7 @@ _NAMES = {
     Query: "Query",
     Put: "PutItem",
     Transact: "TransactWriteItems",
+    Update: "UpdateItem",
 }
 
 
@@ -88,7 +90,7 @@ class Trace:
         }
 
 
-def _asked(operation: Operation) -> dict[str, Any]:
+def _asked(operation: Operation | Update) -> dict[str, Any]:
     """What an operation asks for: a stretch of one partition, or items by their keys."""
     match operation:
         case Query(within=within):
@@ -104,7 +106,7 @@ def _asked(operation: Operation) -> dict[str, Any]:
             return _items([_key(key)], consistent=operation.consistent)
         case BatchGet():
             return _items(map(_key, operation.keys), consistent=operation.consistent)
-        case Put(key=key):
+        case Put(key=key) | Update(key=key):
             return _items([_key(key)])
         case Transact(steps=steps):
             return _items(_key(step.key) | {"step": step.name} for step in steps)

@@ -12,7 +12,7 @@ from resolvers.planner import PageSizes
 from resolvers.selection import check_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from resolvers.context import Context
     from resolvers.plan import Maximum, Plan
@@ -28,12 +28,14 @@ class Admission:
     maximum: Maximum
     only_plan: bool = False
     plan: Plan | None = None
+    charge: Callable[[Plan | None], Awaitable[None]] | None = None
+    """Takes what will be run from its caller's budget; raises where there is not enough."""
 
 
 class PlanFirst(SchemaExtension):
     """Plans every valid document before anything of it runs."""
 
-    def on_execute(self) -> Iterator[None]:
+    async def on_execute(self) -> AsyncIterator[None]:
         """Refuses what could take too much, and stops at the plan where no more is wanted."""
         execution = self.execution_context
         context: Context = execution.context
@@ -47,4 +49,6 @@ class PlanFirst(SchemaExtension):
                 execution.result = ExecutionResult(data=None, errors=None)
             else:
                 plan.check(context.admission.maximum)
+            if context.admission.charge is not None:
+                await context.admission.charge(None if context.admission.only_plan else plan)
         yield

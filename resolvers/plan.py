@@ -100,13 +100,14 @@ class Plan:
     tree: list[PlanNode]
     total: Cost
     expected_operations: int
+    expected_units: float
     is_exact: bool
 
     @classmethod
     def of(cls, tree: list[PlanNode], *, is_exact: bool) -> Plan:
         """The plan that these fields make."""
         operations = items = expected = 0
-        reads = writes = 0.0
+        reads = writes = expected_units = 0.0
         for charge in (charge for root in tree for node in root.walk() for charge in node.charges):
             cost = charge.cost
             operations += cost.operations
@@ -115,7 +116,8 @@ class Plan:
             writes += cost.write_units
             if charge.when == ALWAYS:
                 expected += cost.operations
-        return cls(tree, Cost(operations, items, reads, writes), expected, is_exact)
+                expected_units += cost.read_units + cost.write_units
+        return cls(tree, Cost(operations, items, reads, writes), expected, expected_units, is_exact)
 
     @property
     def charges(self) -> Iterator[Charge]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import strawberry
 from graphql import MiddlewareManager, OperationDefinitionNode, parse, validate
-from strawberry.extensions import ParserCache, SchemaExtension, ValidationCache
+from strawberry.extensions import SchemaExtension
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
 
@@ -16,9 +16,11 @@ from resolvers.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.booking_mutations import BookingMutations
 from resolvers.bookings import BookingQueries
 from resolvers.calendar import CalendarMutations
+from resolvers.documents import Checked, ValidDocuments
 from resolvers.errors import ERROR_TYPES
 from resolvers.events import AccessEventMutations
 from resolvers.fieldkinds import FieldKinds
+from resolvers.limits import DEFAULT_LIMITS, DocumentLimits
 from resolvers.locations import LocationMutations, LocationQueries
 from resolvers.locker_mutations import LockerMutations
 from resolvers.lockers import LockerQueries
@@ -102,6 +104,8 @@ class SmartLockerSchema(strawberry.Schema):
         """What an operation of a valid document would ask of the store at most."""
         return plan_of(self._field_kinds, document, operation_name, variables, sizes)
 
+    is_guarded = False
+
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Logs nothing here."""
 
@@ -112,15 +116,26 @@ class SmartLockerSchema(strawberry.Schema):
             return manager
         return MiddlewareManager(*manager.middlewares, note_path)
 
+    def _get_custom_context_kwargs(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Values that do not fit are told without the names of those that would."""
+        return super()._get_custom_context_kwargs(*args, **kwargs) | {"hide_suggestions": self.is_guarded}
 
-def build_schema() -> SmartLockerSchema:
-    """The schema, each field behind its rule; parsed and validated documents are kept in bounded caches."""
+
+def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, is_guarded: bool = False) -> SmartLockerSchema:
+    """The schema, each field behind its rule; documents that have proved valid are kept.
+
+    Args:
+        limits: what a document may have.
+        is_guarded: whether strangers may learn nothing of the schema, by introspection or by suggestions.
+    """
+    known = ValidDocuments()
     schema = SmartLockerSchema(
         query=Query,
         mutation=Mutation,
         types=ERROR_TYPES,
         config=schema_config(),
-        extensions=[OneOperation, ParserCache, ValidationCache, PlanFirst],
+        extensions=[OneOperation, lambda: Checked(known, limits, is_guarded=is_guarded), PlanFirst],
     )
+    schema.is_guarded = is_guarded
     guard_schema(schema._schema)  # noqa: SLF001  # Strawberry has no other way to its fields as they are served
     return schema

@@ -9,14 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from ulid import ULID
 
 from domain.principal import DEVELOPMENT_ADMIN
-from domain.times import Instant, instant_of
+from domain.times import Instant, as_datetime, instant_of
 from loaders.backend import Backend
 from loaders.batch import open_loaders
+from loaders.rates import TableRates
 from loaders.reads import api_key
 from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.recording import RecordedStore
@@ -26,9 +29,14 @@ from resolvers.schema import build_schema
 from server.auth import Authenticator, KeyRing
 from server.development import demo_tokens, read_secret
 from server.documents import Documents, read_manifest
+from server.gate import Gate
 from server.graphiql import graphiql_asset
+from server.headers import SafeHeaders
+from server.health import Readiness, health_routes
 from server.http import GraphQLEndpoint
 from server.jwks import source_of
+from server.limits import RequestLimits
+from server.rates import ProcessRates
 from server.tokens import Issuer, Tokens
 
 if TYPE_CHECKING:
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
 
     from domain.principal import Principal
     from loaders.trace import Trace
+    from server.rates import Rates
     from server.settings import Settings
 
 __all__ = ["create_app", "new_id", "utc_now"]
@@ -53,8 +62,14 @@ def new_id() -> str:
     return str(ULID())
 
 
-def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
+def create_app(
+    settings: Settings,
+    connection: Connection,
+    clock: Callable[[], Instant] = utc_now,
+    readiness: Readiness | None = None,
+) -> Starlette:
     """The application on a table that is there."""
+    readiness = readiness or Readiness()
     backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
     documents = Documents(
@@ -63,12 +78,14 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
         most_kept=settings.persisted_queries,
     )
 
+    def the_store() -> DynamoStore:
+        return backends[0][0]
+
     issuer = _issuer(settings)
-    is_development = settings.profile == "development"
     authenticate = Authenticator(
-        Tokens(issuer, partial(read_secret, settings.data_dir) if is_development else None),
-        KeyRing(lambda key_id: api_key(backends[0][0], key_id, consistent=True), clock),
-        DEVELOPMENT_ADMIN if is_development else None,
+        Tokens(issuer, None if settings.is_production else partial(read_secret, settings.data_dir)),
+        KeyRing(lambda key_id: api_key(the_store(), key_id, consistent=True), clock),
+        None if settings.is_production else DEVELOPMENT_ADMIN,
     )
 
     @asynccontextmanager
@@ -92,19 +109,35 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
             trace=trace,
         )
 
+    endpoint = GraphQLEndpoint(
+        build_schema(settings.document_limits, is_guarded=settings.is_production),
+        authenticate,
+        new_context,
+        new_id,
+        documents,
+        settings.explainers,
+        Gate(settings.hosts, settings.cors_origins),
+        RequestLimits(settings.request_seconds, settings.max_concurrent_requests, _rates(settings, the_store, clock)),
+        shows_graphiql=settings.shows_graphiql,
+    )
     return Starlette(
         routes=[
-            Route(
-                "/graphql",
-                GraphQLEndpoint(build_schema(), authenticate, new_context, new_id, documents, settings.explain),
-            ),
-            Route("/graphql/assets/{name}", graphiql_asset),
-            *([Route("/graphql/tokens", demo_tokens(settings.data_dir))] if is_development else []),
-            Route("/health", _health),
+            Route("/graphql", endpoint),
+            *_pages(settings),
+            *health_routes(readiness),
             Route("/", _home),
         ],
+        middleware=[Middleware(SafeHeaders, readiness), *_cors(settings)],
         lifespan=lifespan,
     )
+
+
+def _pages(settings: Settings) -> list[Route]:
+    """What GraphiQL's page asks for; in development, also tokens of those whom it can play."""
+    if not settings.shows_graphiql:
+        return []
+    assets = Route("/graphql/assets/{name}", graphiql_asset)
+    return [assets] if settings.is_production else [assets, Route("/graphql/tokens", demo_tokens(settings.data_dir))]
 
 
 def _issuer(settings: Settings) -> Issuer | None:
@@ -114,9 +147,30 @@ def _issuer(settings: Settings) -> Issuer | None:
     return Issuer(name, audience, source_of(place), settings.jwt_claims)
 
 
-async def _health(_: Request) -> PlainTextResponse:
-    """Alive: touches nothing."""
-    return PlainTextResponse("ok")
+def _rates(settings: Settings, store: Callable[[], DynamoStore], clock: Callable[[], Instant]) -> Rates | None:
+    def now() -> int:
+        return round(as_datetime(clock()).timestamp() * 1_000_000)
+
+    if settings.budget is None:
+        return None
+    if settings.rate_limit_store == "table":
+        return TableRates(store, settings.budget, now)
+    return ProcessRates(settings.budget, now)
+
+
+def _cors(settings: Settings) -> list[Middleware]:
+    """Callers show who they are by a header, never by a cookie, so no credentials of the browser's are allowed."""
+    if not settings.cors_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=["Retry-After", "X-Request-Id"],
+        )
+    ]
 
 
 async def _home(_: Request) -> RedirectResponse:

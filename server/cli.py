@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import socket
 import sys
 import tempfile
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import uvicorn
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -30,10 +28,12 @@ from server.auth_commands import keys_app, token
 from server.command import CommandError, load_settings
 from server.documentation import access_patterns
 from server.documents import ManifestError
+from server.health import Readiness
 from server.jwks import JwksError
 from server.measured import MEASURED, MeasurementError, measure, written
 from server.permission_page import permission_page
 from server.planning import ExplainError, plan_file, plan_table, refusal
+from server.process import Server
 from server.profiles import check_profile
 from server.store import connect
 
@@ -228,15 +228,8 @@ async def _serve(settings: Settings) -> None:
             if settings.is_embedded:
                 await _prepare(settings, connection)
             await check_table(connection)
-            server = _Server(
-                uvicorn.Config(
-                    create_app(settings, connection),
-                    log_level=settings.log_level,
-                    lifespan="on",
-                    access_log=False,  # it would hold what clients put into a URL
-                    timeout_graceful_shutdown=10,
-                )
-            )
+            readiness = Readiness()
+            server = Server(create_app(settings, connection, readiness=readiness), settings, readiness)
             _greet(settings, connection, listener.getsockname()[1])
             await server.serve(sockets=[listener])
 
@@ -250,17 +243,6 @@ async def _prepare(settings: Settings, connection: Connection) -> None:
     if unfinished.exists():
         await _load_demo(connection, DemoShape())
         unfinished.unlink()
-
-
-class _Server(uvicorn.Server):
-    """Ends by itself on a signal, and lets what is around it end too: uvicorn would raise the signal again."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.handle_exit, number, None)
-        yield
 
 
 @contextmanager

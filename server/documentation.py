@@ -38,7 +38,8 @@ def access_patterns() -> str:
     ]
     texts, operations = documents(), measured()
     sections = [
-        _section(contract) + _measured(texts[contract.id], operations[contract.id]) for contract in CONTRACTS.values()
+        _section(contract) + _measured(texts.get(contract.id), operations[contract.id])
+        for contract in CONTRACTS.values()
     ]
     return "\n".join([_HEADER, *rows, "", *sections])
 
@@ -66,8 +67,8 @@ def _section(contract: Contract) -> str:
         case WriteContract():
             lines += [f"- Reads: {read.text}" for read in contract.reads]
             several = f"TransactWriteItems, at most {contract.most_steps} items"
-            is_put = contract.operation == "PutItem"
-            lines.append(f"- {f'PutItem of one item, or {several}' if is_put else several}:")
+            operation = {"PutItem": f"PutItem of one item, or {several}", "UpdateItem": "UpdateItem of one item"}
+            lines.append(f"- {operation.get(contract.operation, several)}:")
             lines += [
                 f"    - {rule.action.value} {rule.name}: {_spelled(rule.key)}"
                 + (f"; if `{rule.condition}`" if rule.condition else "; whatever is there")
@@ -80,14 +81,15 @@ def _section(contract: Contract) -> str:
     return "\n".join(lines)
 
 
-def _measured(text: str, operations: list[dict[str, Any]]) -> str:
+def _measured(text: str | None, operations: list[dict[str, Any]]) -> str:
     rows = ["| contract | operation | key | returned | units | for |", "|---|---|---|---|---|---|"]
     rows += [
         f"| {asked['contract']} | {asked['operation']}{', strong' if asked['consistent'] else ''} | {_where(asked)} "
         f"| {_returned(asked)} | {_units(asked)} | {', '.join(f'`{path}`' for path in asked['paths'])} |"
         for asked in operations
     ]
-    return "\n".join(["", "```graphql", text, "```", "", *rows, ""])
+    document = [] if text is None else ["", "```graphql", text, "```"]
+    return "\n".join([*document, "", *rows, ""])
 
 
 def _where(asked: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.execution import PreExecutionError
 from strawberry.types.graphql import OperationType
 
+from domain.errors import SmartLockerError
 from resolvers.lazy import collapse_absent
 from server.compression import compress
 from server.explanation import check_explain, extensions_of, trace_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from starlette.types import Receive, Scope, Send
+    from strawberry.types import ExecutionResult
 
     from domain.principal import Principal
     from loaders.trace import Trace
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from resolvers.schema import SmartLockerSchema
     from server.documents import Documents
     from server.explanation import Explainers
+    from server.gate import Gate
+    from server.incoming import Operation
+    from server.limits import RequestLimits
 
 __all__ = ["GraphQLEndpoint"]
 
@@ -52,6 +57,10 @@ class GraphQLEndpoint:
         new_request_id: Callable[[], str],
         documents: Documents,
         explainers: Explainers,
+        gate: Gate,
+        limits: RequestLimits,
+        *,
+        shows_graphiql: bool,
     ) -> None:
         self._schema = schema
         self._authenticate = authenticate
@@ -59,6 +68,9 @@ class GraphQLEndpoint:
         self._new_request_id = new_request_id
         self._documents = documents
         self._explainers = explainers
+        self._gate = gate
+        self._limits = limits
+        self._shows_graphiql = shows_graphiql
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -67,10 +79,14 @@ class GraphQLEndpoint:
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
         try:
-            response = await self._answer(request, media_type, request_id)
-            await compress(response, coding)
+            async with self._limits.deadline():
+                response = await self._answer(request, media_type, request_id)
+                await compress(response, coding)
         except RefusedError as refusal:
             response = _refusal(refusal, media_type or JSON, request_id)
+        except SmartLockerError as problem:
+            told = RefusedError(problem.status, problem.message, problem.code)
+            response = _refusal(told, media_type or JSON, request_id)
         except ClientDisconnect:
             return
         except Exception:
@@ -83,32 +99,25 @@ class GraphQLEndpoint:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, media_type: str | None, request_id: str) -> Response:
+        self._gate.check(request)
         if request.method not in _OPERATION_TYPES:
             raise RefusedError(405, "GraphQL takes GET and POST.", headers={"Allow": "GET, POST"})
-        if _wants_page(request):
+        if self._shows_graphiql and _wants_page(request):
             return graphiql_page()
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
         principal = await self._authenticate(request)
         operation = await read_operation(request)
-        trace = trace_of(operation)
-        context = self._new_context(principal, trace)
+        document = self._documents.text_of(operation)
+        context = self._new_context(principal, trace_of(operation))
         context.admission.only_plan = operation.explain == "plan"
         check_explain(operation, self._explainers, principal)
-        try:
-            result = await self._schema.execute(
-                self._documents.text_of(operation),
-                variable_values=operation.variables,
-                context_value=context,
-                operation_name=operation.operation_name,
-                allowed_operation_types=_OPERATION_TYPES[request.method],
-            )
-        except CannotGetOperationTypeError as error:
-            raise RequestError(400, "The document has no operation of that name, or no name was given.") from error
-        except InvalidOperationTypeError as error:
-            raise RefusedError(
-                405, "GET is for queries: send anything else by POST.", headers={"Allow": "POST"}
-            ) from error
+        with self._limits.place():
+            budget = self._limits.budget(principal.subject)
+            context.admission.charge = budget.charge
+            result = await self._run(operation, document, context, _OPERATION_TYPES[request.method])
+            if not budget.told:
+                await budget.charge(None)
         executed = not isinstance(result, PreExecutionError)
         if executed:
             self._documents.keep(operation)
@@ -119,9 +128,34 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
-        if extensions := extensions_of(operation, context, ran=not failed_before):
+        if extensions := extensions_of(operation, context, ran=not failed_before) | budget.told:
             answer["extensions"] = extensions
-        return _json(answer, 400 if failed_before and media_type == GRAPHQL else _OK, media_type)
+        fails = failed_before and media_type == GRAPHQL
+        return _json(answer, answer["errors"][0]["extensions"]["status"] if fails else _OK, media_type)
+
+    async def _run(
+        self, operation: Operation, document: str, context: Context, allowed: set[OperationType]
+    ) -> ExecutionResult:
+        try:
+            result = await self._schema.execute(
+                document,
+                variable_values=operation.variables,
+                context_value=context,
+                operation_name=operation.operation_name,
+                allowed_operation_types=allowed,
+            )
+        except CannotGetOperationTypeError as error:
+            raise RequestError(400, "The document has no operation of that name, or no name was given.") from error
+        except InvalidOperationTypeError as error:
+            raise RefusedError(
+                405, "GET is for queries: send anything else by POST.", headers={"Allow": "POST"}
+            ) from error
+        finally:
+            context.loaders.stop()
+        refusal = result.errors[0].original_error if result.errors else None
+        if isinstance(refusal, RefusedError):
+            raise refusal  # the framework makes an error of the document's of whatever stops it
+        return result
 
 
 def _wants_page(request: Request) -> bool:
@@ -135,7 +169,8 @@ def _wants_page(request: Request) -> bool:
 def _refusal(refusal: RefusedError, media_type: str, request_id: str) -> Response:
     error = request_error(refusal.message, refusal.code, refusal.status, request_id)
     is_told_in_the_answer = isinstance(refusal, RequestError) and media_type == JSON
-    response = _json({"errors": [error]}, _OK if is_told_in_the_answer else refusal.status, media_type)
+    told = {"extensions": refusal.extensions} if refusal.extensions else {}
+    response = _json({"errors": [error], **told}, _OK if is_told_in_the_answer else refusal.status, media_type)
     response.headers.update(refusal.headers)
     return response
 

@@ -19,6 +19,7 @@ __all__ = ["Explain", "Operation", "RefusedError", "RequestError", "names_a_docu
 
 _BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1
+_JSON_DEPTH = 32
 
 
 Explain: TypeAlias = Literal["off", "after", "plan"]
@@ -43,13 +44,19 @@ class RefusedError(Exception):
     """The request is not GraphQL over HTTP: it fails with this status, whatever the answer's media type."""
 
     def __init__(
-        self, status: int, message: str, code: str = "BAD_USER_INPUT", headers: dict[str, str] | None = None
+        self,
+        status: int,
+        message: str,
+        code: str = "BAD_USER_INPUT",
+        headers: dict[str, str] | None = None,
+        extensions: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.code = code
         self.headers = headers or {}
+        self.extensions = extensions or {}
 
 
 class RequestError(RefusedError):
@@ -96,10 +103,31 @@ async def _from_body(request: Request) -> Any:
 def _parse_json(text: bytes) -> Any:
     """Strict JSON whose numbers stay exact: one parser knows the rules, the other keeps the digits."""
     try:
-        orjson.loads(text)
+        _check_depth(orjson.loads(text))
         return json.loads(text, parse_float=Decimal)
-    except (ValueError, ArithmeticError, RecursionError) as error:
+    except (ValueError, ArithmeticError) as error:
+        if str(error).startswith("depth limit exceeded"):  # orjson's own, far above ours
+            raise _too_deep() from error
         raise RefusedError(400, "The request is not valid JSON.") from error
+
+
+def _check_depth(content: Any) -> None:
+    """Level by level, which takes no stack; nothing here needs more than a few of them."""
+    level = [content]
+    for _ in range(_JSON_DEPTH):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return
+    raise _too_deep()
+
+
+def _too_deep() -> RefusedError:
+    return RefusedError(400, f"The request's JSON may be {_JSON_DEPTH} levels deep at most.")
 
 
 def _operation(content: Any, headers: Mapping[str, str]) -> Operation:

@@ -58,7 +58,7 @@ def _extensions(error: GraphQLError, *, executed: bool) -> dict[str, Any]:
         return {"code": cause.code, "status": cause.status, **place, **details}
     if isinstance(error, GraphQLSyntaxError):
         return {"code": "GRAPHQL_PARSE_FAILED", "status": 400}
-    if not executed:
+    if not executed and (cause is None or isinstance(cause, GraphQLError)):
         return {"code": "GRAPHQL_VALIDATION_FAILED", "status": 400}
     if cause is None or isinstance(cause, GraphQLError):
         return {"code": "BAD_USER_INPUT", "status": 400, **_variable_path(error.message)}

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, FilePath, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, FilePath, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from domain.rates import Budget
 from loaders.contract import MOST_ITEMS
+from resolvers.limits import DocumentLimits
 from resolvers.plan import Maximum
 from server.claims import ClaimName  # noqa: TC001  # pydantic reads annotations at run time
 from server.development import is_loopback
@@ -49,6 +51,14 @@ def _check_jwks(value: str) -> str:
     if not usable:
         raise ValueError("must be an https URL, without a name and password")
     return value
+
+
+def _split(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+_Count = Annotated[int, Field(ge=1)]
 
 
 class Settings(BaseSettings):
@@ -113,8 +123,43 @@ class Settings(BaseSettings):
         default=1000,
         description="How many documents are kept for automatic persisted queries, 8 MB at most; 0 turns these off.",
     )
-    explain: Literal["everyone", "admins", "nobody"] = Field(
-        default="everyone", description="Who may ask how a request was answered."
+    explain: Literal["everyone", "admins", "nobody"] | None = Field(
+        default=None,
+        description="Who may ask how a request was answered. Unset: everyone in development, admins in production.",
+    )
+    graphiql: Literal["on", "off"] | None = Field(
+        default=None, description="Whether browsers get GraphiQL. Unset: in development only."
+    )
+    allowed_hosts: _Names = Field(
+        default=("localhost", "127.0.0.1", "[::1]"),
+        description="The names of this server, beside the address that it listens on; `*` is any name.",
+    )
+    cors_origins: _Names = Field(
+        default=(), description="The other origins whose pages may ask, such as https://app.example.com."
+    )
+    max_tokens: _Count = Field(default=1000, description="The most tokens of a document, and the most comments.")
+    max_aliases: Annotated[int, Field(ge=0)] = Field(default=15, description="The most aliases of a document.")
+    max_depth: _Count = Field(default=10, description="The most levels of fields in a document.")
+    max_directives: Annotated[int, Field(ge=0)] = Field(default=50, description="The most directives of a document.")
+    max_root_fields: _Count = Field(default=10, description="The most fields of an operation itself.")
+    request_seconds: Annotated[float, Field(gt=0, le=300)] = Field(
+        default=10, description="How long a request may take."
+    )
+    max_concurrent_requests: _Count = Field(
+        default=256, description="How many GraphQL requests run at the same time; more are refused at once."
+    )
+    rate_limit_units: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="The units that each caller may spend in a minute; 0 sets no limit."
+    )
+    rate_limit_burst: _Count | None = Field(
+        default=None, description="The most units that a caller can save up. Unset: those of a minute."
+    )
+    rate_limit_store: Literal["process", "table"] = Field(
+        default="process",
+        description="Where budgets are kept: by each process for itself, or in the table for all servers together.",
+    )
+    drain_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
+        default=5, description="How long, after SIGTERM, requests are still taken while /ready says no."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
 
@@ -145,6 +190,40 @@ class Settings(BaseSettings):
     def maximum(self) -> Maximum:
         """The most that one request may take of the store."""
         return Maximum(self.max_read_units, self.max_operations)
+
+    @property
+    def explainers(self) -> Literal["everyone", "admins", "nobody"]:
+        """Who may ask how a request was answered."""
+        return self.explain or ("admins" if self.is_production else "everyone")
+
+    @property
+    def is_production(self) -> bool:
+        """Whether nobody is served without credentials."""
+        return self.profile == "production"
+
+    @property
+    def shows_graphiql(self) -> bool:
+        """Whether browsers get GraphiQL."""
+        return not self.is_production if self.graphiql is None else self.graphiql == "on"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Every name of this server."""
+        return (*self.allowed_hosts, f"[{self.host}]" if ":" in self.host else self.host)
+
+    @property
+    def document_limits(self) -> DocumentLimits:
+        """What a document may have."""
+        return DocumentLimits(
+            self.max_tokens, self.max_aliases, self.max_depth, self.max_directives, self.max_root_fields
+        )
+
+    @property
+    def budget(self) -> Budget | None:
+        """What each caller may spend, if that is limited."""
+        if not self.rate_limit_units:
+            return None
+        return Budget(self.rate_limit_units, self.rate_limit_burst or self.rate_limit_units)
 
     @property
     def longest_reservation(self) -> timedelta:

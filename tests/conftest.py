@@ -146,7 +146,7 @@ def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyn
         transport = httpx.ASGITransport(app=app)
         async with (
             app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://smartlocker", timeout=60) as client,
+            httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
         ):
             yield Api(client)
 

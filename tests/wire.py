@@ -76,7 +76,7 @@ class Call:
                 found = [step.get("Key") or step["Item"] for step in steps]
             case "PutItem":
                 found = [self.request["Item"]]
-            case "GetItem":
+            case "GetItem" | "UpdateItem":
                 found = [self.request["Key"]]
         return [(key["PK"]["S"], key["SK"]["S"]) for key in found]
 

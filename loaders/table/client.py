@@ -19,6 +19,8 @@ from loaders.table.values import Item, item_from_wire
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from loaders.table.updates import Update
+
 __all__ = ["Connection", "DynamoStore", "QueryPage", "Store", "open_client", "open_store"]
 
 SDK_ATTEMPTS = 3
@@ -119,6 +121,11 @@ class DynamoStore:
         """See Store. One token for all attempts: what was applied is never applied again."""
         await self._write("transact_write_items", operation)
 
+    async def update(self, operation: Update) -> Item:
+        """The item as it is after the change, or raises ConditionFailedError."""
+        answer = await self._send("update_item", operation, operation.render(self.table))
+        return item_from_wire(answer["Attributes"])
+
     async def _write(self, method: str, operation: Put | Transact) -> None:
         request = operation.render(self.table)
         async for _ in attempts(_CONFLICT_ATTEMPTS):
@@ -129,7 +136,7 @@ class DynamoStore:
             return
         raise UnavailableError("Too many changes met at one item: try again in a moment.")
 
-    async def _send(self, method: str, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
+    async def _send(self, method: str, operation: Operation | Update, request: dict[str, Any]) -> dict[str, Any]:
         try:
             answer: dict[str, Any] = await getattr(self.client, method)(**request)
         except ClientError as error:

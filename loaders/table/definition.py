@@ -75,6 +75,8 @@ async def create_table(connection: Connection) -> bool:
         await asyncio.sleep(_POLL_SECONDS)
     else:
         raise TableProblemError(f"table {connection.table} was not ready after {_WAIT_SECONDS} seconds: try again")
+    if made:
+        await _clear_away(connection)
     await check_table(connection)
     return made
 
@@ -92,6 +94,16 @@ async def check_table(connection: Connection) -> None:
             f"table {connection.table} has the keys {_schema(found)}, where SmartLocker needs {_schema(wanted)}: "
             "name another with SMARTLOCKER_TABLE_NAME"
         )
+
+
+async def _clear_away(connection: Connection) -> None:
+    """Has the store delete what says that its time is over."""
+    rule = {"Enabled": True, "AttributeName": "expiresAt"}
+    async with open_client(connection) as client:
+        try:
+            await client.update_time_to_live(TableName=connection.table, TimeToLiveSpecification=rule)
+        except (ClientError, BotoCoreError) as error:
+            raise TableProblemError(f"{_place(connection)} did not set the table's time to live: {error}") from error
 
 
 def _key_schema(partition: str, sort: str) -> list[dict[str, str]]:

@@ -18,6 +18,7 @@ from domain.errors import SmartLockerError
 from loaders.table.client import SDK_ATTEMPTS, DynamoStore
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Transact
+from loaders.table.updates import Update
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def asked_by(*paths: list[str]) -> Iterator[None]:
 class Record:
     """One operation: what was asked, and what came of it."""
 
-    operation: Operation
+    operation: Operation | Update
     asked_by: tuple[list[str], ...]
     started_at: int = field(default_factory=time.time_ns)
     """Nanoseconds since 1970, by the wall clock."""
@@ -83,7 +84,7 @@ class Record:
     @property
     def is_write(self) -> bool:
         """Whether its units are write units."""
-        return isinstance(self.operation, Put | Transact)
+        return isinstance(self.operation, Put | Transact | Update)
 
 
 class Recorder(Protocol):
@@ -121,6 +122,11 @@ class RecordedStore:
         with self._recorded(operation) as store:
             return await store.query(operation)
 
+    async def update(self, operation: Update) -> Item:
+        """Not part of Store, as what charges a request is not part of it."""
+        with self._recorded(operation) as store:
+            return await store.update(operation)
+
     async def put(self, operation: Put) -> None:
         """See Store."""
         with self._recorded(operation) as store:
@@ -132,7 +138,7 @@ class RecordedStore:
             await store.transact(operation)
 
     @contextmanager
-    def _recorded(self, operation: Operation) -> Iterator[DynamoStore]:
+    def _recorded(self, operation: Operation | Update) -> Iterator[DynamoStore]:
         """The store for one operation, which is recorded from here to the block's end."""
         record = Record(operation, ASKED_BY.get())
         self._recorder.begin(record)
@@ -155,7 +161,7 @@ class _CountedStore(DynamoStore):
         self._record = record
         self._more = {"ReturnConsumedCapacity": "TOTAL"} if wants_units else {}
 
-    async def _send(self, method: str, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
+    async def _send(self, method: str, operation: Operation | Update, request: dict[str, Any]) -> dict[str, Any]:
         record = self._record
         record.attempts += 1
         try:

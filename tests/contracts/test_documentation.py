@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 SCHEMA = graphql.build_schema(build_schema().as_str())
 DESIGNED = {f"QC-{number:02d}" for number in (*range(1, 16), *range(20, 23), *range(30, 35), *range(40, 45))}
-ADDED = {"QC-16", "QC-45", "QC-46", "QC-47", "QC-48", "QC-49"} | {"QC-60", "QC-61", "QC-62", "QC-63"}
+ADDED = {"QC-16", "QC-45", "QC-46", "QC-47", "QC-48", "QC-49", "QC-50"} | {"QC-60", "QC-61", "QC-62", "QC-63"}
 
 
 def test_every_contract_of_the_design_is_there() -> None:
@@ -34,6 +34,8 @@ def test_every_contract_of_the_design_is_there() -> None:
 def test_every_field_that_a_contract_serves_is_in_the_schema(contract: Contract) -> None:
     assert len(set(contract.fields)) == len(contract.fields)
     for coordinate in contract.fields:
+        if coordinate == "/graphql":  # every request, whatever it asks for
+            continue
         type_name, field_name = coordinate.split(".")
         parent = SCHEMA.get_type(type_name)
         assert isinstance(parent, graphql.GraphQLObjectType), coordinate

@@ -9,7 +9,8 @@ import pytest
 
 from loaders.contract import QueryContract, WriteContract
 from loaders.contracts import CONTRACTS
-from loaders.table.operations import Put, Query, Transact
+from loaders.table.operations import Action, Put, Query, Transact
+from loaders.table.updates import Update
 from tests.contracts import (
     rendered_bookings,
     rendered_calendar,
@@ -24,6 +25,7 @@ from tests.contracts import (
     rendered_owners,
     rendered_placed_lockers,
     rendered_places,
+    rendered_rates,
     rendered_reads,
     rendered_repairs,
     rendered_reservations,
@@ -49,8 +51,9 @@ MODULES = (
     rendered_cancellations,
     rendered_calendar,
     rendered_keys,
+    rendered_rates,
 )
-CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
+CASES: dict[str, tuple[Operation | Update, dict[str, Any]]] = {
     name: case for module in MODULES for name, case in module.CASES.items()
 }
 WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]
@@ -81,6 +84,10 @@ def test_every_step_that_a_write_names_is_rendered_as_its_rule_says(contract: Wr
             for step in operation.steps:
                 assert (step.action, step.condition) == (rules[step.name].action, rules[step.name].condition)
                 rendered.add(step.name)
+        if isinstance(operation, Update) and operation.contract == contract.id:
+            (rule,) = [rule for rule in contract.steps if rule.condition == operation.condition]
+            assert rule.action is Action.UPDATE
+            rendered.add(rule.name)
     assert rendered == set(rules)
 
 

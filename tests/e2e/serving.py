@@ -32,7 +32,7 @@ class Server:
         with self._out.open("w") as out, self._err.open("w") as err:
             self.process = subprocess.Popen(
                 [COMMAND, "serve"],
-                env=os.environ | {"SMARTLOCKER_PORT": "0"} | settings,
+                env=os.environ | {"SMARTLOCKER_PORT": "0", "SMARTLOCKER_DRAIN_SECONDS": "0"} | settings,
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -37,6 +37,7 @@ UNKNOWN_HASH = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
 NEVER_RAN: list[tuple[str, int, dict[str, Any]]] = [
     ("GRAPHQL_PARSE_FAILED", 400, {"query": "{"}),
     ("GRAPHQL_VALIDATION_FAILED", 400, {"query": "{ unknown }"}),
+    ("QUERY_TOO_COMPLEX", 400, {"query": "{ " + "__typename " * 11 + "}"}),
     ("BAD_USER_INPUT", 400, {"query": OWNER, "variables": {"id": None}}),
     ("BAD_USER_INPUT", 400, {"query": OWNER, "variables": {"id": "ada"}, "operationName": "Unknown"}),
     ("QUERY_TOO_COMPLEX", 400, {"query": ALL_EVENTS}),
@@ -175,8 +176,14 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
     user_errors = {code: status for code, status, _, _ in REFUSED}
     graphql_errors = {code: status for code, status, _ in NEVER_RAN + FAILED}
     assert documented("User errors") == user_errors
-    # One depends on a setting and is met in test_documents, the others on who asks: they are met above and below.
-    others = {"FORBIDDEN": 403, "PERSISTED_QUERY_NOT_SUPPORTED": 400, "UNAUTHENTICATED": 401}
+    # These depend on settings, or on who asks: they are met here, in test_documents, test_rates and test_deadlines.
+    others = {
+        "FORBIDDEN": 403,
+        "PERSISTED_QUERY_NOT_SUPPORTED": 400,
+        "UNAUTHENTICATED": 401,
+        "RATE_LIMITED": 429,
+        "TIMEOUT": 504,
+    }
     assert documented("GraphQL errors") == graphql_errors | others
 
 

@@ -82,11 +82,11 @@ async def test_a_small_answer_and_a_small_refusal_are_not_compressed(acme: httpx
 
 
 async def test_errors_over_1_kb_are_compressed_too(acme: httpx.AsyncClient) -> None:
-    query = "{ " + " ".join(f"unknown{number}" for number in range(30)) + " }"
+    query = "{ " + " ".join(f"unknown{number}" for number in range(10)) + " }"
     accept = {"Accept-Encoding": "gzip", "Accept": "application/graphql-response+json"}
     response, body = await raw(acme, query, **accept)
     assert (response.status_code, response.headers["content-encoding"]) == (400, "gzip")
-    assert len(json.loads(gzip.decompress(body))["errors"]) == 30
+    assert len(json.loads(gzip.decompress(body))["errors"]) == 10
 
 
 @pytest.mark.parametrize("coding", ["br", "gzip"])

@@ -57,8 +57,22 @@ def test_a_contract_that_keeps_the_principles_can_be_made(kind: type[Any], good:
     assert kind(**good).id == good["id"]
 
 
+@pytest.mark.parametrize(("kind", "good"), KINDS[:2])
+def test_no_read_may_update(kind: type[Any], good: dict[str, Any]) -> None:
+    with pytest.raises(ContractError, match=r"may not use UpdateItem$"):
+        kind(**{**good, "operation": "UpdateItem"})
+
+
+def test_an_update_without_a_transaction_costs_its_size_once_for_each_step_that_is_tried() -> None:
+    rules = tuple(
+        StepRule(name=name, action=Action.UPDATE, key=keys.locker, condition="#a = :a") for name in ("first", "second")
+    )
+    plain = {**WRITE, "operation": "UpdateItem", "steps": rules, "item_bytes": 300}
+    assert [WriteContract(**{**plain, "most_steps": most}).write_units for most in (1, 2)] == [1, 2]
+
+
 @pytest.mark.parametrize(("kind", "good"), KINDS)
-@pytest.mark.parametrize("operation", ["Scan", "ExecuteStatement", "DeleteItem", "UpdateItem", "BatchWriteItem", ""])
+@pytest.mark.parametrize("operation", ["Scan", "ExecuteStatement", "DeleteItem", "BatchWriteItem", ""])
 def test_no_contract_may_scan_or_use_an_operation_that_is_not_its_kinds(
     kind: type[Any], good: dict[str, Any], operation: str
 ) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from loaders.table.operations import Action, BatchGet, Between, Get, Key, Prefix, Put, Query, Step, Transact
+from loaders.table.updates import Update
 
 KEY = Key("LOCKER#l1", "META")
 WIRE_KEY = {"PK": {"S": "LOCKER#l1"}, "SK": {"S": "META"}}
@@ -172,3 +173,17 @@ def test_every_transaction_has_a_token_of_its_own_that_dynamodb_takes() -> None:
     tokens = {Transact("QC-06", ()).token for _ in range(100)}
     assert len(tokens) == 100
     assert all(str(UUID(token)) == token and len(token) <= 36 for token in tokens)
+
+
+def test_an_update_adds_to_what_is_there_and_sets_the_rest_under_its_condition() -> None:
+    update = Update("QC-50", KEY, {"expiresAt": 9}, "#count < :most", {":most": 5}, {"count": 2})
+    assert update.render("T") == {
+        "TableName": "T",
+        "Key": WIRE_KEY,
+        "UpdateExpression": "SET #expiresAt = :expiresAt, #count = #count + :countAdded",
+        "ConditionExpression": "#count < :most",
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        "ReturnValues": "ALL_NEW",
+        "ExpressionAttributeNames": {"#count": "count", "#expiresAt": "expiresAt"},
+        "ExpressionAttributeValues": {":most": {"N": "5"}, ":expiresAt": {"N": "9"}, ":countAdded": {"N": "2"}},
+    }

@@ -118,6 +118,14 @@ def test_table_create_makes_the_table_once(run: Callable[..., Result], store_url
     assert run("table", "create", **settings) == Result(0, "table made-by-command is there already\n", "")
 
 
+async def test_a_table_that_was_made_clears_away_what_has_expired(
+    run: Callable[..., Result], store_url: str, plain_client: Any
+) -> None:
+    await asyncio.to_thread(run, "table", "create", endpoint_url=store_url, table_name="made-to-expire")
+    answer = await plain_client.describe_time_to_live(TableName="made-to-expire")
+    assert answer["TimeToLiveDescription"] == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expiresAt"}
+
+
 def test_table_create_without_an_endpoint_makes_it_in_the_data_directory(
     run: Callable[..., Result], tmp_path: Path
 ) -> None:

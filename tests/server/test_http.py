@@ -214,6 +214,7 @@ async def test_a_body_may_have_256_kilobytes_and_no_byte_more(ada: httpx.AsyncCl
 
 
 NOT_JSON = "The request is not valid JSON."
+TOO_DEEP = "The request's JSON may be 32 levels deep at most."
 NO_OBJECT = "The request must be a JSON object."
 NO_BATCH = "Batching is off: send one request at a time, as a JSON object."
 NO_QUERY = "query must be a GraphQL document, or documentId the id of one that is known here."
@@ -235,8 +236,10 @@ NO_HASH = "extensions.persistedQuery must have a version and a sha256Hash."
         (b'{"query": "\xff"}', NOT_JSON),
         (b'{"query": "\\ud800"}', NOT_JSON),
         (b'{"query": "{ __typename }"} {}', NOT_JSON),
-        (b"[" * 100_000, NOT_JSON),
-        (b'{"query": "{ __typename }", "variables": ' + b'{"a":' * 2000 + b"1" + b"}" * 2000 + b"}", NOT_JSON),
+        (b"[" * 100_000, TOO_DEEP),
+        (b'{"variables": ' + b"[" * 31 + b"]" * 31 + b"}", NO_VARIABLES),
+        (b'{"variables": ' + b"[" * 32 + b"]" * 32 + b"}", TOO_DEEP),
+        (b'{"query": "{ __typename }", "variables": ' + b'{"a":' * 2000 + b"1" + b"}" * 2000 + b"}", TOO_DEEP),
         (b"null", NO_OBJECT),
         (b'"{ __typename }"', NO_OBJECT),
         (b"1", NO_OBJECT),

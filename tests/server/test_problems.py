@@ -18,8 +18,10 @@ from loaders.table.client import Connection
 from resolvers.schema import build_schema
 from server.app import create_app
 from server.documents import Documents
+from server.gate import Gate
 from server.http import GraphQLEndpoint
 from server.incoming import RefusedError
+from server.limits import RequestLimits
 from server.problems import describe_errors, request_error
 from server.settings import Settings
 from tests.api import CREATE_OWNER, unchanged
@@ -40,6 +42,7 @@ LOCKER = '{ locker(lockerId: "l1") { lockerId status } }'
 RENAME = """mutation {
   renameLocker(input: { lockerId: "l1", alias: "B", expectedVersion: 1 }) { locker { alias } userErrors { code } }
 }"""
+GATE, LIMITS = Gate(["*"], []), RequestLimits(10, 1, None)
 SECRET = "s3cret-token"  # noqa: S105  # stands for what must never be shown
 
 
@@ -190,7 +193,7 @@ async def test_a_store_that_nobody_listens_for_is_unavailable_while_the_health_c
     transport = httpx.ASGITransport(app=app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://smartlocker", timeout=60) as client,
+        httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
     ):
         response = await client.post("/graphql", json={"query": LOCKER})
         (error,) = response.json()["errors"]
@@ -288,7 +291,9 @@ async def test_who_asks_is_known_before_the_body_is_read() -> None:
         sent.append(message)
 
     documents = Documents({}, only_trusted=False, most_kept=0)
-    endpoint = GraphQLEndpoint(build_schema(), nobody, never, lambda: "id1", documents, "everyone")
+    endpoint = GraphQLEndpoint(
+        build_schema(), nobody, never, lambda: "id1", documents, "everyone", GATE, LIMITS, shows_graphiql=False
+    )
     headers = [(b"content-type", b"application/json"), (b"accept", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
     await endpoint(scope, receive, send)
@@ -305,7 +310,9 @@ async def test_a_failure_outside_the_schema_is_masked_too(accept: str, caplog: p
         raise RuntimeError(SECRET)
 
     documents = Documents({}, only_trusted=False, most_kept=0)
-    endpoint = GraphQLEndpoint(build_schema(), anybody, broken, lambda: "id1", documents, "everyone")
+    endpoint = GraphQLEndpoint(
+        build_schema(), anybody, broken, lambda: "id1", documents, "everyone", GATE, LIMITS, shows_graphiql=False
+    )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=endpoint), base_url="http://smartlocker") as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers={"Accept": accept})
     assert response.status_code == 500

@@ -1,0 +1,99 @@
+"""From a document's text to what is run: parsed within its limits, validated, and kept once it has proved valid."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from graphql import validate
+from strawberry.extensions import SchemaExtension
+from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
+from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
+
+from domain.errors import ForbiddenError
+from domain.principal import DEVELOPMENT_ADMIN
+from resolvers.limits import introspects, parse_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphql import DocumentNode
+
+    from resolvers.limits import DocumentLimits
+
+__all__ = ["Checked", "ValidDocuments"]
+
+_MOST_ERRORS = 10
+_MOST_KEPT = 256
+
+
+class ValidDocuments:
+    """The documents that have proved valid, by their text; the one unused for longest goes first."""
+
+    def __init__(self) -> None:
+        self._documents: OrderedDict[str, DocumentNode] = OrderedDict()
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._documents
+
+    def get(self, text: str) -> DocumentNode | None:
+        """The document, if it is known."""
+        if text in self._documents:
+            self._documents.move_to_end(text)
+        return self._documents.get(text)
+
+    def put(self, text: str, document: DocumentNode) -> None:
+        """Keeps a document."""
+        self._documents[text] = document
+        if len(self._documents) > _MOST_KEPT:
+            self._documents.popitem(last=False)
+
+
+class Checked(SchemaExtension):
+    """Parses and validates in the framework's place, for one request.
+
+    Args:
+        known: what was valid before is valid again.
+        limits: what a document may have.
+        is_guarded: whether strangers may learn nothing of the schema.
+    """
+
+    def __init__(self, known: ValidDocuments, limits: DocumentLimits, *, is_guarded: bool) -> None:
+        self._known = known
+        self._limits = limits
+        self._is_guarded = is_guarded
+
+    def on_parse(self) -> Iterator[None]:
+        """Refuses what is too much before anything else looks at it."""
+        context = self.execution_context
+        text = context.query or ""
+        context.graphql_document = self._known.get(text) or parse_within(text, self._limits)
+        yield
+
+    def on_validate(self) -> Iterator[None]:
+        """Tells few errors: finding each of very many takes longer than any client reads."""
+        context = self.execution_context
+        text, document = context.query or "", context.graphql_document
+        assert document is not None  # noqa: S101  # parsing comes first
+        if self._is_guarded and self._is_stranger and introspects(document):
+            raise ForbiddenError("The schema is shown to nobody unknown.")
+        if text in self._known:
+            context.pre_execution_errors = []
+        else:
+            rules = (*context.validation_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+            context.pre_execution_errors = validate(
+                context.schema._schema,  # noqa: SLF001  # as the framework's own validation does
+                document,
+                rules,
+                max_errors=_MOST_ERRORS,
+                hide_suggestions=self._is_guarded,
+            )
+            if not context.pre_execution_errors:
+                self._known.put(text, document)
+        yield
+
+    @property
+    def _is_stranger(self) -> bool:
+        """Whether nobody's credentials were checked."""
+        principal = self.execution_context.context.principal
+        return principal is None or principal is DEVELOPMENT_ADMIN

@@ -1,0 +1,48 @@
+"""Who may talk to this server from a browser: the Host that a request names, the Origin that it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from server.incoming import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.requests import Request
+
+__all__ = ["Gate"]
+
+_ANY = "*"
+
+
+class Gate:
+    """Refuses a name that is not this server's, as in DNS rebinding, and pages of other origins.
+
+    Args:
+        hosts: the names of this server, without a port; `*` is any name.
+        origins: from which other origins pages may ask.
+    """
+
+    def __init__(self, hosts: Iterable[str], origins: Iterable[str]) -> None:
+        self._hosts = {name.lower() for name in hosts}
+        self._origins = {origin.lower() for origin in origins}
+
+    def check(self, request: Request) -> None:
+        """Raises RefusedError where the request is not for here, or comes from a foreign page."""
+        host = request.headers.get("host", "").lower()
+        if _ANY not in self._hosts and _name(host) not in self._hosts:
+            raise RefusedError(403, "This server has another name: see SMARTLOCKER_ALLOWED_HOSTS.", "FORBIDDEN")
+        origin = request.headers.get("origin")
+        if origin is None or origin.lower() in self._origins:
+            return
+        # By name alone: behind a proxy that ends TLS, only the browser knows the scheme.
+        if urlsplit(origin.lower()).netloc != host:
+            raise RefusedError(403, "Pages of this origin may not ask: see SMARTLOCKER_CORS_ORIGINS.", "FORBIDDEN")
+
+
+def _name(host: str) -> str:
+    """A host without its port; an IPv6 address is in brackets, with colons of its own."""
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

@@ -1,0 +1,96 @@
+"""What a request may take of this server: its time, its place among others, its caller's budget."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from server.incoming import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from resolvers.plan import Plan
+    from server.rates import Rates
+
+__all__ = ["RequestBudget", "RequestLimits"]
+
+
+class RequestLimits:
+    """Counts the requests that run, and ends those that run too long.
+
+    Args:
+        seconds: how long a request may take, from its header to its answer.
+        most_running: how many may run at the same time; whoever still sends its body, or idles, is not running.
+        rates: where budgets are kept; None where nobody has one.
+    """
+
+    def __init__(self, seconds: float, most_running: int, rates: Rates | None) -> None:
+        self._seconds = seconds
+        self._most_running = most_running
+        self._rates = rates
+        self._running = 0
+
+    @asynccontextmanager
+    async def deadline(self) -> AsyncIterator[None]:
+        """Ends what is inside when its time is over."""
+        timeout = asyncio.timeout(self._seconds)
+        try:
+            async with timeout:
+                yield
+        except TimeoutError as error:
+            if not timeout.expired():
+                raise
+            message = (
+                f"The request took more than {self._seconds:g} s and was given up. Whether a mutation was done is not "
+                "known: sent again with the same id, it has one effect."
+            )
+            raise RefusedError(504, message, "TIMEOUT") from error
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place among those that run; refused at once where there is none, since a queue would only grow."""
+        if self._running >= self._most_running:
+            raise RefusedError(
+                503, "Too many requests run here already: try again in a moment.", "UNAVAILABLE", {"Retry-After": "1"}
+            )
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+
+    def budget(self, subject: str) -> RequestBudget:
+        """What one request takes of its caller's budget."""
+        return RequestBudget(self._rates, subject)
+
+
+class RequestBudget:
+    """Charges one request to its caller, and remembers what to tell of that in the answer."""
+
+    def __init__(self, rates: Rates | None, subject: str) -> None:
+        self._rates = rates
+        self._subject = subject
+        self.told: dict[str, Any] = {}
+
+    async def charge(self, plan: Plan | None) -> None:
+        """Takes what a plan always needs of the store, one unit at least; without a plan it is one.
+
+        Raises:
+            RefusedError: where there is not enough left.
+        """
+        if self._rates is None:
+            return
+        state = await self._rates.take(self._subject, 1 if plan is None else max(1, plan.expected_units))
+        self.told = {
+            "rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}
+        }
+        if state.retry_seconds:
+            raise RefusedError(
+                429,
+                f"The budget is spent: there is enough of it again in {state.retry_seconds} s.",
+                "RATE_LIMITED",
+                {"Retry-After": str(state.retry_seconds)},
+                self.told,
+            )

@@ -1,0 +1,112 @@
+"""HTTP/1.1 with deadlines: uvicorn by itself waits for ever for a client that sends or reads slowly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["HEADER_BYTES", "DeadlineProtocol"]
+
+HEADER_BYTES: Final = 16 * 1024
+_HEADER_SECONDS: Final = 5
+_BODY_SECONDS: Final = 10
+_READING_SECONDS: Final = 10
+_PARTING_SECONDS: Final = 1
+# The parser checks a header's size between one piece and the next.
+_PIECE_BYTES: Final = 1024
+_TOO_LARGE: Final = b"The header may have 16 KB at most."
+
+
+class DeadlineProtocol(H11Protocol):
+    """Closes a connection whose header, body or reading of the answer takes too long."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Waits for a first request."""
+        super().connection_made(transport)
+        self._sending: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
+        self._phase: object = None
+        self._is_refused = False
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Takes a header in small pieces, the rest as it comes."""
+        if self.timeout_keep_alive_task is not None:
+            self._phase = None  # after a pause, the next header has its whole time
+        while data and not self._is_refused and not self.transport.is_closing():
+            size = _PIECE_BYTES if self.conn.their_state is h11.IDLE else len(data)
+            super().data_received(data[:size])
+            data = data[size:]
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Waits for the client to read it, and for a next request."""
+        super().on_response_complete()
+        if self.transport.get_write_buffer_size():
+            self._wait_for_reader()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as we write."""
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        """It has read on."""
+        super().resume_writing()
+        self._forget_reader()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Waits for nothing any more."""
+        self._forget_sender()
+        self._forget_reader()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Tells a header that is too large from one that is wrong."""
+        if len(self.conn.trailing_data[0]) <= HEADER_BYTES:
+            super().send_400_response(msg)
+            return
+        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")]
+        for event in (h11.Response(status_code=431, headers=headers), h11.Data(data=_TOO_LARGE), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        # Closing at once, with more of the header on its way, would take the answer back before it is read.
+        self._is_refused = True
+        self.transport.write_eof()
+        self._forget_sender()
+        self._sending = self.loop.call_later(_PARTING_SECONDS, self.transport.abort)
+
+    def _watch(self) -> None:
+        """Begins a new wait whenever the client has come to another part of its request."""
+        phase = self.conn.their_state
+        if phase is self._phase or self._is_refused:
+            return
+        self._phase = phase
+        self._forget_sender()
+        seconds = {h11.IDLE: _HEADER_SECONDS, h11.SEND_BODY: _BODY_SECONDS}.get(phase)
+        if seconds is not None:
+            self._sending = self.loop.call_later(seconds, self.transport.abort)
+
+    def _wait_for_reader(self) -> None:
+        if self._reading is None:
+            self._reading = self.loop.call_later(_READING_SECONDS, self._give_up_on_reader)
+
+    def _give_up_on_reader(self) -> None:
+        self._reading = None
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+
+    def _forget_sender(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+
+    def _forget_reader(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None

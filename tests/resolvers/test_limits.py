@@ -1,0 +1,170 @@
+"""What a document may have: at the limit it runs, one above it is refused, and nothing reaches the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import get_introspection_query
+
+from resolvers.documents import ValidDocuments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+
+DEEP = """{ owner(ownerId: "a") { lockers { nodes { owner { lockers { nodes { owner { lockers { nodes {
+  %s } } } } } } } } } }"""
+
+
+def aliases(count: int) -> str:
+    return "{ " + " ".join(f"a{number}: __typename" for number in range(count)) + " }"
+
+
+def directives(count: int) -> str:
+    return "{ __typename " + "@include(if: true) " * count + "}"
+
+
+def roots(count: int) -> str:
+    return "{ ...F } fragment F on Query { ... { " + "__typename " * count + "} }"
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("{ " + "__typename " * 1000 + "}", "Document contains more than 1000 tokens."),
+        ("#\n" * 1001 + "{ __typename }", "Document contains more than 1000 comments."),
+        ("{ __typename }" + " " * 32755, "The document has 32769 characters: 32768 are the most."),
+        ("{" + "a {" * 250 + "a" + "}" * 251, "Document is nested too deeply."),
+        (DEEP % "owner { name }", "The document has 11 levels of fields: 10 are the most."),
+        (aliases(16), "The document has 16 aliases: 15 are the most."),
+        (directives(51), "The document has 51 directives: 50 are the most."),
+        (roots(11), "The document has 11 fields of the operation itself: 10 are the most."),
+        (
+            '{ owner(ownerId: "a") { ' + "name ... { name } " * 11 + "} }",
+            "The document has 22 fields 'name' in one selection: 20 are the most.",
+        ),
+        (
+            '{ __schema { types { name } } a: __schema { types { name } } __type(name: "ID") { name } }',
+            "The document has 3 introspections: 2 are the most.",
+        ),
+        (
+            "{ __schema { types { fields { type {" + " ofType {" * 12 + " name " + "}" * 16 + " }",
+            "The document has 16 levels of introspection: 15 are the most.",
+        ),
+    ],
+    ids=["tokens", "comments", "characters", "nesting", "depth", "aliases", "directives", "roots", "repeats",
+         "introspections", "introspected depth"],
+)  # fmt: skip
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+async def test_a_document_above_a_limit_is_refused_and_nothing_runs(
+    api: Api, wire: Wire, document: str, message: str, accept: str
+) -> None:
+    response = await api.client.post("/graphql", json={"query": document}, headers={"Accept": accept})
+    (error,) = response.json()["errors"]
+    assert error["message"] == message
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("QUERY_TOO_COMPLEX", 400)
+    assert response.status_code == (200 if accept == "application/json" else 400)
+    assert "data" not in response.json()
+    assert not wire.calls
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "{ " + "__typename " * 10 + "#\n" * 1000 + "}",
+        "{ __typename }" + " " * 32754,
+        DEEP % "alias",
+        '{ owner(ownerId: "a") { ' + " ".join(f"a{number}: name" for number in range(15)) + " } }",
+        "{ " + "... @include(if: true) { " * 49 + "__typename @skip(if: false) " + "} " * 50,
+        roots(10),
+        '{ owner(ownerId: "a") { ' + "name ... { name } " * 10 + "} }",
+        get_introspection_query(
+            specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
+        ),
+    ],
+)
+async def test_a_document_at_its_limits_runs(api: Api, document: str) -> None:
+    answer = await api.send(document)
+    assert "data" in answer, answer
+
+
+async def test_aliases_count_wherever_they_stand(open_api: Opener) -> None:
+    document = '{ a: owner(ownerId: "a") { b: name ...F ... { c: name } } } fragment F on Owner { d: name }'
+    async with open_api(max_aliases=4) as api:
+        assert "data" in await api.send(document)
+    async with open_api(max_aliases=3) as api:
+        (error,) = (await api.send(document))["errors"]
+        assert error["message"] == "The document has 4 aliases: 3 are the most."
+
+
+async def test_directives_count_wherever_they_stand(open_api: Opener) -> None:
+    document = (
+        """query ($v: Boolean! @a) @a { ...F @a ... @a { __typename @a } } fragment F on Query @a { __typename @a }"""
+    )
+    async with open_api(max_directives=6) as api:
+        (error,) = (await api.send(document))["errors"]
+        assert error["message"] == "The document has 7 directives: 6 are the most."
+
+
+async def test_every_limit_can_be_set(open_api: Opener) -> None:
+    for setting, document in (
+        ("max_tokens", "{ __typename __typename __typename }"),
+        ("max_depth", '{ owner(ownerId: "a") { lockers { nodes { owner { name } } } } }'),
+        ("max_directives", directives(4)),
+        ("max_root_fields", "{ " + "__typename " * 4 + "}"),
+    ):
+        async with open_api(**{setting: 3}) as api:
+            (error,) = (await api.send(document))["errors"]
+            assert error["extensions"]["code"] == "QUERY_TOO_COMPLEX", setting
+    async with open_api(max_tokens=2000, max_aliases=100, max_root_fields=100) as api:
+        assert len(await api.run(aliases(100))) == 100
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "{ ...A } fragment A on Query { ...A }",
+        "{ ...A } fragment A on Query { ...B } fragment B on Query { ...C } fragment C on Query { ...A }",
+        'fragment A on Owner { lockers { nodes { owner { ...A } } } } { owner(ownerId: "a") { ...A } }',
+    ],
+)
+async def test_a_circle_of_fragments_is_refused(api: Api, wire: Wire, document: str) -> None:
+    answer = await api.send(document)
+    assert answer["errors"][0]["extensions"]["code"] in {"GRAPHQL_VALIDATION_FAILED", "QUERY_TOO_COMPLEX"}
+    assert not wire.calls
+
+
+async def test_of_very_many_errors_a_few_are_told(api: Api) -> None:
+    answer = await api.send("{ " + " ".join(f"unknown{number}" for number in range(10)) + " ...F }")
+    assert len(answer["errors"]) == 11
+    assert answer["errors"][-1]["message"].startswith("Too many validation errors")
+
+
+async def test_only_documents_that_proved_valid_are_kept(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[str] = []
+    put = ValidDocuments.put
+
+    def note(self: ValidDocuments, text: str, document: Any) -> None:
+        kept.append(text)
+        put(self, text, document)
+
+    monkeypatch.setattr(ValidDocuments, "put", note)
+    for document in ("{", "{ unknown }", aliases(16), "{ __typename }", "{ __typename }"):
+        await api.send(document)
+    assert kept == ["{ __typename }"]
+
+
+async def test_the_documents_that_are_kept_are_bounded() -> None:
+    known = ValidDocuments()
+    document: Any = object()
+    for number in range(300):
+        known.put(str(number), document)
+        known.get("0")
+    assert "0" in known
+    assert [str(number) in known for number in (44, 45, 299)] == [False, True, True]

@@ -1,0 +1,165 @@
+"""Rate limits over HTTP: each caller has a budget, whoever keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.principal import DEVELOPMENT_ADMIN
+from domain.rates import Budget
+from server import app, rates
+from server.rates import ProcessRates
+from tests.wire import Answer, Lose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    import httpx
+
+    from tests.api import Api
+    from tests.conftest import Clock
+    from tests.wire import Wire
+
+    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+
+QUERY = "{ __typename }"
+BOTH = pytest.mark.parametrize("store", ["process", "table"])
+
+
+async def ask(api: Api, query: str = QUERY, accept: str = "application/json") -> httpx.Response:
+    return await api.client.post("/graphql", json={"query": query}, headers={"Accept": accept})
+
+
+async def test_without_a_limit_an_answer_says_nothing_of_one(api: Api) -> None:
+    assert (await ask(api)).json() == {"data": {"__typename": "Query"}}
+
+
+@BOTH
+async def test_an_answer_tells_what_is_left_of_the_budget(open_api: Opener, clock: Clock, store: str) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store=store) as api:
+        for remaining in (9, 8, 7):
+            answer = (await ask(api)).json()
+            assert answer["data"] == {"__typename": "Query"}
+            state = {"limit": 10, "remaining": remaining, "resetSeconds": 10 - remaining}
+            assert answer["extensions"] == {"rateLimit": state}
+        clock.move(seconds=2)
+        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] == 8
+        clock.move(hours=1)
+        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] == 9
+
+
+@BOTH
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+async def test_a_budget_that_is_spent_refuses_until_there_is_enough(
+    open_api: Opener, wire: Wire, clock: Clock, store: str, accept: str
+) -> None:
+    async with open_api(rate_limit_units=30, rate_limit_burst=2, rate_limit_store=store) as api:
+        await ask(api)
+        await ask(api)
+        wire.reset()
+        refused = await ask(api, '{ owner(ownerId: "ada") { name } }', accept)
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
+        assert refused.headers["content-type"] == f"{accept}; charset=utf-8"
+        assert error["message"] == "The budget is spent: there is enough of it again in 2 s."
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("RATE_LIMITED", 429)
+        assert refused.json()["extensions"] == {"rateLimit": {"limit": 2, "remaining": 0, "resetSeconds": 4}}
+        assert "data" not in refused.json()
+        assert not wire.of("GetItem")
+        clock.move(seconds=1.999)
+        assert (await ask(api)).status_code == 429
+        clock.move(seconds=0.001)
+        assert (await ask(api)).status_code == 200
+        assert (await ask(api)).status_code == 429
+
+
+@BOTH
+async def test_a_request_that_cannot_be_run_is_paid_for_too(open_api: Opener, store: str) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=5, rate_limit_store=store) as api:
+        answer = (await ask(api, "{ unknown }")).json()
+        assert answer["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
+        assert answer["extensions"]["rateLimit"]["remaining"] == 4
+
+
+@BOTH
+async def test_health_checks_cost_nothing(open_api: Opener, store: str) -> None:
+    async with open_api(rate_limit_units=1, rate_limit_store=store) as api:
+        for _ in range(10):
+            assert (await api.client.get("/health")).status_code == 200
+            assert (await api.client.get("/ready")).status_code == 200
+        assert (await ask(api)).status_code == 200
+
+
+@BOTH
+async def test_each_caller_has_a_budget_of_its_own(
+    open_api: Opener, monkeypatch: pytest.MonkeyPatch, store: str
+) -> None:
+    async with open_api(rate_limit_units=1, rate_limit_store=store) as api:
+        assert (await ask(api)).status_code == 200
+        assert (await ask(api)).status_code == 429
+        # As large and as odd as the subject of a token may be.
+        monkeypatch.setattr(app, "DEVELOPMENT_ADMIN", replace(DEVELOPMENT_ADMIN, subject="#\x00é" * 1000))
+        assert (await ask(api)).status_code == 200
+        assert (await ask(api)).status_code == 429
+
+
+@BOTH
+async def test_requests_at_once_never_get_more_than_the_budget(open_api: Opener, store: str) -> None:
+    async with open_api(rate_limit_units=7, rate_limit_store=store) as api:
+        answers = await asyncio.gather(*(ask(api) for _ in range(40)))
+    given = [answer.status_code for answer in answers].count(200)
+    assert given == 7 if store == "process" else 0 < given <= 7
+
+
+async def test_two_servers_share_one_budget_in_the_table(open_api: Opener, dump: Callable[[], Any], wire: Wire) -> None:
+    shared = {"rate_limit_units": 20, "rate_limit_store": "table"}
+    async with open_api(**shared) as first, open_api(**shared) as second:
+        answers = await asyncio.gather(*(ask(api) for _ in range(30) for api in (first, second)))
+    # A call that a busy machine had to send twice is paid for twice, so the store's own count is the exact one.
+    assert len([call for call in wire.calls if call.status == 200]) == 20
+    given = [answer.json()["extensions"]["rateLimit"]["remaining"] for answer in answers if answer.status_code == 200]
+    assert len(given) == len(set(given)) <= 20
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert set(wire.operations) == {"UpdateItem"}
+    ((key, item),) = (await dump()).items()
+    assert key[0].startswith("RATE#")
+    assert "development" not in str(item)
+    assert item["expiresAt"] == 1772366400 + 61
+
+
+async def test_a_budget_in_the_process_is_not_shared(open_api: Opener, wire: Wire) -> None:
+    async with open_api(rate_limit_units=1) as first, open_api(rate_limit_units=1) as second:
+        assert [(await ask(api)).status_code for api in (first, second, first, second)] == [200, 200, 429, 429]
+    assert not wire.calls
+
+
+async def test_an_answer_of_the_table_that_is_lost_is_paid_for_and_never_too_little(
+    open_api: Opener, wire: Wire
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store="table") as api:
+        await ask(api)
+        lost = iter([Lose()])
+        wire.fault = lambda _: next(lost, None)
+        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] in {7, 8}
+
+
+async def test_a_table_that_does_not_answer_lets_nobody_through(open_api: Opener, wire: Wire) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_store="table") as api:
+        wire.fault = lambda _: Answer.error("ThrottlingException")
+        refused = await ask(api, '{ owner(ownerId: "ada") { name } }')
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, error["extensions"]["code"]) == (503, "UNAVAILABLE")
+        assert set(wire.operations) == {"UpdateItem"}
+
+
+async def test_the_memory_for_callers_is_bounded_and_forgets_who_was_unseen_for_longest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rates, "_MOST_SUBJECTS", 2)
+    limiter = ProcessRates(Budget(per_minute=1, burst=1), lambda: 0)
+    assert [(await limiter.take(who, 1)).retry_seconds for who in "abac"] == [0, 0, 60, 0]
+    assert [(await limiter.take(who, 1)).retry_seconds for who in "acb"] == [60, 60, 0]
