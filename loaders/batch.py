@@ -29,11 +29,11 @@ from loaders import keys
 from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20, QC_31, QC_41
 from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, BOOKING, LOCATION, LOCKER, OWNER, RESERVATION
 from loaders.reads import latest_event
-from loaders.table.recording import ASKED_BY, asked_by
+from loaders.table.recording import ASKED_BY, Batch, asked_by, batched
 from loaders.writes.timeline import repaired_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, Self
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from loaders.contract import GetContract
     from loaders.items import Codec
     from loaders.table.operations import Key
+    from loaders.table.recording import Recorder
 
 __all__ = [
     "ActiveReservationByLockerLoader",
@@ -66,10 +67,23 @@ class AskedLoader(DataLoader[K, T | None], Generic[K, T]):
     A batch runs on behalf of all who asked, though only in the context of the first of them.
     """
 
-    def __init__(self, backend: Backend, *, traced: bool) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._askers: dict[K, list[str]] | None = {} if traced else None
+        self._askers: dict[K, list[str]] | None = None
         super().__init__()
+
+    def watch(self, name: str, recorder: Recorder) -> None:
+        """From here on notes who asks, and tells a recorder of every batch under the loader's name."""
+        askers: dict[K, list[str]] = {}
+        self._askers = askers
+        plain = self.batch_load_fn
+
+        async def watched(ids: list[K]) -> list[T | None]:
+            merged = sum(len(askers.get(entity_id, ())) for entity_id in ids)
+            with batched(Batch(name, len(ids), max(merged, len(ids))), recorder):
+                return await plain(ids)
+
+        self.batch_load_fn = watched
 
     def load(self, key: K) -> asyncio.Future[T | None]:
         """Notes who asks, also for what is read already or on its way."""
@@ -101,13 +115,11 @@ class EntityByIdLoader(AskedLoader[K, T], Generic[K, T]):
 
     max_batch_size = _BATCH_SIZE
 
-    def __init__(
-        self, backend: Backend, contract: GetContract, key: Callable[[K], Key], codec: Codec[T], *, traced: bool
-    ) -> None:
+    def __init__(self, backend: Backend, contract: GetContract, key: Callable[[K], Key], codec: Codec[T]) -> None:
         self._contract = contract
         self._key = key
         self._codec = codec
-        super().__init__(backend, traced=traced)
+        super().__init__(backend)
 
     async def batch_load_fn(self, ids: list[K]) -> list[T | None]:
         """Reads what was asked for; an id that is not there is None."""
@@ -124,8 +136,8 @@ class EntityByIdLoader(AskedLoader[K, T], Generic[K, T]):
 class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
     """The reservation that is active now, from the pointer; one that has ended is mended on the way."""
 
-    def __init__(self, backend: Backend, slots: asyncio.Semaphore, *, traced: bool) -> None:
-        super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER, traced=traced)
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
+        super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER)
         self._slots = slots
 
     async def batch_load_fn(self, ids: list[LockerId]) -> list[Reservation | None]:
@@ -145,9 +157,9 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
 class LatestEventByLockerLoader(AskedLoader[LockerId, AccessEvent]):
     """The newest event of each locker. DynamoDB has no batched Query, so this bounds how many run at once."""
 
-    def __init__(self, backend: Backend, slots: asyncio.Semaphore, *, traced: bool) -> None:
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
         self._slots = slots
-        super().__init__(backend, traced=traced)
+        super().__init__(backend)
 
     async def batch_load_fn(self, ids: list[LockerId]) -> Sequence[AccessEvent | None]:  # type: ignore[override]
         """One Query of Limit 1 for each locker."""
@@ -196,10 +208,13 @@ class Loaders:
 
     def forget(self) -> None:
         """Drops what was read so far: a write may have changed it."""
-        for field in fields(self):
-            loader = getattr(self, field.name)
-            if isinstance(loader, DataLoader):
-                loader.clear_all()
+        for _, loader in self.each():
+            loader.clear_all()
+
+    def each(self) -> Iterator[tuple[str, AskedLoader[Any, Any]]]:
+        """The loaders, each with its name."""
+        members = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return ((name, member) for name, member in members if isinstance(member, AskedLoader))
 
     async def one_of_many(self, reading: Coroutine[Any, Any, T]) -> T:
         """The result of a Query that may be one of very many, when its turn comes."""
@@ -210,19 +225,21 @@ class Loaders:
             reading.close()  # of a request that ended before its turn came
 
 
-def open_loaders(backend: Backend, *, traced: bool = False) -> Loaders:
-    """A fresh set: what one request has read, another never sees."""
+def open_loaders(backend: Backend, recorder: Recorder | None = None) -> Loaders:
+    """A fresh set: what one request has read, another never sees. A recorder is told of every batch."""
     slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
-    return Loaders(
-        locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER, traced=traced),
-        owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER, traced=traced),
-        reservation=EntityByIdLoader(
-            backend, QC_15, lambda place: keys.reservation(*place), RESERVATION, traced=traced
-        ),
-        event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT, traced=traced),
-        location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION, traced=traced),
-        booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING, traced=traced),
-        active_reservation=ActiveReservationByLockerLoader(backend, slots, traced=traced),
-        latest_event=LatestEventByLockerLoader(backend, slots, traced=traced),
+    loaders = Loaders(
+        locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER),
+        owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER),
+        reservation=EntityByIdLoader(backend, QC_15, lambda place: keys.reservation(*place), RESERVATION),
+        event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT),
+        location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION),
+        booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING),
+        active_reservation=ActiveReservationByLockerLoader(backend, slots),
+        latest_event=LatestEventByLockerLoader(backend, slots),
         slots=slots,
     )
+    if recorder is not None:
+        for name, loader in loaders.each():
+            loader.watch(name, recorder)
+    return loaders

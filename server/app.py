@@ -23,10 +23,12 @@ from resolvers.schema import build_schema
 from server.documents import Documents, read_manifest
 from server.graphiql import graphiql_asset
 from server.http import GraphQLEndpoint
+from server.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from opentelemetry.sdk.trace.export import SpanExporter
     from starlette.requests import Request
 
     from loaders.trace import Trace
@@ -45,19 +47,26 @@ def new_id() -> str:
     return str(ULID())
 
 
-def create_app(settings: Settings, connection: Connection, clock: Callable[[], Instant] = utc_now) -> Starlette:
+def create_app(
+    settings: Settings,
+    connection: Connection,
+    clock: Callable[[], Instant] = utc_now,
+    span_exporter: SpanExporter | None = None,
+) -> Starlette:
     """The application on a table that is there."""
     backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
+    trusted = {} if manifest is None else read_manifest(manifest)
+    telemetry = Telemetry(settings, trusted.values(), span_exporter)
     documents = Documents(
-        {} if manifest is None else read_manifest(manifest),
+        trusted,
         only_trusted=settings.trusted_documents == "only",
         most_kept=settings.persisted_queries,
     )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with open_store(connection) as store:
+        async with telemetry.running(), open_store(connection) as store:
             backends.append((store, Backend(store, clock, new_id, settings.longest_reservation)))
             yield
             backends.clear()
@@ -66,12 +75,14 @@ def create_app(settings: Settings, connection: Connection, clock: Callable[[], I
         ((store, backend),) = backends
         if trace is not None:
             backend = replace(backend, store=RecordedStore(store, trace))
-        loaders = open_loaders(backend, traced=trace is not None)
+        loaders = open_loaders(backend, trace)
         return Context(backend, loaders, DEVELOPMENT_ADMIN, settings.page_size, settings.page_size_max, trace)
 
+    endpoint = GraphQLEndpoint(build_schema(), new_context, new_id, documents, settings.explain)
     return Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(build_schema(), new_context, new_id, documents, settings.explain)),
+            Route("/graphql", telemetry.around(endpoint)),
+            *telemetry.routes(),
             Route("/graphql/assets/{name}", graphiql_asset),
             Route("/health", _health),
             Route("/", _home),

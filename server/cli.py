@@ -28,6 +28,7 @@ from resolvers.schema import build_schema
 from server.app import create_app, utc_now
 from server.documentation import access_patterns
 from server.documents import ManifestError
+from server.logs import logging_as
 from server.settings import Settings
 from server.store import connect
 
@@ -150,7 +151,7 @@ def main() -> None:
 
 
 async def _serve(settings: Settings) -> None:
-    with _listen(settings) as listener:
+    with logging_as(settings), _listen(settings) as listener:
         async with connect(settings) as connection:
             if settings.is_embedded:
                 await _prepare(settings, connection)
@@ -158,6 +159,7 @@ async def _serve(settings: Settings) -> None:
             server = _Server(
                 uvicorn.Config(
                     create_app(settings, connection),
+                    log_config=None,
                     log_level=settings.log_level,
                     lifespan="on",
                     access_log=False,  # it would hold what clients put into a URL

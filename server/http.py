@@ -19,6 +19,7 @@ from server.explain import check_explain, extensions_of, trace_of
 from server.graphiql import graphiql_page
 from server.incoming import RefusedError, RequestError, names_a_document, read_operation
 from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
+from server.observation import REQUEST_ID
 from server.problems import describe_errors, internal_message, request_error
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class GraphQLEndpoint:
         """Answers one request."""
         request = Request(scope, receive)
         request_id = self._new_request_id()
+        REQUEST_ID.set(request_id)
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
         try:
@@ -114,8 +116,8 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
-            if trace is not None:
-                answer["extensions"] = extensions_of(operation, trace)
+            if trace is not None and (extensions := extensions_of(operation, trace)):
+                answer["extensions"] = extensions
         return _json(answer, 400 if failed_before and media_type == GRAPHQL else _OK, media_type)
 
 

@@ -48,6 +48,11 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8000, description="The port to listen on; 0 picks one.")
+    profile: Literal["development", "production"] = Field(
+        default="development",
+        description="`development`: whoever comes without credentials is an admin, on loopback alone. `production`: "
+        "everybody needs credentials.",
+    )
     longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = Field(
         default=30,
         description="The longest reservation, in days. Raise it at will; lower it only when no longer reservation is "
@@ -74,6 +79,16 @@ class Settings(BaseSettings):
         default="everyone", description="Who may ask how a request was answered."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
+    log_format: Literal["auto", "readable", "json"] = Field(
+        default="auto", description="How lines of the log are written. `auto`: as JSON in production, else readable."
+    )
+    request_log: Literal["on", "off"] = Field(
+        default="on", description="Whether the log has a line for every request, at the level info."
+    )
+    metrics: Literal["off", "on"] = Field(default="off", description="Whether /metrics has metrics for Prometheus.")
+    tracing: Literal["off", "otlp"] = Field(
+        default="off", description="Whether spans are sent by OTLP, to where the standard OTEL_ variables say."
+    )
 
     @model_validator(mode="after")
     def _check_page_sizes(self) -> Settings:

@@ -42,6 +42,11 @@ DEFAULTS = {
     "persisted_queries": 1000,
     "explain": "everyone",
     "log_level": "info",
+    "profile": "development",
+    "log_format": "auto",
+    "request_log": "on",
+    "metrics": "off",
+    "tracing": "off",
 }
 LOCKERS = 'query ($first: Int) { owner(ownerId: "acme") { lockers(first: $first) { nodes { lockerId } } } }'
 
@@ -108,6 +113,11 @@ def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
         ("persisted_queries", "0", 0),
         ("explain", "admins", "admins"),
         ("log_level", "debug", "debug"),
+        ("profile", "production", "production"),
+        ("log_format", "json", "json"),
+        ("request_log", "off", "off"),
+        ("metrics", "on", "on"),
+        ("tracing", "otlp", "otlp"),
     ],
 )
 def test_a_setting_comes_from_its_variable(
@@ -152,6 +162,11 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
         ("persisted_queries", "100001"),
         ("explain", "somebody"),
         ("log_level", "loud"),
+        ("profile", "staging"),
+        ("log_format", "xml"),
+        ("request_log", "some"),
+        ("metrics", "1"),
+        ("tracing", "jaeger"),
     ],
 )
 def test_a_bad_value_is_refused_by_the_name_of_its_variable(refusal: Callable[..., str], name: str, text: str) -> None:
