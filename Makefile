@@ -21,9 +21,10 @@ lint: .venv/tested
 	$(BIN)/smartlocker schema check
 	$(BIN)/smartlocker contracts check
 
-# Writes what is generated: the schema and the page of access patterns.
+# Writes what is generated: the schema, what the contracts were measured to do, and the page of access patterns.
 docs: .venv/installed
 	$(BIN)/smartlocker schema export
+	$(BIN)/smartlocker contracts measure
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
 
 .venv/installed: requirements.txt pyproject.toml

@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +30,7 @@ from server.app import create_app, utc_now
 from server.documentation import access_patterns
 from server.documents import ManifestError
 from server.logs import logging_as
+from server.measured import MEASURED, MeasurementError, measure, written
 from server.settings import Settings
 from server.store import connect
 
@@ -135,6 +137,20 @@ def contracts_list(
     Console().print(listing)
 
 
+@contracts_app.command("measure")
+def contracts_measure(path: Annotated[Path, typer.Option(help="Where to write it.")] = MEASURED) -> None:
+    """Run a document for each contract on demo data of its own, and write down what it asked of the store."""
+
+    async def work(settings: Settings) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            own = settings.model_copy(update={"endpoint_url": None, "data_dir": Path(directory)})
+            async with connect(own) as connection:
+                await create_table(connection)
+                path.write_text(written(await measure(connection)))
+
+    _run(work(_settings()))
+
+
 @contracts_app.command("check")
 def contracts_check(path: Annotated[Path, typer.Option(help="The page to compare with.")] = _CONTRACTS_PATH) -> None:
     """Fail where the page is not what the contracts say."""
@@ -145,7 +161,7 @@ def main() -> None:
     """Runs the command; what its user can mend is said in one line."""
     try:
         app()
-    except (CommandError, EmbeddedStoreError, ManifestError, TableProblemError) as error:
+    except (CommandError, EmbeddedStoreError, ManifestError, MeasurementError, TableProblemError) as error:
         typer.echo(f"smartlocker: {' '.join(str(error).split())}", err=True)
         sys.exit(1)
 

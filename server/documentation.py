@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loaders import keys
 from loaders.contract import GetContract, QueryContract, WriteContract
 from loaders.contracts import CONTRACTS
+from server.measured import documents, measured
 
 if TYPE_CHECKING:
     from loaders.contract import Contract
@@ -19,6 +20,9 @@ Generated from the contracts in `loaders/contracts/` by `smartlocker contracts l
 in the tests. Units are the most that one call can take: read units eventually consistent (a strong read takes twice as
 many), write units as a transaction counts them.
 
+Below each contract stands a document that uses it, with all that it asked of the store on the demo data, as
+`smartlocker contracts measure` found it.
+
 There is never a Scan, never a filter after a query, and every read stays inside one partition or a fixed list of keys.
 """
 
@@ -30,7 +34,10 @@ def access_patterns() -> str:
         f"| [{c.id}](#{c.id.lower()}) | {c.purpose} | {c.operation} | {', '.join(f'`{f}`' for f in c.fields)} |"
         for c in CONTRACTS.values()
     ]
-    sections = [_section(contract) for contract in CONTRACTS.values()]
+    texts, operations = documents(), measured()
+    sections = [
+        _section(contract) + _measured(texts[contract.id], operations[contract.id]) for contract in CONTRACTS.values()
+    ]
     return "\n".join([_HEADER, *rows, "", *sections])
 
 
@@ -69,6 +76,35 @@ def _section(contract: Contract) -> str:
     errors = ", ".join(f"{error.code} {error.status}" for error in contract.errors) or "none of its own"
     lines += [f"- Errors: {errors}", f"- Used by: {', '.join(f'`{field}`' for field in contract.fields)}", ""]
     return "\n".join(lines)
+
+
+def _measured(text: str, operations: list[dict[str, Any]]) -> str:
+    rows = ["| contract | operation | key | returned | units | for |", "|---|---|---|---|---|---|"]
+    rows += [
+        f"| {asked['contract']} | {asked['operation']}{', strong' if asked['consistent'] else ''} | {_where(asked)} "
+        f"| {_returned(asked)} | {_units(asked)} | {', '.join(f'`{path}`' for path in asked['paths'])} |"
+        for asked in operations
+    ]
+    return "\n".join(["", "```graphql", text, "```", "", *rows, ""])
+
+
+def _where(asked: dict[str, Any]) -> str:
+    """The key condition of one partition, or the keys of all items."""
+    if asked["keys"] is None:
+        index = f"{asked['index']}: " if asked["index"] else ""
+        condition = f", `{asked['sortKey']}`" if asked["sortKey"] else ""
+        return f"{index}`{asked['partition']}`{condition}"
+    return "<br>".join(
+        (f"{key['step']}: " if "step" in key else "") + f"`{key['pk']}`, `{key['sk']}`" for key in asked["keys"]
+    )
+
+
+def _returned(asked: dict[str, Any]) -> str:
+    return "" if asked["writeUnits"] else f"{asked['returned']} of {asked['asked']}"
+
+
+def _units(asked: dict[str, Any]) -> str:
+    return f"{asked['writeUnits']:g} write" if asked["writeUnits"] else f"{asked['readUnits']:g} read"
 
 
 def _spelled(builder: object) -> str:

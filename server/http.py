@@ -15,7 +15,7 @@ from strawberry.types.graphql import OperationType
 
 from resolvers.lazy import collapse_absent
 from server.compression import compress
-from server.explain import check_explain, extensions_of, trace_of
+from server.explanation import check_explain, extensions_of, trace_of
 from server.graphiql import graphiql_page
 from server.incoming import RefusedError, RequestError, names_a_document, read_operation
 from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from resolvers.schema import SmartLockerSchema
     from server.documents import Documents
-    from server.explain import Explainers
+    from server.explanation import Explainers
 
 __all__ = ["GraphQLEndpoint"]
 

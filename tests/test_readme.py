@@ -43,7 +43,10 @@ async def test_the_readmes_explanation_is_true_but_for_its_times(api: Api, backe
 
 
 def test_every_link_of_the_documentation_leads_somewhere() -> None:
-    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]:
+    for page in [
+        ROOT / "README.md",
+        *(page for folder in ("docs", "examples", "bench") for page in ROOT.glob(f"{folder}/**/*.md")),
+    ]:
         for match in LINK.finditer(PROSE.sub("", page.read_text())):
             target = match["target"]
             assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name} names {target}"

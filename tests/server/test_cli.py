@@ -16,6 +16,7 @@ from loaders.demo import DemoShape, demo_pieces
 from server.app import utc_now
 from server.cli import app, main
 from server.documentation import access_patterns
+from server.measured import MEASURED
 from tests.invariants import check_invariants
 from tests.wire import Answer
 
@@ -38,6 +39,7 @@ COMMANDS = [
     ("schema", "check"),
     ("contracts",),
     ("contracts", "list"),
+    ("contracts", "measure"),
     ("contracts", "check"),
 ]
 
@@ -216,6 +218,14 @@ def test_contracts_list_names_every_contract(run: Callable[..., Result], monkeyp
     for contract, row in zip(CONTRACTS.values(), rows, strict=True):
         cells = [cell.strip() for cell in row.split("│")[1:-1]]
         assert cells == [contract.id, contract.purpose, contract.operation, ", ".join(contract.fields)]
+
+
+def test_contracts_measure_writes_what_the_page_shows_whatever_store_is_set(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    path = tmp_path / "measured.json"
+    assert run("contracts", "measure", "--path", str(path), endpoint_url="http://127.0.0.1:1") == Result(0, "", "")
+    assert path.read_text() == MEASURED.read_text()
 
 
 def test_contracts_list_as_markdown_is_what_contracts_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from loaders.trace import Trace
 from resolvers.context import Context
 from resolvers.paths import note_path
 from resolvers.schema import OneOperation, build_schema
-from server.explain import check_explain
+from server.explanation import check_explain
 from server.incoming import Operation, RefusedError
 from tests.explained import get, timeless
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from loaders.backend import Backend
-    from server.explain import Explainers
+    from server.explanation import Explainers
     from tests.api import Api
     from tests.wire import Wire
 

@@ -1,0 +1,1 @@
+"""Measurements that claims of speed stand on."""

@@ -1,0 +1,18 @@
+"""The measurements run, and what they claim of code that is not asked for holds."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from bench.explain import DOCUMENTS, VARIANTS, WITHOUT
+from bench.harness import interleaved, open_app, table
+
+
+async def test_a_request_that_is_not_to_be_explained_calls_hardly_a_function_more_than_if_none_could_be() -> None:
+    async with open_app() as app:
+        for document, _ in DOCUMENTS.values():
+            samples = await interleaved(app, document, VARIANTS, rounds=5, requests=1)
+            calls = {name: median(sample.calls for sample in own) for name, own in samples.items()}
+            assert calls["not asked for"] < 1.01 * calls[WITHOUT]
+            assert calls["explained"] > 1.02 * calls[WITHOUT]
+            assert len(table(samples, WITHOUT)) == 2 + len(VARIANTS)
