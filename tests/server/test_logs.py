@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loaders.table.client import Connection
+from server.app import create_app
 from server.logs import formatter, logging_as
 from server.observation import REQUEST_ID
 from server.settings import Settings
@@ -88,6 +91,25 @@ async def test_refusals_have_a_line_and_pages_have_none(api: Api, caplog: pytest
         {"code": "BAD_USER_INPUT", "status": 405, "operations": 0},
         {"code": "GRAPHQL_PARSE_FAILED", "status": 200, "operations": 0},
     ]
+
+
+async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
+    table: str, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(Settings(table_name=table), Connection(table, "eu-central-1", wire.url, local=True))
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+
+    async def leave() -> dict[str, str]:
+        await asyncio.sleep(0)
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        raise AssertionError("nobody is there")
+
+    with caplog.at_level(logging.INFO, LOGGER):
+        await app(scope, leave, send)
+    assert told(caplog) == [{"code": "CANCELLED", "operations": 0}]
 
 
 async def test_a_lines_request_id_is_that_of_the_answer(api: Api, capsys: pytest.CaptureFixture[str]) -> None:

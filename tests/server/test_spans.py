@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from aiohttp import web
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
@@ -191,6 +192,30 @@ async def test_the_service_has_the_name_that_the_environment_gives_it(
     monkeypatch.setenv("OTEL_SERVICE_NAME", "lockers-of-rome")
     request, *_ = await traced.post(OWNER)
     assert request.resource.attributes["service.name"] == "lockers-of-rome"
+
+
+async def test_spans_go_by_otlp_to_where_the_environment_says(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received: list[tuple[str, bytes]] = []
+
+    async def take(request: web.Request) -> web.Response:
+        received.append((request.path, await request.read()))
+        return web.Response()
+
+    collector = web.Application()
+    collector.router.add_post("/{path:.*}", take)
+    runner = web.AppRunner(collector, shutdown_timeout=1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://{host}:{port}")
+    async with open_api(tracing="otlp") as api:
+        await api.send("query Otlp { __typename }")
+    await runner.cleanup()
+    ((path, body),) = received
+    assert path == "/v1/traces"
+    assert b"query Otlp" in body
 
 
 async def test_every_attribute_is_documented(traced: Traced, api: Api) -> None:
