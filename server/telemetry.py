@@ -55,9 +55,11 @@ class Telemetry:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Sends what is left when the block ends."""
-        yield
-        if self._spans is not None:
-            await self._spans.close()
+        try:
+            yield
+        finally:
+            if self._spans is not None:
+                await self._spans.close()
 
 
 class _Observed:
