@@ -27,9 +27,12 @@ from server.store import connect
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from opentelemetry.sdk.trace.export import SpanExporter
     from starlette.types import ASGIApp
 
-__all__ = ["Sample", "Variant", "interleaved", "open_app", "table"]
+    from loaders.table.client import Connection
+
+__all__ = ["Sample", "Variant", "interleaved", "open_app", "open_table", "serving", "table"]
 
 _OK = 200
 
@@ -56,16 +59,30 @@ class Sample(NamedTuple):
 
 @asynccontextmanager
 async def open_app() -> AsyncIterator[ASGIApp]:
-    """The application on fresh demo data."""
+    """The application on fresh demo data, without telemetry."""
+    async with open_table() as connection, serving(connection, Settings(request_log="off")) as app:
+        yield app
+
+
+@asynccontextmanager
+async def open_table() -> AsyncIterator[Connection]:
+    """A table of fresh demo data."""
     with tempfile.TemporaryDirectory() as directory:
-        settings = Settings(data_dir=Path(directory), endpoint_url=None)
-        async with connect(settings) as connection:
+        async with connect(Settings(data_dir=Path(directory), endpoint_url=None)) as connection:
             await create_table(connection)
             async with open_store(connection) as store:
                 await load_demo(store, DemoShape(), utc_now(), lambda _: None)
-            app = create_app(settings, connection)
-            async with app.router.lifespan_context(app):
-                yield app
+            yield connection
+
+
+@asynccontextmanager
+async def serving(
+    connection: Connection, settings: Settings, span_exporter: SpanExporter | None = None
+) -> AsyncIterator[ASGIApp]:
+    """The application on a table."""
+    app = create_app(settings, connection, span_exporter=span_exporter)
+    async with app.router.lifespan_context(app):
+        yield app
 
 
 async def interleaved(

@@ -30,7 +30,7 @@ from loaders import keys
 from loaders.contracts import QC_01, QC_07, QC_15, QC_16, QC_20, QC_31, QC_41, QC_60
 from loaders.items import ACCESS_EVENT, ACTIVE_POINTER, API_KEY, BOOKING, LOCATION, LOCKER, OWNER, RESERVATION
 from loaders.reads import latest_event
-from loaders.table.recording import ASKED_BY, asked_by
+from loaders.table.recording import ASKED_BY, Batch, asked_by, batched
 from loaders.writes.timeline import repaired_pointer
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from loaders.contract import GetContract
     from loaders.items import Codec
     from loaders.table.operations import Key
+    from loaders.table.recording import Recorder
 
 __all__ = [
     "ActiveReservationByLockerLoader",
@@ -68,9 +69,10 @@ class RequestLoader(DataLoader[K, T | None], Generic[K, T]):
     though only in the context of the first of them.
     """
 
-    def __init__(self, backend: Backend, *, traced: bool) -> None:
+    def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._askers: dict[K, list[str]] | None = {} if traced else None
+        self._askers: dict[K, list[str]] | None = None
+        self._watched: Callable[[int, int], AbstractContextManager[None]] | None = None
         self._under_way: set[asyncio.Task[Any]] = set()
         self._is_stopped = False
         super().__init__()
@@ -82,7 +84,11 @@ class RequestLoader(DataLoader[K, T | None], Generic[K, T]):
             raise asyncio.CancelledError
         self._under_way.add(task)
         try:
-            return await self.read(ids)
+            if self._watched is None or self._askers is None:
+                return await self.read(ids)
+            merged = sum(len(self._askers.get(entity_id, ())) for entity_id in ids)
+            with self._watched(len(ids), max(merged, len(ids))):
+                return await self.read(ids)
         finally:
             self._under_way.discard(task)
 
@@ -95,6 +101,11 @@ class RequestLoader(DataLoader[K, T | None], Generic[K, T]):
         self._is_stopped = True
         for task in self._under_way:
             task.cancel()
+
+    def watch(self, name: str, recorder: Recorder) -> None:
+        """From here on notes who asks, and tells a recorder of every batch under the loader's name."""
+        self._askers = {}
+        self._watched = lambda size, merged: batched(Batch(name, size, merged), recorder)
 
     def load(self, key: K) -> asyncio.Future[T | None]:
         """Notes who asks, also for what is read already or on its way."""
@@ -126,13 +137,11 @@ class EntityByIdLoader(RequestLoader[K, T], Generic[K, T]):
 
     max_batch_size = _BATCH_SIZE
 
-    def __init__(
-        self, backend: Backend, contract: GetContract, key: Callable[[K], Key], codec: Codec[T], *, traced: bool
-    ) -> None:
+    def __init__(self, backend: Backend, contract: GetContract, key: Callable[[K], Key], codec: Codec[T]) -> None:
         self._contract = contract
         self._key = key
         self._codec = codec
-        super().__init__(backend, traced=traced)
+        super().__init__(backend)
 
     async def read(self, ids: list[K]) -> list[T | None]:
         """Reads what was asked for; an id that is not there is None."""
@@ -149,8 +158,8 @@ class EntityByIdLoader(RequestLoader[K, T], Generic[K, T]):
 class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
     """The reservation that is active now, from the pointer; one that has ended is mended on the way."""
 
-    def __init__(self, backend: Backend, slots: asyncio.Semaphore, *, traced: bool) -> None:
-        super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER, traced=traced)
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
+        super().__init__(backend, QC_07, keys.active_pointer, ACTIVE_POINTER)
         self._slots = slots
 
     async def read(self, ids: list[LockerId]) -> list[Reservation | None]:
@@ -170,9 +179,9 @@ class ActiveReservationByLockerLoader(EntityByIdLoader[LockerId, Reservation]):
 class LatestEventByLockerLoader(RequestLoader[LockerId, AccessEvent]):
     """The newest event of each locker. DynamoDB has no batched Query, so this bounds how many run at once."""
 
-    def __init__(self, backend: Backend, slots: asyncio.Semaphore, *, traced: bool) -> None:
+    def __init__(self, backend: Backend, slots: asyncio.Semaphore) -> None:
         self._slots = slots
-        super().__init__(backend, traced=traced)
+        super().__init__(backend)
 
     async def read(self, ids: list[LockerId]) -> list[AccessEvent | None]:
         """One Query of Limit 1 for each locker."""
@@ -222,17 +231,18 @@ class Loaders:
 
     def forget(self) -> None:
         """Drops what was read so far: a write may have changed it."""
-        for loader in self._each():
+        for _, loader in self.each():
             loader.clear_all()
 
     def stop(self) -> None:
         """Ends what is being read: no read may outlive its request."""
-        for loader in self._each():
+        for _, loader in self.each():
             loader.stop()
 
-    def _each(self) -> Iterator[RequestLoader[Any, Any]]:
-        members = (getattr(self, field.name) for field in fields(self))
-        return (member for member in members if isinstance(member, RequestLoader))
+    def each(self) -> Iterator[tuple[str, RequestLoader[Any, Any]]]:
+        """The loaders, each with its name."""
+        members = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return ((name, member) for name, member in members if isinstance(member, RequestLoader))
 
     async def one_of_many(self, reading: Coroutine[Any, Any, T]) -> T:
         """The result of a Query that may be one of very many, when its turn comes."""
@@ -243,20 +253,22 @@ class Loaders:
             reading.close()  # of a request that ended before its turn came
 
 
-def open_loaders(backend: Backend, *, traced: bool = False) -> Loaders:
-    """A fresh set: what one request has read, another never sees."""
+def open_loaders(backend: Backend, recorder: Recorder | None = None) -> Loaders:
+    """A fresh set: what one request has read, another never sees. A recorder is told of every batch."""
     slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
-    return Loaders(
-        locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER, traced=traced),
-        owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER, traced=traced),
-        reservation=EntityByIdLoader(
-            backend, QC_15, lambda place: keys.reservation(*place), RESERVATION, traced=traced
-        ),
-        event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT, traced=traced),
-        location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION, traced=traced),
-        booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING, traced=traced),
-        api_key=EntityByIdLoader(backend, QC_60, keys.api_key, API_KEY, traced=traced),
-        active_reservation=ActiveReservationByLockerLoader(backend, slots, traced=traced),
-        latest_event=LatestEventByLockerLoader(backend, slots, traced=traced),
+    loaders = Loaders(
+        locker=EntityByIdLoader(backend, QC_01, keys.locker, LOCKER),
+        owner=EntityByIdLoader(backend, QC_20, keys.owner, OWNER),
+        reservation=EntityByIdLoader(backend, QC_15, lambda place: keys.reservation(*place), RESERVATION),
+        event=EntityByIdLoader(backend, QC_16, lambda place: keys.event(*place), ACCESS_EVENT),
+        location=EntityByIdLoader(backend, QC_31, keys.location, LOCATION),
+        booking=EntityByIdLoader(backend, QC_41, keys.booking, BOOKING),
+        api_key=EntityByIdLoader(backend, QC_60, keys.api_key, API_KEY),
+        active_reservation=ActiveReservationByLockerLoader(backend, slots),
+        latest_event=LatestEventByLockerLoader(backend, slots),
         slots=slots,
     )
+    if recorder is not None:
+        for name, loader in loaders.each():
+            loader.watch(name, recorder)
+    return loaders

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from loaders.table.operations import Key, KeyRange, Operation
-    from loaders.table.recording import Record
+    from loaders.table.recording import Batch, Record, Recorder
 
-__all__ = ["Trace"]
+__all__ = ["Trace", "operation_name"]
 
 _NAMES = {
     Get: "GetItem",
@@ -30,13 +30,30 @@ _NAMES = {
 }
 
 
+def operation_name(operation: Operation | Update) -> str:
+    """What DynamoDB calls an operation."""
+    return _NAMES[type(operation)]
+
+
 class Trace:
-    """Writes down the operations of one request, in the order in which they began."""
+    """Writes down the operations of one request, in the order in which they began.
 
-    wants_units = True
+    Args:
+        further: is told of everything that ends, as soon as it does.
+        wants_units: whether the store is asked what each request took.
+        wants_paths: whether every field notes its path for what it asks.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, further: Recorder | None = None, *, wants_units: bool = True, wants_paths: bool = True) -> None:
+        self.wants_units = wants_units
+        self.wants_paths = wants_paths
         self.records: list[Record] = []
+        self.operation_type: str | None = None
+        self.operation_name: str | None = None
+        """Type and name of the GraphQL operation, once its document is understood; not every operation has a name."""
+        self.user_error: str | None = None
+        """The code of the first user error, if a mutation came to one."""
+        self._further = further
         self._began = time.perf_counter_ns()
 
     def begin(self, record: Record) -> None:
@@ -45,6 +62,17 @@ class Trace:
 
     def end(self, record: Record) -> None:
         """See Recorder."""
+        if self._further is not None:
+            self._further.end(record)
+
+    def end_batch(self, batch: Batch) -> None:
+        """See Recorder."""
+        if self._further is not None:
+            self._further.end_batch(batch)
+
+    def note_user_error(self, code: str) -> None:
+        """A mutation came to a user error."""
+        self.user_error = self.user_error or code
 
     def explanation(self) -> dict[str, Any]:
         """What a client sees in `extensions.explain`."""
@@ -67,15 +95,19 @@ class Trace:
         return {
             "operations": len(self.records),
             "items": sum(record.returned for record in self.records),
-            "readUnits": sum(record.units for record in self.records if not record.is_write),
-            "writeUnits": sum(record.units for record in self.records if record.is_write),
+            "readUnits": self.units(is_write=False),
+            "writeUnits": self.units(is_write=True),
         }
+
+    def units(self, *, is_write: bool) -> float:
+        """The read or write units of the whole request."""
+        return sum(record.units for record in self.records if record.is_write is is_write)
 
     def _shown(self, record: Record) -> dict[str, Any]:
         duration = time.perf_counter_ns() - record.began if record.duration is None else record.duration
         return {
             "contract": record.contract,
-            "operation": _NAMES[type(record.operation)],
+            "operation": operation_name(record.operation),
             **_asked(record.operation),
             "returned": record.returned,
             "pages": record.pages,

@@ -34,7 +34,7 @@ class Context:
     page_size_max: int
     admission: Admission
     trace: Trace | None = None
-    """Where the request's operations are written down, if it is to be explained."""
+    """Where the request's operations are written down, if it is to be explained or observed."""
 
 
 Info: TypeAlias = strawberry.Info[Context, None]

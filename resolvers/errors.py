@@ -120,6 +120,8 @@ async def attempt(
     except UnavailableError:
         raise
     except SmartLockerError as error:
+        if info.context.trace is not None:
+            info.context.trace.note_user_error(error.code)
         return Outcome(_current(error), _user_errors(error, principal))
     finally:
         # The mutations of a request run one after another, and none may show what an earlier one has changed.

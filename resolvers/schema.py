@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, GraphQLError
     from strawberry.types import ExecutionContext
 
+    from loaders.trace import Trace
     from resolvers.plan import Plan
     from resolvers.planner import PageSizes
 
@@ -69,13 +70,28 @@ class OneOperation(SchemaExtension):
     """Of several operations a request must name the one to run; the framework would run the first."""
 
     def on_parse(self) -> Iterator[None]:
-        """Refuses what names none."""
+        """Refuses what names none; where the request is traced, the one is noted."""
         yield
         context = self.execution_context
-        if context.graphql_document is None or context._provided_operation_name is not None:  # noqa: SLF001  # see above
+        if context.graphql_document is None:
             return
-        if sum(isinstance(node, OperationDefinitionNode) for node in context.graphql_document.definitions) > 1:
+        wanted = context._provided_operation_name  # noqa: SLF001  # see above
+        operations = [
+            node for node in context.graphql_document.definitions if isinstance(node, OperationDefinitionNode)
+        ]
+        if wanted is None and len(operations) > 1:
             raise CannotGetOperationTypeError(None)
+        trace = getattr(context.context, "trace", None)
+        if trace is not None:
+            _note_operation(trace, operations, wanted)
+
+
+def _note_operation(trace: Trace, operations: list[OperationDefinitionNode], wanted: str | None) -> None:
+    """The name comes from the document, where it is a name for certain: a request may name anything."""
+    for node in operations:
+        name = None if node.name is None else node.name.value
+        if wanted in {None, name}:
+            trace.operation_type, trace.operation_name = node.operation.value, name
 
 
 class SmartLockerSchema(strawberry.Schema):
@@ -110,9 +126,10 @@ class SmartLockerSchema(strawberry.Schema):
         """Logs nothing here."""
 
     def _get_middleware_manager(self, extensions: list[SchemaExtension]) -> MiddlewareManager:
-        """Has every field note its path where the request is traced; else resolvers are called as they are."""
+        """Has every field note its path where the trace wants it; else resolvers are called as they are."""
         manager = super()._get_middleware_manager(extensions)
-        if getattr(extensions[0].execution_context.context, "trace", None) is None:
+        trace = getattr(extensions[0].execution_context.context, "trace", None)
+        if trace is None or not trace.wants_paths:
             return manager
         return MiddlewareManager(*manager.middlewares, note_path)
 

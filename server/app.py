@@ -37,11 +37,13 @@ from server.http import GraphQLEndpoint
 from server.jwks import source_of
 from server.limits import RequestLimits
 from server.rates import ProcessRates
+from server.telemetry import Telemetry
 from server.tokens import Issuer, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from opentelemetry.sdk.trace.export import SpanExporter
     from starlette.requests import Request
 
     from domain.principal import Principal
@@ -67,13 +69,16 @@ def create_app(
     connection: Connection,
     clock: Callable[[], Instant] = utc_now,
     readiness: Readiness | None = None,
+    span_exporter: SpanExporter | None = None,
 ) -> Starlette:
     """The application on a table that is there."""
     readiness = readiness or Readiness()
     backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
+    trusted = {} if manifest is None else read_manifest(manifest)
+    telemetry = Telemetry(settings, trusted.values(), span_exporter)
     documents = Documents(
-        {} if manifest is None else read_manifest(manifest),
+        trusted,
         only_trusted=settings.trusted_documents == "only",
         most_kept=settings.persisted_queries,
     )
@@ -90,7 +95,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with open_store(connection) as store, nullcontext() if issuer is None else issuer.keys.kept_fresh():
+        keys = nullcontext() if issuer is None else issuer.keys.kept_fresh()
+        async with telemetry.running(), open_store(connection) as store, keys:
             backends.append((store, Backend(store, clock, new_id, settings.longest_reservation)))
             yield
             backends.clear()
@@ -101,7 +107,7 @@ def create_app(
             backend = replace(backend, store=RecordedStore(store, trace))
         return Context(
             backend,
-            open_loaders(backend, traced=trace is not None),
+            open_loaders(backend, trace),
             principal,
             settings.page_size,
             settings.page_size_max,
@@ -122,7 +128,8 @@ def create_app(
     )
     return Starlette(
         routes=[
-            Route("/graphql", endpoint),
+            Route("/graphql", telemetry.around(endpoint)),
+            *telemetry.routes(),
             *_pages(settings),
             *health_routes(readiness),
             Route("/", _home),

@@ -30,6 +30,7 @@ from server.documentation import access_patterns
 from server.documents import ManifestError
 from server.health import Readiness
 from server.jwks import JwksError
+from server.logs import logging_as
 from server.measured import MEASURED, MeasurementError, measure, written
 from server.permission_page import permission_page
 from server.planning import ExplainError, plan_file, plan_table, refusal
@@ -223,7 +224,7 @@ def main() -> None:
 
 
 async def _serve(settings: Settings) -> None:
-    with _listen(settings) as listener:
+    with logging_as(settings), _listen(settings) as listener:
         async with connect(settings) as connection:
             if settings.is_embedded:
                 await _prepare(settings, connection)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from domain.principal import Role
 from loaders.trace import Trace
 from server.incoming import RefusedError
+from server.observation import OBSERVATION
 
 if TYPE_CHECKING:
     from domain.principal import Principal
@@ -19,8 +20,12 @@ Explainers: TypeAlias = Literal["everyone", "admins", "nobody"]
 
 
 def trace_of(operation: Operation) -> Trace | None:
-    """Where the operations of a request are written down; None where nobody asked, which costs nothing."""
-    return Trace() if operation.explain == "after" or operation.cost else None
+    """Where the operations of a request are written down, for its client or for telemetry; None where nobody asked."""
+    is_explained = operation.explain == "after"
+    observation = OBSERVATION.get()
+    if observation is not None:
+        return observation.open_trace(wants_units=is_explained or operation.cost, wants_paths=is_explained)
+    return Trace(wants_paths=is_explained) if is_explained or operation.cost else None
 
 
 def check_explain(operation: Operation, explainers: Explainers, principal: Principal) -> None:

@@ -20,6 +20,7 @@ from server.explanation import check_explain, extensions_of, trace_of
 from server.graphiql import graphiql_page
 from server.incoming import RefusedError, RequestError, names_a_document, read_operation
 from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
+from server.observation import REQUEST_ID
 from server.problems import describe_errors, internal_message, request_error
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class GraphQLEndpoint:
         """Answers one request."""
         request = Request(scope, receive)
         request_id = self._new_request_id()
+        REQUEST_ID.set(request_id)
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
         try:

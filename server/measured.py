@@ -99,7 +99,7 @@ async def _explained(store: DynamoStore, schema: SmartLockerSchema, document: st
     trace = Trace()
     ids = itertools.count(1)
     backend = Backend(RecordedStore(store, trace), lambda: _NOW, lambda: f"made-here-{next(ids)}", timedelta(days=30))
-    loaders = open_loaders(backend, traced=True)
+    loaders = open_loaders(backend, trace)
     context = Context(backend, loaders, DEVELOPMENT_ADMIN, 25, 100, Admission(_MAXIMUM), trace)
     result = await schema.execute(document, context_value=context)
     if result.errors or any((payload or {}).get("userErrors") for payload in (result.data or {}).values()):

@@ -9,6 +9,7 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSyntaxError
 
 from domain.errors import SmartLockerError, TooComplexError
+from server.observation import note_failure
 
 __all__ = ["describe_errors", "internal_message", "request_error"]
 
@@ -20,6 +21,7 @@ _PART = re.compile(r"\w+")
 
 def request_error(message: str, code: str, status: int, request_id: str) -> dict[str, Any]:
     """An error of the request as a whole, in the form of every other."""
+    note_failure(code, status)
     return {"message": message, "extensions": {"code": code, "status": status, "requestId": request_id}}
 
 
@@ -40,6 +42,7 @@ def describe_errors(errors: list[GraphQLError], request_id: str, *, executed: bo
     for error in errors:
         shown = dict(error.formatted)
         extensions = _extensions(error, executed=executed)
+        note_failure(extensions["code"], extensions["status"])
         if extensions["status"] == _INTERNAL["status"]:
             logger.error("request %s failed at %s", request_id, error.path, exc_info=error.original_error)
             shown["message"] = internal_message(request_id)

@@ -36,6 +36,7 @@ class Server(uvicorn.Server):
                 app,
                 http=DeadlineProtocol,
                 h11_max_incomplete_event_size=HEADER_BYTES,
+                log_config=None,
                 log_level=settings.log_level,
                 lifespan="on",
                 access_log=False,  # it would hold what clients put into a URL

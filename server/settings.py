@@ -162,6 +162,16 @@ class Settings(BaseSettings):
         default=5, description="How long, after SIGTERM, requests are still taken while /ready says no."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
+    log_format: Literal["auto", "readable", "json"] = Field(
+        default="auto", description="How lines of the log are written. `auto`: as JSON in production, else readable."
+    )
+    request_log: Literal["on", "off"] = Field(
+        default="on", description="Whether the log has a line for every request, at the level info."
+    )
+    metrics: Literal["off", "on"] = Field(default="off", description="Whether /metrics has metrics for Prometheus.")
+    tracing: Literal["off", "otlp"] = Field(
+        default="off", description="Whether spans are sent by OTLP, to where the standard OTEL_ variables say."
+    )
 
     @model_validator(mode="after")
     def _check_page_sizes(self) -> Settings:

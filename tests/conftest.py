@@ -140,9 +140,9 @@ def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyn
     """Opens the application with other settings, or a second time: a second server on the same table."""
 
     @asynccontextmanager
-    async def opened(**settings: Any) -> AsyncIterator[Api]:
+    async def opened(span_exporter: Any = None, **settings: Any) -> AsyncIterator[Api]:
         connection = Connection(table, "eu-central-1", wire.url, local=True)
-        app = create_app(Settings(table_name=table, **settings), connection, clock)
+        app = create_app(Settings(table_name=table, **settings), connection, clock, span_exporter)
         transport = httpx.ASGITransport(app=app)
         async with (
             app.router.lifespan_context(app),

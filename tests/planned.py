@@ -100,8 +100,7 @@ def planned(wire: Wire) -> Iterator[list[str]]:
     def counting_context(backend: Backend, loaders: Loaders, *more: Any, **named: Any) -> Context:
         assert loaders
         counted = replace(backend, store=CountingStore(backend.store))
-        traced = named.get("trace") is not None
-        return Context(counted, open_loaders(counted, traced=traced), *more, **named)
+        return Context(counted, open_loaders(counted, named["trace"]), *more, **named)
 
     async def watched(self: SmartLockerSchema, *args: Any, **named: Any) -> ExecutionResult:
         context: Context = named["context_value"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from statistics import median
 
+from bench import telemetry
 from bench.explain import DOCUMENTS, VARIANTS, WITHOUT
 from bench.harness import interleaved, open_app, table
+from bench.telemetry import open_served
 
 
 async def test_a_request_that_is_not_to_be_explained_calls_hardly_a_function_more_than_if_none_could_be() -> None:
@@ -16,3 +18,12 @@ async def test_a_request_that_is_not_to_be_explained_calls_hardly_a_function_mor
             assert calls["not asked for"] < 1.01 * calls[WITHOUT]
             assert calls["explained"] > 1.02 * calls[WITHOUT]
             assert len(table(samples, WITHOUT)) == 2 + len(VARIANTS)
+
+
+async def test_a_request_that_telemetry_does_not_observe_calls_hardly_a_function_more_than_if_none_could_be() -> None:
+    async with open_served() as served:
+        for document, _ in DOCUMENTS.values():
+            samples = await interleaved(served, document, served.variants(), rounds=5, requests=1)
+            calls = {name: median(sample.calls for sample in own) for name, own in samples.items()}
+            assert calls[telemetry.OFF] < 1.01 * calls[telemetry.WITHOUT]
+            assert calls["metrics"] > 1.02 * calls[telemetry.WITHOUT]

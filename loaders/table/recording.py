@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from loaders.table.operations import Key
     from loaders.table.values import Item
 
-__all__ = ["ASKED_BY", "FINISHED", "Record", "RecordedStore", "Recorder", "asked_by"]
+__all__ = ["ASKED_BY", "FINISHED", "Batch", "Record", "RecordedStore", "Recorder", "asked_by", "batched"]
 
 FINISHED = "ok"
 
@@ -47,11 +47,41 @@ def asked_by(*paths: list[str]) -> Iterator[None]:
 
 
 @dataclass(slots=True, eq=False)
+class Batch:
+    """One turn of a loader: the keys that it reads together, and for how many askers."""
+
+    loader: str
+    size: int
+    merged: int
+    started_at: int = field(default_factory=time.time_ns)
+    began: int = field(default_factory=time.perf_counter_ns)
+    duration: int | None = None
+    """These three as in Record."""
+
+
+_BATCH: ContextVar[Batch | None] = ContextVar("_BATCH", default=None)
+
+
+@contextmanager
+def batched(batch: Batch, recorder: Recorder) -> Iterator[None]:
+    """What is asked of the store inside is asked by this batch; the recorder is told when it has ended."""
+    token = _BATCH.set(batch)
+    try:
+        yield
+    finally:
+        _BATCH.reset(token)
+        batch.duration = time.perf_counter_ns() - batch.began
+        recorder.end_batch(batch)
+
+
+@dataclass(slots=True, eq=False)
 class Record:
     """One operation: what was asked, and what came of it."""
 
     operation: Operation | Update
     asked_by: tuple[list[str], ...]
+    batch: Batch | None = None
+    """The loader's batch that asked, if one did."""
     started_at: int = field(default_factory=time.time_ns)
     """Nanoseconds since 1970, by the wall clock."""
     began: int = field(default_factory=time.perf_counter_ns)
@@ -82,6 +112,11 @@ class Record:
         return list(dict.fromkeys(path for paths in self.asked_by for path in paths))
 
     @property
+    def retries(self) -> int:
+        """How many requests were sent again: each page needs one, all others are repeats."""
+        return max(0, self.attempts - max(1, self.pages))
+
+    @property
     def is_write(self) -> bool:
         """Whether its units are write units."""
         return isinstance(self.operation, Put | Transact | Update)
@@ -98,6 +133,9 @@ class Recorder(Protocol):
 
     def end(self, record: Record) -> None:
         """It has ended, one way or another."""
+
+    def end_batch(self, batch: Batch) -> None:
+        """A loader's batch has ended."""
 
 
 class RecordedStore:
@@ -140,7 +178,7 @@ class RecordedStore:
     @contextmanager
     def _recorded(self, operation: Operation | Update) -> Iterator[DynamoStore]:
         """The store for one operation, which is recorded from here to the block's end."""
-        record = Record(operation, ASKED_BY.get())
+        record = Record(operation, ASKED_BY.get(), _BATCH.get())
         self._recorder.begin(record)
         try:
             yield _CountedStore(self._store, record, wants_units=self._recorder.wants_units)

@@ -21,7 +21,7 @@ from tests.explained import brief
 from tests.wire import Answer, Wait
 
 if TYPE_CHECKING:
-    from loaders.table.recording import Record, Recorder
+    from loaders.table.recording import Batch, Record, Recorder
     from tests.wire import Wire
 
 L1, L2 = LockerId("l1"), LockerId("l2")
@@ -35,12 +35,16 @@ class Listener:
     def __init__(self) -> None:
         self.begun: list[Record] = []
         self.ended: list[Record] = []
+        self.batches: list[Batch] = []
 
     def begin(self, record: Record) -> None:
         self.begun.append(record)
 
     def end(self, record: Record) -> None:
         self.ended.append(record)
+
+    def end_batch(self, batch: Batch) -> None:
+        self.batches.append(batch)
 
 
 def recorded(backend: Backend, recorder: Recorder) -> Backend:
@@ -52,15 +56,18 @@ def recorded(backend: Backend, recorder: Recorder) -> Backend:
 async def test_a_listener_is_told_of_a_batch_that_nobody_explains(backend: Backend, wire: Wire) -> None:
     listener = Listener()
     before = time.time_ns()
-    await open_loaders(recorded(backend, listener)).locker.load_many([L1, L2, L1])
+    await open_loaders(recorded(backend, listener), listener).locker.load_many([L1, L2, L1])
     (record,) = listener.ended
     assert listener.begun == [record]
     assert record.operation == QC_01.batch([keys.locker(L1), keys.locker(L2)])
     assert (record.contract, record.outcome, record.attempts, record.returned) == ("QC-01", "ok", 1, 0)
     assert (record.paths, record.is_write) == ([], False)
+    assert listener.batches == [record.batch]
+    assert record.batch is not None
+    assert (record.batch.loader, record.batch.size, record.batch.merged) == ("locker", 2, 2)
     assert before <= record.started_at <= time.time_ns()
     assert record.duration is not None
-    assert 0 < record.duration < time.time_ns() - before
+    assert 0 < record.duration < (record.batch.duration or 0) < time.time_ns() - before
     (call,) = wire.calls
     assert "ReturnConsumedCapacity" not in call.request
 
@@ -104,7 +111,7 @@ async def test_an_operation_that_the_answer_does_not_wait_for_is_shown_unfinishe
 
 async def test_who_asks_later_for_what_is_read_already_is_an_asker_too(backend: Backend, wire: Wire) -> None:
     trace = Trace()
-    loaders = open_loaders(recorded(backend, trace), traced=True)
+    loaders = open_loaders(recorded(backend, trace), trace)
     for path in ("a", "b"):
         with asked_by([path]):
             await loaders.locker.load(L1)
@@ -118,7 +125,7 @@ async def test_who_asks_later_for_what_is_read_already_is_an_asker_too(backend: 
 
 async def test_who_asks_again_after_a_failure_is_the_asker_of_another_read(backend: Backend, wire: Wire) -> None:
     trace = Trace()
-    loaders = open_loaders(recorded(backend, trace), traced=True)
+    loaders = open_loaders(recorded(backend, trace), trace)
     wire.fault = lambda _: Answer.error("ThrottlingException")
     with asked_by(["a"]), pytest.raises(UnavailableError):
         await loaders.locker.load(L1)

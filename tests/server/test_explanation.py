@@ -11,6 +11,7 @@ import pytest
 from domain.principal import DEVELOPMENT_ADMIN, Principal, Role
 from loaders.batch import open_loaders
 from loaders.table.client import DynamoStore
+from loaders.trace import Trace
 from resolvers.admission import Admission
 from resolvers.context import Context
 from resolvers.paths import note_path
@@ -196,14 +197,13 @@ def test_a_request_that_is_not_traced_has_no_middleware_and_the_plain_store(back
     schema = build_schema()
     extension = OneOperation()
     extension.execution_context = schema._create_execution_context(OWNER, [])  # noqa: SLF001  # as execute does
-    for traced in (False, True):
-        trace: Any = object() if traced else None
-        loaders = open_loaders(backend, traced=traced)
+    for trace in (None, Trace(wants_paths=False), Trace()):
+        loaders = open_loaders(backend, trace)
         extension.execution_context.context = Context(
             backend, loaders, DEVELOPMENT_ADMIN, 25, 100, Admission(Maximum(1, 1)), trace
         )
         manager = schema._get_middleware_manager([extension])  # noqa: SLF001  # what execute asks for
-        assert manager.middlewares == ((note_path,) if traced else ())
+        assert manager.middlewares == ((note_path,) if trace and trace.wants_paths else ())
 
 
 async def test_every_part_of_an_explanation_is_documented(api: Api) -> None:

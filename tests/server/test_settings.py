@@ -63,6 +63,10 @@ DEFAULTS: dict[str, Any] = {
     "rate_limit_store": "process",
     "drain_seconds": 5,
     "log_level": "info",
+    "log_format": "auto",
+    "request_log": "on",
+    "metrics": "off",
+    "tracing": "off",
 }
 LOCKERS = 'query ($first: Int) { owner(ownerId: "acme") { lockers(first: $first) { nodes { lockerId } } } }'
 
@@ -147,6 +151,10 @@ def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
         ("rate_limit_store", "table", "table"),
         ("drain_seconds", "0", 0),
         ("log_level", "debug", "debug"),
+        ("log_format", "json", "json"),
+        ("request_log", "off", "off"),
+        ("metrics", "on", "on"),
+        ("tracing", "otlp", "otlp"),
     ],
 )
 def test_a_setting_comes_from_its_variable(
@@ -210,6 +218,10 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
         ("rate_limit_store", "redis"),
         ("drain_seconds", "-1"),
         ("log_level", "loud"),
+        ("log_format", "xml"),
+        ("request_log", "some"),
+        ("metrics", "1"),
+        ("tracing", "jaeger"),
     ],
 )
 def test_a_bad_value_is_refused_by_the_name_of_its_variable(refusal: Callable[..., str], name: str, text: str) -> None:

@@ -1,0 +1,186 @@
+"""The log: a line for every request, and every line in one form."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loaders.table.client import Connection
+from server.app import create_app
+from server.logs import formatter, logging_as
+from server.observation import REQUEST_ID
+from server.settings import Settings
+from tests.api import UPDATE_STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
+
+OWNER = 'query Owner { owner(ownerId: "ada") { name } }'
+LOGGER = "server.request_log"
+
+
+@pytest.fixture(autouse=True)
+def _no_request() -> Iterator[None]:
+    """No request of another test runs any more."""
+    token = REQUEST_ID.set(None)
+    yield
+    REQUEST_ID.reset(token)
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    """The lines of requests as JSON, without what differs from run to run."""
+    lines = [json.loads(formatter(is_json=True).format(record)) for record in caplog.records if record.name == LOGGER]
+    for line in lines:
+        assert line.pop("duration_ms") > 0
+        assert line.pop("timestamp").endswith("Z")
+        assert (line.pop("event"), line.pop("level"), line.pop("logger")) == ("request", "info", LOGGER)
+        line.pop("request_id", None)
+    return lines
+
+
+async def test_a_request_is_one_line_without_units_that_nobody_asked_for(
+    api: Api, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    await api.owner("ada")
+    caplog.clear()
+    wire.reset()
+    with caplog.at_level(logging.INFO, LOGGER):
+        await api.run(OWNER)
+    assert told(caplog) == [
+        {"operation_type": "query", "operation": "Owner", "code": "OK", "status": 200, "operations": 1}
+    ]
+    assert [sorted(call.request) for call in wire.calls] == [["ConsistentRead", "Key", "TableName"]]
+
+
+async def test_units_are_told_where_they_are_known(
+    api: Api, open_api: OpenApi, caplog: pytest.LogCaptureFixture
+) -> None:
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    caplog.clear()
+    change = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
+    async with open_api(metrics="on") as counted:
+        with caplog.at_level(logging.INFO, LOGGER):
+            await counted.mutate(UPDATE_STATUS, **change)
+            await counted.mutate(UPDATE_STATUS, **change)
+    common = {"operation_type": "mutation", "status": 200, "read_units": 1.0}
+    assert told(caplog) == [
+        {**common, "code": "OK", "operations": 2, "write_units": 4.0},
+        {**common, "code": "CONFLICT", "operations": 1, "write_units": 0},
+    ]
+
+
+async def test_refusals_have_a_line_and_pages_have_none(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, LOGGER):
+        await api.client.get("/graphql", headers={"Accept": "text/html"})
+        await api.client.get("/health")
+        await api.client.put("/graphql")
+        await api.send("{")
+    assert told(caplog) == [
+        {"code": "BAD_USER_INPUT", "status": 405, "operations": 0},
+        {"code": "GRAPHQL_PARSE_FAILED", "status": 200, "operations": 0},
+    ]
+
+
+async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
+    table: str, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(Settings(table_name=table), Connection(table, "eu-central-1", wire.url, local=True))
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+
+    async def leave() -> dict[str, str]:
+        await asyncio.sleep(0)
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        raise AssertionError("nobody is there")
+
+    with caplog.at_level(logging.INFO, LOGGER):
+        await app(scope, leave, send)
+    assert told(caplog) == [{"code": "CANCELLED", "operations": 0}]
+
+
+async def test_a_lines_request_id_is_that_of_the_answer(api: Api, capsys: pytest.CaptureFixture[str]) -> None:
+    with logging_as(Settings(log_format="json")):
+        response = await api.client.post("/graphql", json={"query": OWNER})
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line)["request_id"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("settings", [{"request_log": "off"}, {"log_level": "warning"}])
+async def test_requests_have_no_line_where_it_is_off_or_would_not_be_seen(
+    open_api: OpenApi, caplog: pytest.LogCaptureFixture, settings: dict[str, str]
+) -> None:
+    async with open_api(**settings) as api:
+        with caplog.at_level(logging.INFO, LOGGER):
+            await api.send(OWNER)
+    assert told(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_json"),
+    [
+        ({}, False),
+        ({"profile": "production"}, True),
+        ({"log_format": "json"}, True),
+        ({"profile": "production", "log_format": "readable"}, False),
+    ],
+)
+def test_lines_are_json_in_production_and_readable_in_development(
+    capsys: pytest.CaptureFixture[str], settings: dict[str, Any], *, is_json: bool
+) -> None:
+    with logging_as(Settings(**settings)):
+        logging.getLogger("uvicorn.error").info("Application startup complete.", extra={"color_message": "noise"})
+        logging.getLogger("server.x").info("request", extra={"operation": "Owner", "code": "OK"})
+    first, second = capsys.readouterr().err.splitlines()
+    if is_json:
+        assert json.loads(first).items() >= {"event": "Application startup complete.", "level": "info"}.items()
+        assert set(json.loads(first)) == {"event", "level", "logger", "timestamp"}
+        assert json.loads(second).items() >= {"operation": "Owner", "code": "OK"}.items()
+    else:
+        assert first == "INFO:     Application startup complete."
+        assert second == "INFO:     request operation=Owner code=OK"
+
+
+def test_libraries_say_only_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    with logging_as(Settings(log_level="debug")):
+        for name in ("botocore.endpoint", "aiobotocore", "server"):
+            logging.getLogger(name).debug("details of %s", name)
+        logging.getLogger("botocore").warning("wrong")
+    assert capsys.readouterr().err.splitlines() == ["DEBUG:    details of server", "WARNING:  wrong"]
+
+
+def test_nothing_is_left_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    with logging_as(Settings()):
+        pass
+    logging.getLogger("server").error("late")
+    assert "late" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_traceback_shows_no_values_of_variables(*, is_json: bool) -> None:
+    def fail(token: str) -> None:
+        raise RuntimeError(f"failed with {len(token)} characters")
+
+    try:
+        fail("s3cret-token")
+    except RuntimeError:
+        record = logging.LogRecord("server", logging.ERROR, __file__, 1, "it %s", ("failed",), sys.exc_info())
+    REQUEST_ID.set("id1")
+    text = formatter(is_json=is_json).format(record)
+    for wanted in ("it failed", "id1", "Traceback", "failed with 12 characters", "in fail"):
+        assert wanted in text
+    assert "s3cret" not in text.replace('fail("s3cret-token")', "").replace('fail(\\"s3cret-token\\")', "")
+    assert len(text.splitlines()) == 1 or not is_json
