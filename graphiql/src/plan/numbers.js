@@ -1,10 +1,12 @@
 // How numbers are written, and the axis that times are drawn on.
-const PLAIN = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
-const FINE = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const [WHOLE, TENTHS, HUNDREDTHS] = [0, 1, 2].map(
+  digits => new Intl.NumberFormat('en', { maximumFractionDigits: digits }),
+);
 
-/** Told to a tenth; what is less than one finer, so that nothing small becomes nothing. */
+/** Told to a tenth; what is less than one finer, so that nothing small becomes nothing, and thousands as they are. */
 export function plain(number) {
-  return (number < 1 ? FINE : PLAIN).format(number);
+  const format = number < 1 ? HUNDREDTHS : number < 1000 ? TENTHS : WHOLE;
+  return format.format(number);
 }
 
 export function milliseconds(number) {

@@ -42,7 +42,7 @@ export function Tree({ plan: { tree, totals, maximum, heaviest, allowed } }) {
             </span>
           ))}
         </div>
-        <Nodes nodes={tree} parent="" columns={columns} heaviest={heaviest?.path} label="Fields of the plan" />
+        <Nodes nodes={tree.flatMap(readers)} parent="" columns={columns} heaviest={heaviest?.path} label="Fields of the plan" />
       </div>
     </>
   );
@@ -101,7 +101,9 @@ function Node({ node: { path, field, times, contracts, children }, parent, colum
           {contracts.length > 1 && <Sums entries={[contract]} columns={columns} />}
         </div>
       ))}
-      {children.length > 0 && <Nodes nodes={children} parent={path} columns={columns} heaviest={heaviest} />}
+      {children.length > 0 && (
+        <Nodes nodes={children.flatMap(readers)} parent={path} columns={columns} heaviest={heaviest} />
+      )}
     </li>
   );
 }
@@ -109,12 +111,13 @@ function Node({ node: { path, field, times, contracts, children }, parent, colum
 function Sums({ entries, columns }) {
   return columns.map(column => (
     <span key={column} className="plan-sum">
-      {entries.length > 0 && (
-        <>
-          {plain(entries.reduce((sum, entry) => sum + entry[column], 0))}
-          <VisuallyHidden> {SUMS[column].noun}, </VisuallyHidden>
-        </>
-      )}
+      {plain(entries.reduce((sum, entry) => sum + entry[column], 0))}
+      <VisuallyHidden> {SUMS[column].noun}, </VisuallyHidden>
     </span>
   ));
+}
+
+/** A field that only leads to others is left out: its children stand in its place, and their paths name it. */
+function readers(node) {
+  return node.contracts.length > 0 ? [node] : node.children.flatMap(readers);
 }
