@@ -31,6 +31,16 @@ async def test_another_user_is_a_choice_away_and_is_still_chosen_after_a_reload(
     assert claims_in(graphiql.sent[-1].headers)["ownerId"] == claims["ownerId"]
 
 
+async def test_a_demo_owner_is_refused_what_only_an_admin_may_see(graphiql: GraphiQL) -> None:
+    await graphiql.paste("{ pendingBookings(first: 1) { nodes { bookingId } } }")
+    assert "errors" not in await graphiql.run()
+    await graphiql.signed_in_as.select_option(label=await demo_owner(graphiql))
+    await graphiql.editor.click()
+    answer = await graphiql.run()
+    assert answer["data"] == {"pendingBookings": None}
+    await graphiql.expect_shown('"code": "FORBIDDEN"')
+
+
 async def test_no_token_is_sent_where_none_is_chosen(graphiql: GraphiQL) -> None:
     await graphiql.signed_in_as.select_option(label="No token")
     await graphiql.run_tab("FirstQuery")
