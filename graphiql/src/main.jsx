@@ -6,15 +6,19 @@ import { GraphiQL } from 'graphiql';
 import { createRoot } from 'react-dom/client';
 
 import { exampleTabs } from './examples.js';
+import { explaining } from './plan/explanations.js';
 import { OPENING_PLUGIN, PLUGINS } from './plugins.jsx';
+import { loadPeople, SignIn, signedIn } from './signin.jsx';
 import { storageWithoutHeaders } from './storage.js';
 
-const fetcher = createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false });
+const fetcher = explaining(
+  signedIn(createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false })),
+);
 // The variables editor would otherwise take every scalar of ours for a plain value.
 const scalars = { JSON: {}, DateTime: { type: 'string', format: 'date-time' } };
 
-// Monaco measures its font once: it has to be there by then.
-document.fonts.load('15px "Fira Code"').finally(() => {
+// Monaco measures its font once: it has to be there by then. The first request, for the schema, wants its token.
+Promise.allSettled([document.fonts.load('15px "Fira Code"'), loadPeople(`${location.pathname}/tokens`)]).then(() => {
   createRoot(document.getElementById('graphiql')).render(
     <GraphiQL
       fetcher={fetcher}
@@ -28,7 +32,10 @@ document.fonts.load('15px "Fira Code"').finally(() => {
       inputValueDeprecation
       schemaDescription
     >
-      <GraphiQL.Logo>SmartLocker</GraphiQL.Logo>
+      <GraphiQL.Logo>
+        <SignIn />
+        <span className="brand">SmartLocker</span>
+      </GraphiQL.Logo>
     </GraphiQL>,
   );
 });

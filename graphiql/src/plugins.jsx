@@ -4,6 +4,8 @@ import { DocExplorer } from '@graphiql/plugin-doc-explorer';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 
+import { PLAN } from './plan/pane.jsx';
+
 const EXPLORER = explorerPlugin({ showAttribution: false });
 
 /** The explorer above the documentation: GraphiQL shows one pane at a time, and a newcomer wants both. */
@@ -22,5 +24,5 @@ const EXPLORER_AND_DOCS = {
   ),
 };
 
-export const PLUGINS = [EXPLORER_AND_DOCS, HISTORY_PLUGIN];
+export const PLUGINS = [EXPLORER_AND_DOCS, PLAN, HISTORY_PLUGIN];
 export const OPENING_PLUGIN = EXPLORER_AND_DOCS.title;

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import async_playwright
+from playwright.async_api import async_playwright, expect
 
 from tests.browser.graphiql import GraphiQL
 from tests.browser.program import find_browser
@@ -61,6 +61,8 @@ def server(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(program: str) -> AsyncIterator[Browser]:
+    # A machine that is busy with other tests takes its time to start an editor and its workers.
+    expect.set_options(timeout=20_000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield browser

@@ -56,6 +56,11 @@ class GraphiQL:
         return [request.url for request in self.requests if urlsplit(request.url).netloc != host]
 
     @property
+    def sent(self) -> list[Request]:
+        """The GraphQL requests, the page's own for the schema among them."""
+        return [request for request in self.requests if request.method == "POST"]
+
+    @property
     def tabs(self) -> Locator:
         return self.page.get_by_role("tab")
 
@@ -72,6 +77,14 @@ class GraphiQL:
         return self.page.locator(".graphiql-query-editor .monaco-editor").first
 
     @property
+    def plan(self) -> Locator:
+        return self.page.get_by_role("region", name="Plan", exact=True)
+
+    @property
+    def signed_in_as(self) -> Locator:
+        return self.page.get_by_role("combobox", name="Signed in as")
+
+    @property
     def suggestions(self) -> Locator:
         return self.page.locator(".suggest-widget.visible .monaco-list-row")
 
@@ -80,6 +93,23 @@ class GraphiQL:
         await self.page.get_by_role("button", name="New tab").click()
         await self.editor.click()
         await self.page.keyboard.type(text, delay=10)
+
+    async def paste(self, text: str) -> None:
+        """Puts a whole text into a new tab, on one line: the editor would indent any other by itself."""
+        await self.page.get_by_role("button", name="New tab").click()
+        await self.editor.click()
+        await self.page.keyboard.insert_text(" ".join(text.split()))
+
+    async def show_plan(self) -> None:
+        """Opens the Plan pane."""
+        await self.page.get_by_role("button", name="Show Plan").click()
+        await expect(self.plan).to_be_visible()
+
+    async def ask_for_plan(self) -> Any:
+        """Asks for the plan of what is in the editor, and returns the answer."""
+        async with self.page.expect_response(lambda response: response.request.method == "POST") as response:
+            await self.plan.get_by_role("button", name="Plan this request without running it").click()
+        return await (await response.value).json()
 
     async def run(self) -> Any:
         """Runs what is in the editor that has the cursor, and returns the answer."""
