@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from jwt.algorithms import ECAlgorithm
 
 from domain.errors import UnavailableError
 from server.jwks import JwksError, JwksFile, JwksUrl, parse_keys
-from tests.issuer import jwk, served_keys, write_keys
+from tests.issuer import jwk, key_of, served_keys, write_keys
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -63,7 +64,7 @@ def test_a_public_key_of_an_allowed_algorithm_counts_whether_or_not_it_names_it(
         jwk("short RS256"),
         jwk(use="enc"),
         jwk(key_ops=["sign"]),
-        jwk(d="AAAA"),
+        {**ECAlgorithm.to_jwk(key_of("ES256"), as_dict=True), "kid": "first"},  # the private half too
         jwk(x="AAAA"),
         jwk(x=5),
         jwk(kty="XYZ"),
