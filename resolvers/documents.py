@@ -10,9 +10,7 @@ from strawberry.extensions import SchemaExtension
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from domain.errors import ForbiddenError
-from domain.principal import DEVELOPMENT_ADMIN
-from resolvers.limits import introspects, parse_within
+from resolvers.limits import parse_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +53,7 @@ class Checked(SchemaExtension):
     Args:
         known: what was valid before is valid again.
         limits: what a document may have.
-        is_guarded: whether strangers may learn nothing of the schema.
+        is_guarded: whether mistakes are told without the names of what is there.
     """
 
     def __init__(self, known: ValidDocuments, limits: DocumentLimits, *, is_guarded: bool) -> None:
@@ -75,8 +73,6 @@ class Checked(SchemaExtension):
         context = self.execution_context
         text, document = context.query or "", context.graphql_document
         assert document is not None  # noqa: S101  # parsing comes first
-        if self._is_guarded and self._is_stranger and introspects(document):
-            raise ForbiddenError("The schema is shown to nobody unknown.")
         if text in self._known:
             context.pre_execution_errors = []
         else:
@@ -91,9 +87,3 @@ class Checked(SchemaExtension):
             if not context.pre_execution_errors:
                 self._known.put(text, document)
         yield
-
-    @property
-    def _is_stranger(self) -> bool:
-        """Whether nobody's credentials were checked."""
-        principal = self.execution_context.context.principal
-        return principal is None or principal is DEVELOPMENT_ADMIN

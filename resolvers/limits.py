@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, SelectionSetNode
 
-__all__ = ["DEFAULT_LIMITS", "DocumentLimits", "introspects", "parse_within"]
+__all__ = ["DEFAULT_LIMITS", "DocumentLimits", "parse_within"]
 
 # Reading a text takes time for every character, whatever it holds.
 _CHARACTERS = 32 * 1024
@@ -71,11 +71,6 @@ def parse_within(text: str, limits: DocumentLimits) -> DocumentNode:
     for operation in _operations(document):
         _check_reach(operation, fragments, limits)
     return document
-
-
-def introspects(document: DocumentNode) -> bool:
-    """Whether any part of a document asks for the schema itself."""
-    return any(node.name.value in _INTROSPECTION_FIELDS for node, _ in _fields(document))
 
 
 def _check_counts(document: DocumentNode, limits: DocumentLimits) -> None:

@@ -143,7 +143,7 @@ def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, is_guarded: bool = 
 
     Args:
         limits: what a document may have.
-        is_guarded: whether strangers may learn nothing of the schema, by introspection or by suggestions.
+        is_guarded: whether mistakes are told without the names of what is there.
     """
     known = ValidDocuments()
     schema = SmartLockerSchema(

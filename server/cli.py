@@ -236,10 +236,11 @@ async def _serve(settings: Settings) -> None:
 
 
 async def _prepare(settings: Settings, connection: Connection) -> None:
-    """The first time: the table and the demo data. A mark on disk tells a first time that was cut short."""
+    """The first time: the table and, in development, demo data. A mark on disk tells a first time that was cut short."""
     unfinished = settings.data_dir / "demo-unfinished"
     if await describe_table(connection) is None:
-        unfinished.touch()
+        if not settings.is_production:
+            unfinished.touch()
         await create_table(connection)
     if unfinished.exists():
         await _load_demo(connection, DemoShape())

@@ -40,7 +40,8 @@ class SafeHeaders:
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items() if scope["scheme"] == "http" else (_HEADERS | _TLS_ONLY).items():
+                is_plain = scope.get("scheme", "http") == "http"
+                for name, value in (_HEADERS if is_plain else _HEADERS | _TLS_ONLY).items():
                     headers.setdefault(name, value)
                 if self._readiness.is_stopping:
                     # A client that kept this connection would lose a request to it when it closes.

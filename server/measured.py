@@ -43,7 +43,7 @@ MEASURED = Path(__file__).with_name("measured.json")
 
 _DOCUMENTS = Path(__file__).with_name("measured.graphql")
 _NOW = Instant("2026-03-01T12:00:00.000Z")
-_MAXIMUM = Maximum(read_units=25_000, operations=1000)
+_MAXIMUM = Maximum(read_units=25_000, operations=1500)
 _TIMES = frozenset({"startMs", "durationMs"})
 
 
@@ -108,10 +108,12 @@ async def _explained(store: DynamoStore, schema: SmartLockerSchema, document: st
 
 
 async def _charged(store: DynamoStore) -> list[dict[str, Any]]:
-    """What charging a caller's first request asks: no document does."""
+    """What charging a caller's second request asks: no document does. The first finds no budget to take it from."""
     trace = Trace()
     recorded = RecordedStore(store, trace)
-    await TableRates(lambda: recorded, Budget(600, 600), lambda: 0).take("owner-0001", 1)
+    budget = Budget(600, 600)
+    await TableRates(lambda: store, budget, lambda: 0).take("owner-0001", 1)
+    await TableRates(lambda: recorded, budget, lambda: 0).take("owner-0001", 1)
     return _timeless(trace)
 
 

@@ -110,7 +110,7 @@ class Settings(BaseSettings):
         default=25_000, description="The most read units that one request may take in the worst case."
     )
     max_operations: Annotated[int, Field(ge=1)] = Field(
-        default=1000, description="The most operations of the store that one request may take in the worst case."
+        default=1500, description="The most operations of the store that one request may take in the worst case."
     )
     trusted_documents_file: FilePath | None = Field(
         default=None,

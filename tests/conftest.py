@@ -142,7 +142,7 @@ def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyn
     @asynccontextmanager
     async def opened(span_exporter: Any = None, **settings: Any) -> AsyncIterator[Api]:
         connection = Connection(table, "eu-central-1", wire.url, local=True)
-        app = create_app(Settings(table_name=table, **settings), connection, clock, span_exporter)
+        app = create_app(Settings(table_name=table, **settings), connection, clock, span_exporter=span_exporter)
         transport = httpx.ASGITransport(app=app)
         async with (
             app.router.lifespan_context(app),

@@ -19,7 +19,7 @@ from loaders.contracts.owners import OWNER_BYTES
 from loaders.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.table.operations import Action
 
-__all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15", "STRIDE"]
+__all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15", "REPAIR_ROUNDS", "REPAIR_STRIDE", "STRIDE"]
 
 STRIDE = 1000  # about as many as the 1 MB hold at which the store cuts an answer off
 
@@ -28,6 +28,8 @@ _IS_NEW = "attribute_not_exists(#PK)"
 _EXISTS = "attribute_exists(#PK)"
 _POINTER_AS_READ = "#reservationId = :pointed"
 _BOTH = (Order.ASC, Order.DESC)
+REPAIR_STRIDE = 200  # a read pays for it at every locker of a page, so it takes shorter strides than a write
+REPAIR_ROUNDS = 5
 _STRETCH = (_RESERVATION_BYTES,) * STRIDE
 _ROUNDS = 24
 _CLAIMED = "only where the claim is seen before the reservation"
@@ -167,14 +169,15 @@ QC_07 = GetContract(
     key=keys.active_pointer,
     fields=("Locker.activeReservation",),
     note="Several in one request are one BatchGetItem of up to 100 keys. Where the pointed reservation has ended: a "
-    "GetItem of the guard, one Query for the next one, and a conditional repair of the pointer, once.",
+    "GetItem of the guard, one Query for the next one, and a conditional repair of the pointer, once. Where a writer "
+    "is half way through, the first two again.",
     item_bytes=_RESERVATION_BYTES,
     fallbacks=tuple(
-        Part(operation=operation, sizes=sizes, when="only where the pointed reservation has ended")
-        for operation, sizes in (
-            ("GetItem", (_RESERVATION_BYTES,)),
-            ("Query", _STRETCH),
-            ("TransactWriteItems", (_RESERVATION_BYTES,) * 3),
+        Part(operation=operation, sizes=sizes, most=most, when="only where the pointed reservation has ended")
+        for operation, sizes, most in (
+            ("GetItem", (_RESERVATION_BYTES,), REPAIR_ROUNDS),
+            ("Query", (_RESERVATION_BYTES,) * REPAIR_STRIDE, REPAIR_ROUNDS),
+            ("TransactWriteItems", (_RESERVATION_BYTES,) * 3, 1),
         )
     ),
 )

@@ -12,7 +12,7 @@ from domain.schedule import effective_status
 from domain.times import shift
 from loaders import keys
 from loaders.contracts import QC_07, QC_13
-from loaders.contracts.reservations import STRIDE
+from loaders.contracts.reservations import REPAIR_ROUNDS, REPAIR_STRIDE, STRIDE
 from loaders.items import ACTIVE_POINTER, GUARD, RESERVATION, Guard, difference
 from loaders.table.errors import StoreError, TransactionRefusedError
 from loaders.table.operations import Key, Transact
@@ -44,8 +44,6 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-_REPAIR_ATTEMPTS = 5
-
 MOVED = frozenset(
     {
         "first guard",
@@ -68,7 +66,7 @@ class MovedError(Exception):
 
 
 async def walk(
-    store: Store, contract: Contract, within: KeyRange, guard: Guard | None, *, forward: bool
+    store: Store, contract: Contract, within: KeyRange, guard: Guard | None, *, forward: bool, stride: int = STRIDE
 ) -> AsyncIterator[Reservation]:
     """The reservations of a range one by one, read strongly, and no further than needed.
 
@@ -83,7 +81,7 @@ async def walk(
         awaited = None
     start = None
     while True:
-        page = await store.query(contract.query(within, limit=STRIDE, forward=forward, start=start, consistent=True))
+        page = await store.query(contract.query(within, limit=stride, forward=forward, start=start, consistent=True))
         for key, item in page.items:
             if awaited is not None and (key.sk >= awaited.sk if forward else key.sk <= awaited.sk):
                 if key != awaited or not _is_at(item, guard):
@@ -105,9 +103,10 @@ async def first_ahead(
     now: Instant,
     *,
     but: ReservationId | None = None,
+    stride: int = STRIDE,
 ) -> Reservation | None:
     """The first reservation of a range that is neither cancelled nor over, other than `but`."""
-    async for reservation in walk(store, contract, within, guard, forward=True):
+    async for reservation in walk(store, contract, within, guard, forward=True, stride=stride):
         if reservation.reservation_id == but:
             continue
         if effective_status(reservation, now) is ReservationStatus.ACTIVE:
@@ -175,11 +174,11 @@ async def repaired_pointer(backend: Backend, ended: Reservation, now: Instant) -
     """
     locker_id = ended.locker_id
     within = keys.locker_reservations(locker_id, start=shift(now, -backend.longest_reservation))
-    async for _ in attempts(_REPAIR_ATTEMPTS):
+    async for _ in attempts(REPAIR_ROUNDS):
         item = await backend.store.get(QC_07.get(keys.reservation_guard(locker_id), consistent=True))
         guard = None if item is None else GUARD.decode(item)
         try:
-            ahead = await first_ahead(backend.store, QC_07, within, guard, now)
+            ahead = await first_ahead(backend.store, QC_07, within, guard, now, stride=REPAIR_STRIDE)
         except MovedError:
             continue
         try:

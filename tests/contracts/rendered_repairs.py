@@ -46,7 +46,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
     ),
     "QC-07 what is ahead": (
         QC_07.query(
-            keys.locker_reservations(RESERVATION.locker_id, start=RESERVATION.start_at), limit=1000, consistent=True
+            keys.locker_reservations(RESERVATION.locker_id, start=RESERVATION.start_at), limit=200, consistent=True
         ),
         {
             "TableName": "T",
@@ -57,7 +57,7 @@ CASES: dict[str, tuple[Operation, dict[str, Any]]] = {
                 ":low": {"S": "RES#2026-03-01T09:00:00.000Z"},
                 ":high": {"S": "RES#9999-12-31T23:59:59.999Z~"},
             },
-            "Limit": 1000,
+            "Limit": 200,
             "ScanIndexForward": True,
             "ConsistentRead": True,
         },

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tests.contracts.seeds import Seeds
     from tests.wire import Wire
 
-ALL_EXAMPLES = EXAMPLES | PLACE_EXAMPLES | KEY_EXAMPLES | RATE_EXAMPLES
+ALL_EXAMPLES = EXAMPLES | PLACE_EXAMPLES | RATE_EXAMPLES | KEY_EXAMPLES
 READS = [contract for contract in CONTRACTS.values() if isinstance(contract, GetContract | QueryContract)]
 WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]
 

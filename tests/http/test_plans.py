@@ -39,7 +39,7 @@ async def test_a_document_that_could_take_too_much_is_refused_and_nothing_reache
         "code": "QUERY_TOO_COMPLEX",
         "status": 400,
         "worstCase": {"operations": 301, "items": 10_201, "readUnits": 31718.5, "writeUnits": 0},
-        "maximum": {"readUnits": 25_000, "operations": 1000},
+        "maximum": {"readUnits": 25_000, "operations": 1500},
         "heaviest": {"path": "owner.lockers.nodes.accessEvents", "readUnits": 31700, "operations": 300},
         "requestId": response.headers["x-request-id"],
     }

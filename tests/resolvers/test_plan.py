@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from resolvers.plan import Plan
 
 SCHEMA = build_schema()
-MAXIMUM = Maximum(25_000, 1000)
+MAXIMUM = Maximum(25_000, 1500)
 OWNER = '{ owner(ownerId: "acme") { %s } }'
 ID = to_global_id("Locker", "l1")
 
@@ -53,7 +53,8 @@ def test_every_field_that_waits_for_something_has_a_cost_and_no_other_has() -> N
 
 
 def test_every_field_that_a_contract_names_has_a_cost() -> None:
-    assert {field for contract in CONTRACTS.values() for field in contract.fields} == set(COSTS)
+    named = {field for contract in CONTRACTS.values() for field in contract.fields}
+    assert named == set(COSTS) | {"/graphql"}  # charging a request is no part of it
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_every_field_that_a_contract_names_has_a_cost() -> None:
         (OWNER % "name lockers(first: 3) { nodes { alias } }", 2, 5, 1.5),
         ('{ ownerByEmail(email: "a@b.c") { name } }', 2, 2, 1),
         ('{ locationByCode(code: "rome") { name } }', 2, 2, 1.5),
-        ('{ reservation(lockerId: "l1", reservationId: "r") { status } }', 3, 3, 2),
+        ('{ reservation(lockerId: "l1", reservationId: "r") { status } }', 4, 4, 2.5),
         ('{ booking(bookingId: "b") { owner { name } location { name } } }', 3, 3, 4),
         ("{ pendingBookings(first: 10) { nodes { date } } }", 1, 11, 12.5),
         (f'{{ node(id: "{ID}") {{ id }} }}', 1, 1, 0.5),
@@ -257,7 +258,7 @@ def test_the_plan_as_clients_read_it() -> None:
             }
         ],
         "totals": {"operations": 2, "expectedOperations": 2, "items": 2, "readUnits": 1, "writeUnits": 0},
-        "maximum": {"readUnits": 25_000, "operations": 1000},
+        "maximum": {"readUnits": 25_000, "operations": 1500},
         "heaviest": {"path": "mine", "readUnits": 0.5, "operations": 1},
         "allowed": True,
     }

@@ -141,12 +141,13 @@ async def test_credentials_anywhere_else_are_none(guarded: httpx.AsyncClient) ->
 
 
 async def test_health_and_the_page_need_no_credentials_and_a_wrong_method_is_told_first(
-    guarded: httpx.AsyncClient,
+    open_api: Open, production: dict[str, Any]
 ) -> None:
-    assert (await guarded.get("/health")).text == "ok"
-    page = await guarded.get("/graphql", headers={"Accept": "text/html"})
-    assert page.headers["content-type"].startswith("text/html")
-    assert (await guarded.put("/graphql")).status_code == 405
+    async with open_api(**production, graphiql="on") as opened:
+        assert (await opened.client.get("/health")).text == "ok"
+        page = await opened.client.get("/graphql", headers={"Accept": "text/html"})
+        assert page.headers["content-type"].startswith("text/html")
+        assert (await opened.client.put("/graphql")).status_code == 405
 
 
 async def test_in_development_whoever_comes_without_credentials_is_an_admin(playground: httpx.AsyncClient) -> None:

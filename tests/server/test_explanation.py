@@ -55,7 +55,7 @@ async def test_an_explanation_is_asked_for_by_header_or_extension(api: Api) -> N
 
 async def test_the_cost_is_asked_for_by_header_or_extension(api: Api) -> None:
     await api.owner("ada")
-    told = {"cost": {"worstCase": COST, "actual": COST, "maximum": {"readUnits": 25_000, "operations": 1000}}}
+    told = {"cost": {"worstCase": COST, "actual": COST, "maximum": {"readUnits": 25_000, "operations": 1500}}}
     assert await extensions(api, {"SmartLocker-Cost": "1"}) == told
     assert await extensions(api, extensions={"cost": True}) == told
     both = await extensions(api, {"SmartLocker-Cost": "1"}, extensions={"explain": True})
@@ -192,7 +192,7 @@ def test_who_may_ask_is_a_matter_of_setting_and_role(role: Role, explainers: Exp
         assert (refusal.value.status, refusal.value.code) == (403, "FORBIDDEN")
 
 
-def test_a_request_that_is_not_traced_has_no_middleware_and_the_plain_store(backend: Backend) -> None:
+async def test_a_request_that_is_not_traced_has_no_middleware_and_the_plain_store(backend: Backend) -> None:
     assert type(backend.store) is DynamoStore
     schema = build_schema()
     extension = OneOperation()

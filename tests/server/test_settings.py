@@ -43,7 +43,7 @@ DEFAULTS: dict[str, Any] = {
     "page_size": 25,
     "page_size_max": 100,
     "max_read_units": 25_000,
-    "max_operations": 1000,
+    "max_operations": 1500,
     "trusted_documents_file": None,
     "trusted_documents": "also",
     "persisted_queries": 1000,
