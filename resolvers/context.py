@@ -54,7 +54,11 @@ def selected_fields(info: Info, *path: str) -> set[str]:
 
 
 def _fields(sets: Iterable[SelectionSetNode | None], raw: GraphQLResolveInfo[Any]) -> Iterator[FieldNode]:
-    for selection_set in sets:
+    """Every field of these sets, into each fragment once: fragments that spread each other would multiply."""
+    spread: set[str] = set()
+    left = list(sets)
+    while left:
+        selection_set = left.pop()
         for node in selection_set.selections if selection_set else ():
             if not is_included(node, raw.variable_values):
                 continue
@@ -62,9 +66,10 @@ def _fields(sets: Iterable[SelectionSetNode | None], raw: GraphQLResolveInfo[Any
                 case FieldNode():
                     yield node
                 case InlineFragmentNode():
-                    yield from _fields([node.selection_set], raw)
-                case FragmentSpreadNode():
-                    yield from _fields([raw.fragments[node.name.value].selection_set], raw)
+                    left.append(node.selection_set)
+                case FragmentSpreadNode() if node.name.value not in spread:
+                    spread.add(node.name.value)
+                    left.append(raw.fragments[node.name.value].selection_set)
 
 
 def is_included(node: SelectionNode, variables: Any) -> bool:

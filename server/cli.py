@@ -236,7 +236,7 @@ async def _serve(settings: Settings) -> None:
 
 
 async def _prepare(settings: Settings, connection: Connection) -> None:
-    """The first time: the table and, in development, demo data. A mark on disk tells a first time that was cut short."""
+    """The first time: the table and, in development, demo data. A mark on disk tells that this was cut short."""
     unfinished = settings.data_dir / "demo-unfinished"
     if await describe_table(connection) is None:
         if not settings.is_production:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from server.incoming import RefusedError
 
@@ -38,8 +37,14 @@ class Gate:
         if origin is None or origin.lower() in self._origins:
             return
         # By name alone: behind a proxy that ends TLS, only the browser knows the scheme.
-        if urlsplit(origin.lower()).netloc != host:
+        if not _is_page_of(origin.lower(), host):
             raise RefusedError(403, "Pages of this origin may not ask: see SMARTLOCKER_CORS_ORIGINS.", "FORBIDDEN")
+
+
+def _is_page_of(origin: str, host: str) -> bool:
+    """Whether an origin is that of a page of this very host; text that is no origin at all is of nowhere."""
+    scheme, separator, rest = origin.partition("://")
+    return scheme in {"http", "https"} and bool(separator) and rest == host
 
 
 def _name(host: str) -> str:

@@ -97,7 +97,7 @@ async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
     table: str, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = create_app(Settings(table_name=table), Connection(table, "eu-central-1", wire.url, local=True))
-    headers = [(b"content-type", b"application/json")]
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
 
     async def leave() -> dict[str, str]:
