@@ -39,8 +39,7 @@ class Telemetry:
     def __init__(self, settings: Settings, documents: Iterable[str], exporter: SpanExporter | None) -> None:
         self._metrics = _metrics(documents) if settings.metrics == "on" else None
         self._spans = _spans(settings.table_name, exporter) if settings.tracing == "otlp" else None
-        is_logged = settings.request_log == "on" and settings.log_level in {"debug", "info"}
-        log = RequestLog() if is_logged else None
+        log = RequestLog() if settings.logs_requests else None
         parts = (self._metrics, self._spans, log)
         self._watchers: list[Watcher] = [part.watch for part in parts if part is not None]
 

@@ -32,12 +32,12 @@ CHANGE = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
 @pytest_asyncio.fixture
 async def counted(open_api: OpenApi, wire: Wire) -> AsyncIterator[Api]:
     """An owner with two lockers, on a server that has metrics."""
-    async with open_api(request_log="off") as plain:
+    async with open_api() as plain:
         await plain.owner("ada")
         await plain.locker("l1", "ada")
         await plain.locker("l2", "ada")
     wire.reset()
-    async with open_api(metrics="on", request_log="off") as api:
+    async with open_api(metrics="on") as api:
         yield api
 
 
