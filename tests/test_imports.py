@@ -27,7 +27,7 @@ def test_every_module_of_the_data_layer_but_the_seam_is_kept_from_the_sdk() -> N
 
 
 def test_every_package_of_the_product_has_its_layer() -> None:
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"bench", "tests"}
     assert contracts()[0]["layers"] == ["server", "resolvers", "loaders", "domain"]
     assert packages == set(contracts()[0]["layers"])
 
