@@ -60,7 +60,7 @@ class Sample(NamedTuple):
 @asynccontextmanager
 async def open_app() -> AsyncIterator[ASGIApp]:
     """The application on fresh demo data, without telemetry."""
-    async with open_table() as connection, serving(connection, Settings(request_log="off")) as app:
+    async with open_table() as connection, serving(connection, Settings()) as app:
         yield app
 
 

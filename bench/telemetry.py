@@ -112,7 +112,7 @@ async def open_served() -> AsyncIterator[Served]:
         connection = await stack.enter_async_context(open_table())
         apps = {}
         for name, more in _SETTINGS.items():
-            settings = Settings(table_name=connection.table, **{"request_log": "off", **more})
+            settings = Settings(table_name=connection.table, **more)
             apps[name] = await stack.enter_async_context(serving(connection, settings, _Encoded()))
         yield Served(apps)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from graphql import validate
+from graphql import specified_rules, validate
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
@@ -15,14 +15,20 @@ from resolvers.limits import parse_within
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphql import DocumentNode
+    from graphql import DocumentNode, GraphQLError, GraphQLSchema
 
     from resolvers.limits import DocumentLimits
 
-__all__ = ["Checked", "ValidDocuments"]
+__all__ = ["Checked", "ValidDocuments", "find_errors"]
 
 _MOST_ERRORS = 10
 _MOST_KEPT = 256
+_RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+
+
+def find_errors(schema: GraphQLSchema, document: DocumentNode, *, is_guarded: bool) -> list[GraphQLError]:
+    """Few of a document's errors: finding each of very many takes longer than any client reads."""
+    return validate(schema, document, _RULES, max_errors=_MOST_ERRORS, hide_suggestions=is_guarded)
 
 
 class ValidDocuments:
@@ -69,21 +75,15 @@ class Checked(SchemaExtension):
         yield
 
     def on_validate(self) -> Iterator[None]:
-        """Tells few errors: finding each of very many takes longer than any client reads."""
+        """Tells what is wrong, and keeps what is not."""
         context = self.execution_context
         text, document = context.query or "", context.graphql_document
         assert document is not None  # noqa: S101  # parsing comes first
         if text in self._known:
             context.pre_execution_errors = []
         else:
-            rules = (*context.validation_rules, MaybeNullValidationRule, OneOfInputValidationRule)
-            context.pre_execution_errors = validate(
-                context.schema._schema,  # noqa: SLF001  # as the framework's own validation does
-                document,
-                rules,
-                max_errors=_MOST_ERRORS,
-                hide_suggestions=self._is_guarded,
-            )
+            schema = context.schema._schema  # noqa: SLF001  # as the framework's own validation does
+            context.pre_execution_errors = find_errors(schema, document, is_guarded=self._is_guarded)
             if not context.pre_execution_errors:
                 self._known.put(text, document)
         yield

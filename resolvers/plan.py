@@ -106,23 +106,14 @@ class Plan:
     @classmethod
     def of(cls, tree: list[PlanNode], *, is_exact: bool) -> Plan:
         """The plan that these fields make."""
-        operations = items = expected = 0
-        reads = writes = expected_units = 0.0
-        for charge in (charge for root in tree for node in root.walk() for charge in node.charges):
-            cost = charge.cost
-            operations += cost.operations
-            items += cost.items
-            reads += cost.read_units
-            writes += cost.write_units
-            if charge.when == ALWAYS:
-                expected += cost.operations
-                expected_units += cost.read_units + cost.write_units
-        return cls(tree, Cost(operations, items, reads, writes), expected, expected_units, is_exact)
+        total = sum((charge.cost for charge in _charges(tree)), _NOTHING)
+        certain = sum((charge.cost for charge in _charges(tree) if charge.when == ALWAYS), _NOTHING)
+        return cls(tree, total, certain.operations, certain.read_units + certain.write_units, is_exact)
 
     @property
     def charges(self) -> Iterator[Charge]:
         """Everything that it asks for."""
-        return (charge for root in self.tree for node in root.walk() for charge in node.charges)
+        return _charges(self.tree)
 
     def fits(self, maximum: Maximum) -> bool:
         """Whether it may be run."""
@@ -171,6 +162,10 @@ class Plan:
             key=lambda pair: max(pair[0].read_units / maximum.read_units, pair[0].operations / maximum.operations),
         )
         return {"path": path, "readUnits": _number(cost.read_units), "operations": cost.operations}
+
+
+def _charges(tree: list[PlanNode]) -> Iterator[Charge]:
+    return (charge for root in tree for node in root.walk() for charge in node.charges)
 
 
 def _amounts(cost: Cost) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import strawberry
-from graphql import MiddlewareManager, OperationDefinitionNode, parse, validate
+from graphql import MiddlewareManager, OperationDefinitionNode
 from strawberry.extensions import SchemaExtension
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.tools import merge_types
@@ -16,11 +16,11 @@ from resolvers.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.booking_mutations import BookingMutations
 from resolvers.bookings import BookingQueries
 from resolvers.calendar import CalendarMutations
-from resolvers.documents import Checked, ValidDocuments
+from resolvers.documents import Checked, ValidDocuments, find_errors
 from resolvers.errors import ERROR_TYPES
 from resolvers.events import AccessEventMutations
 from resolvers.fieldkinds import FieldKinds
-from resolvers.limits import DEFAULT_LIMITS, DocumentLimits
+from resolvers.limits import DEFAULT_LIMITS, DocumentLimits, parse_within
 from resolvers.locations import LocationMutations, LocationQueries
 from resolvers.locker_mutations import LockerMutations
 from resolvers.lockers import LockerQueries
@@ -102,13 +102,14 @@ class SmartLockerSchema(strawberry.Schema):
         return FieldKinds(self._schema)
 
     def document(self, text: str, operation_name: str | None, variables: dict[str, Any]) -> DocumentNode:
-        """A document that is valid, and has this operation for these variables.
+        """A document that is valid, keeps the limits, and has this operation for these variables.
 
         Raises:
-            GraphQLError: where it is not or has not.
+            TooComplexError: where it is over a limit.
+            GraphQLError: where it is not valid or has not.
         """
-        document = parse(text)
-        errors = validate(self._schema, document)
+        document = parse_within(text, self.limits)
+        errors = find_errors(self._schema, document, is_guarded=self.is_guarded)
         if errors:
             raise errors[0]
         check_variables(self._schema, document, operation_name, variables)
@@ -120,6 +121,7 @@ class SmartLockerSchema(strawberry.Schema):
         """What an operation of a valid document would ask of the store at most."""
         return plan_of(self._field_kinds, document, operation_name, variables, sizes)
 
+    limits = DEFAULT_LIMITS
     is_guarded = False
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
@@ -153,6 +155,7 @@ def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, is_guarded: bool = 
         config=schema_config(),
         extensions=[OneOperation, lambda: Checked(known, limits, is_guarded=is_guarded), PlanFirst],
     )
+    schema.limits = limits
     schema.is_guarded = is_guarded
     guard_schema(schema._schema)  # noqa: SLF001  # Strawberry has no other way to its fields as they are served
     return schema

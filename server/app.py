@@ -83,8 +83,8 @@ def create_app(
         most_kept=settings.persisted_queries,
     )
 
-    def the_store() -> DynamoStore:
-        return backends[0][0]
+    def the_store() -> DynamoStore | RecordedStore:
+        return telemetry.counted(backends[0][0])
 
     issuer = _issuer(settings)
     authenticate = Authenticator(
@@ -154,7 +154,9 @@ def _issuer(settings: Settings) -> Issuer | None:
     return Issuer(name, audience, source_of(place), settings.jwt_claims)
 
 
-def _rates(settings: Settings, store: Callable[[], DynamoStore], clock: Callable[[], Instant]) -> Rates | None:
+def _rates(
+    settings: Settings, store: Callable[[], DynamoStore | RecordedStore], clock: Callable[[], Instant]
+) -> Rates | None:
     def now() -> int:
         return round(as_datetime(clock()).timestamp() * 1_000_000)
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import socket
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,9 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
-from loaders.contracts import CONTRACTS
 from loaders.demo import DemoShape, load_demo, owner_id
 from loaders.demo_places import LOCATIONS
 from loaders.table.client import open_store
@@ -25,15 +22,15 @@ from loaders.table.embedded import EmbeddedStoreError
 from resolvers.schema import build_schema
 from server.app import create_app, utc_now
 from server.auth_commands import keys_app, token
-from server.command import CommandError, load_settings
-from server.documentation import access_patterns
+from server.command import CommandError, compare, load_settings
+from server.contract_commands import contracts_app, explain
 from server.documents import ManifestError
 from server.health import Readiness
 from server.jwks import JwksError
 from server.logs import logging_as
-from server.measured import MEASURED, MeasurementError, measure, written
+from server.measured import MeasurementError
 from server.permission_page import permission_page
-from server.planning import ExplainError, plan_file, plan_table, refusal
+from server.planning import ExplainError
 from server.process import Server
 from server.profiles import check_profile
 from server.store import connect
@@ -50,7 +47,6 @@ app = typer.Typer(help="SmartLocker: a GraphQL API server for physical lockers."
 table_app = typer.Typer(help="The table behind it all.", no_args_is_help=True)
 demo_app = typer.Typer(help="Demo data.", no_args_is_help=True)
 schema_app = typer.Typer(help="The GraphQL schema as a file.", no_args_is_help=True)
-contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True)
 permissions_app = typer.Typer(help="Who may use what.", no_args_is_help=True)
 for name, group in (
     ("table", table_app),
@@ -63,8 +59,6 @@ for name, group in (
     app.add_typer(group, name=name)
 
 _SCHEMA_PATH = Path("schema.graphql")
-_CONTRACTS_PATH = Path("docs/access-patterns.md")
-_WIDE = 160  # where there is no terminal that has a width
 _PERMISSIONS_PATH = Path("docs/permissions.md")
 
 
@@ -77,25 +71,7 @@ def serve() -> None:
 
 
 app.command()(token)
-
-
-@app.command()
-def explain(
-    file: Annotated[str, typer.Argument(help="A GraphQL document; - for the standard input.")],
-    variables: Annotated[str, typer.Option(help="Its variables as JSON, or @ and the name of a file.")] = "{}",
-    operation: Annotated[str | None, typer.Option(help="Which operation, where there are several.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As clients get it.")] = False,
-) -> None:
-    """Say what a document would ask of the store at most; it is not run, and no store is needed."""
-    settings = load_settings()
-    plan = plan_file(settings, file, variables, operation)
-    if as_json:
-        typer.echo(json.dumps(plan.json(settings.maximum), indent=2))
-    else:
-        Console(width=None if sys.stdout.isatty() else _WIDE).print(plan_table(settings, plan))
-    why = refusal(settings, plan)
-    if why is not None:
-        raise CommandError(f"QUERY_TOO_COMPLEX: {why}")
+app.command()(explain)
 
 
 @table_app.command("create")
@@ -155,41 +131,7 @@ def schema_export(path: Annotated[Path, typer.Option(help="Where to write it.")]
 @schema_app.command("check")
 def schema_check(path: Annotated[Path, typer.Option(help="The file to compare with.")] = _SCHEMA_PATH) -> None:
     """Fail where the file is not the schema."""
-    _compare(path, _schema_text(), "smartlocker schema export")
-
-
-@contracts_app.command("list")
-def contracts_list(
-    markdown: Annotated[bool, typer.Option("--markdown", help="As the page docs/access-patterns.md.")] = False,
-) -> None:
-    """List the contracts."""
-    if markdown:
-        typer.echo(access_patterns(), nl=False)
-        return
-    listing = Table("id", "what", "operation", "GraphQL")
-    for contract in CONTRACTS.values():
-        listing.add_row(contract.id, contract.purpose, contract.operation, ", ".join(contract.fields))
-    Console().print(listing)
-
-
-@contracts_app.command("measure")
-def contracts_measure(path: Annotated[Path, typer.Option(help="Where to write it.")] = MEASURED) -> None:
-    """Run a document for each contract on demo data of its own, and write down what it asked of the store."""
-
-    async def work(settings: Settings) -> None:
-        with tempfile.TemporaryDirectory() as directory:
-            own = settings.model_copy(update={"endpoint_url": None, "data_dir": Path(directory)})
-            async with connect(own) as connection:
-                await create_table(connection)
-                path.write_text(written(await measure(connection)))
-
-    _run(work(load_settings()))
-
-
-@contracts_app.command("check")
-def contracts_check(path: Annotated[Path, typer.Option(help="The page to compare with.")] = _CONTRACTS_PATH) -> None:
-    """Fail where the page is not what the contracts say."""
-    _compare(path, access_patterns(), f"smartlocker contracts list --markdown > {path}")
+    compare(path, _schema_text(), "smartlocker schema export")
 
 
 @permissions_app.command("list")
@@ -203,7 +145,7 @@ def permissions_check(
     path: Annotated[Path, typer.Option(help="The page to compare with.")] = _PERMISSIONS_PATH,
 ) -> None:
     """Fail where the page is not what the declarations say."""
-    _compare(path, permission_page(), f"smartlocker permissions list > {path}")
+    compare(path, permission_page(), f"smartlocker permissions list > {path}")
 
 
 def main() -> None:
@@ -306,9 +248,3 @@ def _print_description(description: dict[str, Any]) -> None:
 
 def _schema_text() -> str:
     return build_schema().as_str() + "\n"
-
-
-def _compare(path: Path, wanted: str, remedy: str) -> None:
-    if not path.exists() or path.read_text() != wanted:
-        raise CommandError(f"{path} is out of date: run `{remedy}`")
-    typer.echo(f"{path} is up to date")

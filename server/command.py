@@ -1,16 +1,20 @@
-"""What every command shares: its settings, and how it says that it cannot do its work."""
+"""What every command shares: its settings, files that are generated, and how it says that it cannot do its work."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
+import typer
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
 from server.settings import Settings
 
-__all__ = ["CommandError", "load_settings"]
+if TYPE_CHECKING:
+    from pathlib import Path
 
+__all__ = ["CommandError", "compare", "load_settings"]
 
 _FIELD = re.compile(r'field "(\w+)"')
 
@@ -31,3 +35,10 @@ def load_settings() -> Settings:
         variable = "".join(f"SMARTLOCKER_{str(part).upper()}: " for part in first["loc"][:1])
         problem = first["msg"].removeprefix("Value error, ")
         raise CommandError(f"{variable}{problem}") from None
+
+
+def compare(path: Path, wanted: str, remedy: str) -> None:
+    """Fails where a file that is generated is not what would be generated now."""
+    if not path.exists() or path.read_text() != wanted:
+        raise CommandError(f"{path} is out of date: run `{remedy}`")
+    typer.echo(f"{path} is up to date")

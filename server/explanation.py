@@ -39,16 +39,16 @@ def check_explain(operation: Operation, explainers: Explainers, principal: Princ
 
 
 def extensions_of(operation: Operation, context: Context, *, ran: bool) -> dict[str, Any]:
-    """What is told beside the data. The cost needs a plan alone, so that what was refused as too dear has one too."""
+    """What is told beside the data. The cost is told whether it ran or not; what was refused early has no plan."""
     plan, trace = context.admission.plan, context.trace
     told: dict[str, Any] = {}
     if ran and operation.explain == "after" and trace is not None:
         told["explain"] = trace.explanation()
     if ran and operation.explain == "plan" and plan is not None:
         told["explain"] = {"plan": plan.json(context.admission.maximum)}
-    if operation.cost and plan is not None and trace is not None:
+    if operation.cost and trace is not None:
         told["cost"] = {
-            "worstCase": plan.worst_case,
+            "worstCase": None if plan is None else plan.worst_case,
             "actual": trace.cost(),
             "maximum": context.admission.maximum.json,
         }

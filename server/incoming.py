@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-__all__ = ["Explain", "Operation", "RefusedError", "RequestError", "names_a_document", "read_operation"]
+__all__ = ["Explain", "Operation", "RefusedError", "RequestError", "names_a_document", "parse_json", "read_operation"]
 
 _BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1
@@ -80,7 +80,7 @@ def _from_url(request: Request) -> dict[str, Any]:
     content["operationName"] = parameters.get("operationName") or None
     for name in ("variables", "extensions"):
         text = parameters.get(name)
-        content[name] = _parse_json(text.encode(errors="replace")) if text else None
+        content[name] = parse_json(text.encode(errors="replace")) if text else None
     return content
 
 
@@ -97,10 +97,10 @@ async def _from_body(request: Request) -> Any:
         body += chunk
         if len(body) > _BODY_BYTES:
             raise RefusedError(413, f"The body may have {_BODY_BYTES // 1024} KB at most.")
-    return _parse_json(bytes(body))
+    return parse_json(bytes(body))
 
 
-def _parse_json(text: bytes) -> Any:
+def parse_json(text: bytes) -> Any:
     """Strict JSON whose numbers stay exact: one parser knows the rules, the other keeps the digits."""
     try:
         _check_depth(orjson.loads(text))

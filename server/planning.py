@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from rich.table import Table
 from domain.errors import TooComplexError
 from resolvers.planner import PageSizes
 from resolvers.schema import build_schema
+from server.incoming import RefusedError, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +34,9 @@ def plan_file(settings: Settings, file: str, variables: str, operation: str | No
     """The plan of a document in a file, or of the standard input where that is `-`.
 
     Raises:
-        ExplainError: where the document or its variables cannot be run.
+        ExplainError: where a server with these settings would not run the document or its variables.
     """
-    schema = build_schema()
+    schema = build_schema(settings.document_limits)
     values = _variables(variables)
     try:
         document = schema.document(_read(file), operation, values)
@@ -45,7 +45,7 @@ def plan_file(settings: Settings, file: str, variables: str, operation: str | No
         place = "".join(f"{spot.line}:{spot.column}: " for spot in (error.locations or [])[:1])
         raise ExplainError(f"{place}{error.message}") from error
     except TooComplexError as error:
-        raise ExplainError(error.message) from error
+        raise ExplainError(f"{error.code}: {error.message}") from error
 
 
 def refusal(settings: Settings, plan: Plan) -> str | None:
@@ -98,9 +98,9 @@ def _read(file: str) -> str:
 
 def _variables(text: str) -> dict[str, Any]:
     try:
-        values = json.loads(_read(text[1:]) if text.startswith("@") else text)
-    except ValueError as error:
-        raise ExplainError(f"--variables is not JSON: {error}") from error
+        values = parse_json((_read(text[1:]) if text.startswith("@") else text).encode(errors="replace"))
+    except RefusedError as error:
+        raise ExplainError(f"--variables is no JSON as requests have it: {error.__cause__ or error.message}") from error
     if not isinstance(values, dict):
         raise ExplainError("--variables must be a JSON object")
     return values

@@ -32,6 +32,7 @@ class RequestLog:
 
     def watch(self, observation: Observation) -> Callable[[], None]:
         """Writes the line when the request has ended."""
+        observation.wants_units = True
         return partial(self._ended, observation)
 
     def _ended(self, observation: Observation) -> None:
@@ -45,8 +46,7 @@ class RequestLog:
             "status": observation.status,
             "duration_ms": round(observation.duration / 1_000_000, 3),
             "operations": len(trace.records) if trace else 0,
+            "read_units": trace.units(is_write=False) if trace else 0,
+            "write_units": trace.units(is_write=True) if trace else 0,
         }
-        if trace is not None and trace.wants_units:
-            told["read_units"] = trace.units(is_write=False)
-            told["write_units"] = trace.units(is_write=True)
         logger.info("request", extra={name: value for name, value in told.items() if value is not None})

@@ -165,8 +165,9 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "readable", "json"] = Field(
         default="auto", description="How lines of the log are written. `auto`: as JSON in production, else readable."
     )
-    request_log: Literal["on", "off"] = Field(
-        default="on", description="Whether the log has a line for every request, at the level info."
+    request_log: Literal["on", "off"] | None = Field(
+        default=None,
+        description="Whether the log has a line for every request, at the level info. Unset: in production only.",
     )
     metrics: Literal["off", "on"] = Field(default="off", description="Whether /metrics has metrics for Prometheus.")
     tracing: Literal["off", "otlp"] = Field(
@@ -215,6 +216,12 @@ class Settings(BaseSettings):
     def shows_graphiql(self) -> bool:
         """Whether browsers get GraphiQL."""
         return not self.is_production if self.graphiql is None else self.graphiql == "on"
+
+    @property
+    def logs_requests(self) -> bool:
+        """Whether the log has a line for every request, at a level that is logged."""
+        is_on = self.is_production if self.request_log is None else self.request_log == "on"
+        return is_on and self.log_level in {"debug", "info"}
 
     @property
     def hosts(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from starlette.datastructures import Headers
 from starlette.routing import Route
 
+from loaders.table.recording import RecordedStore
 from server.observation import OBSERVATION, Observation
 from server.request_log import RequestLog
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from loaders.table.client import DynamoStore
     from server.metrics import Metrics
     from server.settings import Settings
     from server.spans import Spans
@@ -39,14 +41,17 @@ class Telemetry:
     def __init__(self, settings: Settings, documents: Iterable[str], exporter: SpanExporter | None) -> None:
         self._metrics = _metrics(documents) if settings.metrics == "on" else None
         self._spans = _spans(settings.table_name, exporter) if settings.tracing == "otlp" else None
-        is_logged = settings.request_log == "on" and settings.log_level in {"debug", "info"}
-        log = RequestLog() if is_logged else None
+        log = RequestLog() if settings.logs_requests else None
         parts = (self._metrics, self._spans, log)
         self._watchers: list[Watcher] = [part.watch for part in parts if part is not None]
 
     def routes(self) -> list[Route]:
         """What is served beside the API."""
         return [] if self._metrics is None else [Route("/metrics", self._metrics.page)]
+
+    def counted(self, store: DynamoStore) -> DynamoStore | RecordedStore:
+        """The store for what is asked around requests, to authenticate and to charge them: metrics count that too."""
+        return store if self._metrics is None else RecordedStore(store, self._metrics)
 
     def around(self, app: ASGIApp) -> ASGIApp:
         """The application under observation; with nothing to tell, the application itself."""

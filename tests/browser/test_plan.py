@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,10 +12,9 @@ from playwright.async_api import expect
 
 from tests.browser.graphiql import GraphiQL
 from tests.e2e.serving import serving
+from tests.npm import printed_by
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.async_api import Browser, Request
 
     from tests.e2e.serving import Server
@@ -36,6 +37,21 @@ TOO_MUCH = """query TooMuch {
 RESERVATIONS = """{
   locker(lockerId: "locker-000001") { version reservations(first: 100) { nodes { reservationId } } }
 }"""
+
+
+# Contracts that one picture often shows together.
+NEIGHBOURS = ["QC-01", "QC-02", "QC-05", "QC-07", "QC-09", "QC-10", "QC-14", "QC-20", "QC-31", "QC-32", "QC-34"]
+
+
+def test_contracts_that_are_seen_together_have_colours_that_can_be_told_apart() -> None:
+    program = f"""import {{ contractColour }} from './colours.js';
+    console.log(JSON.stringify({json.dumps(NEIGHBOURS)}.map(contractColour)));"""
+    folder = Path(__file__).parents[2] / "graphiql" / "src" / "plan"
+    printed = json.loads(printed_by(["node", "--input-type=module"], folder, program))
+    colours = [[float(number) for number in colour[len("oklch(") : -1].split()] for colour in printed]
+    for (light, _, hue), (other_light, _, other_hue) in itertools.combinations(colours, 2):
+        apart = abs(hue - other_hue)
+        assert min(apart, 360 - apart) >= 25 or abs(light - other_light) >= 0.1, colours
 
 
 async def test_the_last_request_is_a_waterfall_of_the_operations_that_the_server_reports(graphiql: GraphiQL) -> None:

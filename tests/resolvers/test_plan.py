@@ -12,6 +12,7 @@ from graphql import parse
 from domain.errors import TooComplexError
 from loaders.contracts import CONTRACTS
 from resolvers.costs import COSTS
+from resolvers.limits import DocumentLimits
 from resolvers.plan import Maximum
 from resolvers.planner import PageSizes
 from resolvers.relay import to_global_id
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from resolvers.plan import Plan
 
-SCHEMA = build_schema()
+SCHEMA = build_schema(DocumentLimits(tokens=10_000, aliases=1000, depth=100, root_fields=1000))
 MAXIMUM = Maximum(25_000, 1500)
 OWNER = '{ owner(ownerId: "acme") { %s } }'
 ID = to_global_id("Locker", "l1")

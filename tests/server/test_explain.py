@@ -79,6 +79,19 @@ def test_the_settings_in_force_are_those_of_the_environment(
     assert (status, "4 read units" in err) == (1, True)
 
 
+def test_the_limits_of_documents_in_force_are_those_of_the_server(
+    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = "{ a: __typename b: __typename }"
+    assert run("-", stdin=document)[0] == 0
+    monkeypatch.setenv("SMARTLOCKER_MAX_ALIASES", "1")
+    assert run("-", stdin=document) == (
+        1,
+        "",
+        "smartlocker: QUERY_TOO_COMPLEX: The document has 2 aliases: 1 are the most.\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("document", "words", "message"),
     [
@@ -87,7 +100,11 @@ def test_the_settings_in_force_are_those_of_the_environment(
         (LOCKERS, (), "smartlocker: The document has no operation of that name, or no name was given."),
         (LOCKERS, ("--operation", "None"), "smartlocker: The document has no operation of that name"),
         (LOCKERS, ("--operation", "Lockers"), "smartlocker: 1:15: Variable '$first'"),
-        ("{ __typename }", ("--variables", "{"), "smartlocker: --variables is not JSON"),
+        (LOCKERS, ("--operation", "Lockers", "--variables", '{"first": 10.0}'), "smartlocker: 1:15: Variable '$first'"),
+        ("{ " + "__typename " * 30 + "}", (), "smartlocker: QUERY_TOO_COMPLEX: "),
+        ("{ __typename }", ("--variables", "{"), "smartlocker: --variables is no JSON as requests have it: "),
+        ("{ __typename }", ("--variables", '{"a": NaN}'), "smartlocker: --variables is no JSON as requests have it: "),
+        ("{ __typename }", ("--variables", "[" * 40 + "]" * 40), "smartlocker: --variables is no JSON as requests"),
         ("{ __typename }", ("--variables", "[]"), "smartlocker: --variables must be a JSON object"),
         ("{ __typename }", ("--variables", "@nowhere.json"), "smartlocker: nowhere.json cannot be read"),
     ],

@@ -146,6 +146,20 @@ async def test_a_request_that_was_refused_before_it_ran_has_no_explanation(api: 
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+@pytest.mark.parametrize("query", ["{", "{ unknown }", "{ " + "__typename " * 30 + "}"])
+async def test_a_request_that_was_refused_before_it_was_planned_has_a_cost_without_a_worst_case(
+    api: Api, wire: Wire, accept: str, query: str
+) -> None:
+    headers = {"SmartLocker-Cost": "1", "Accept": accept}
+    answer = (await api.client.post("/graphql", json={"query": query}, headers=headers)).json()
+    nothing = dict.fromkeys(COST, 0)
+    maximum = {"readUnits": 25_000, "operations": 1500}
+    assert answer["errors"]
+    assert answer["extensions"] == {"cost": {"worstCase": None, "actual": nothing, "maximum": maximum}}
+    assert not wire.calls
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
 @pytest.mark.parametrize("value", [True, "plan"])
 async def test_where_nobody_may_ask_the_whole_request_is_forbidden_and_nothing_runs(
     open_api: Callable[..., AbstractAsyncContextManager[Api]], wire: Wire, accept: str, value: object

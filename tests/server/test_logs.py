@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 
 from loaders.table.client import Connection
 from server.app import create_app
@@ -18,7 +19,7 @@ from server.settings import Settings
 from tests.api import UPDATE_STATUS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 OWNER = 'query Owner { owner(ownerId: "ada") { name } }'
 LOGGER = "server.request_log"
+NOTHING = {"operations": 0, "read_units": 0, "write_units": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +38,13 @@ def _no_request() -> Iterator[None]:
     token = REQUEST_ID.set(None)
     yield
     REQUEST_ID.reset(token)
+
+
+@pytest_asyncio.fixture
+async def logged(open_api: OpenApi) -> AsyncIterator[Api]:
+    """A server whose log has a line for every request."""
+    async with open_api(request_log="on") as opened:
+        yield opened
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
@@ -49,54 +58,46 @@ def told(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
     return lines
 
 
-async def test_a_request_is_one_line_without_units_that_nobody_asked_for(
-    api: Api, wire: Wire, caplog: pytest.LogCaptureFixture
+async def test_a_request_is_one_line_with_what_it_took_of_the_store(
+    logged: Api, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await api.owner("ada")
+    await logged.owner("ada")
+    await logged.locker("l1", "ada")
     caplog.clear()
     wire.reset()
-    with caplog.at_level(logging.INFO, LOGGER):
-        await api.run(OWNER)
-    assert told(caplog) == [
-        {"operation_type": "query", "operation": "Owner", "code": "OK", "status": 200, "operations": 1}
-    ]
-    assert [sorted(call.request) for call in wire.calls] == [["ConsistentRead", "Key", "TableName"]]
-
-
-async def test_units_are_told_where_they_are_known(
-    api: Api, open_api: OpenApi, caplog: pytest.LogCaptureFixture
-) -> None:
-    await api.owner("ada")
-    await api.locker("l1", "ada")
-    caplog.clear()
     change = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
-    async with open_api(metrics="on") as counted:
-        with caplog.at_level(logging.INFO, LOGGER):
-            await counted.mutate(UPDATE_STATUS, **change)
-            await counted.mutate(UPDATE_STATUS, **change)
-    common = {"operation_type": "mutation", "status": 200, "read_units": 1.0}
-    assert told(caplog) == [
-        {**common, "code": "OK", "operations": 2, "write_units": 4.0},
-        {**common, "code": "CONFLICT", "operations": 1, "write_units": 0},
-    ]
-
-
-async def test_refusals_have_a_line_and_pages_have_none(api: Api, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, LOGGER):
-        await api.client.get("/graphql", headers={"Accept": "text/html"})
-        await api.client.get("/health")
-        await api.client.put("/graphql")
-        await api.send("{")
+        await logged.run(OWNER)
+        await logged.mutate(UPDATE_STATUS, **change)
+        await logged.mutate(UPDATE_STATUS, **change)
+    changed = {"operation_type": "mutation", "status": 200, "read_units": 1.0}
+    owner = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5}
     assert told(caplog) == [
-        {"code": "BAD_USER_INPUT", "status": 405, "operations": 0},
-        {"code": "GRAPHQL_PARSE_FAILED", "status": 200, "operations": 0},
+        {**owner, "code": "OK", "operations": 1, "write_units": 0},
+        {**changed, "code": "OK", "operations": 2, "write_units": 4.0},
+        {**changed, "code": "CONFLICT", "operations": 1, "write_units": 0},
+    ]
+    assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
+
+
+async def test_refusals_have_a_line_and_pages_have_none(logged: Api, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, LOGGER):
+        await logged.client.get("/graphql", headers={"Accept": "text/html"})
+        await logged.client.get("/health")
+        await logged.client.put("/graphql")
+        await logged.send("{")
+    assert told(caplog) == [
+        {"code": "BAD_USER_INPUT", "status": 405, **NOTHING},
+        {"code": "GRAPHQL_PARSE_FAILED", "status": 200, **NOTHING},
     ]
 
 
 async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
     table: str, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = create_app(Settings(table_name=table), Connection(table, "eu-central-1", wire.url, local=True))
+    app = create_app(
+        Settings(table_name=table, request_log="on"), Connection(table, "eu-central-1", wire.url, local=True)
+    )
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
 
@@ -109,17 +110,17 @@ async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
 
     with caplog.at_level(logging.INFO, LOGGER):
         await app(scope, leave, send)
-    assert told(caplog) == [{"code": "CANCELLED", "operations": 0}]
+    assert told(caplog) == [{"code": "CANCELLED", **NOTHING}]
 
 
-async def test_a_lines_request_id_is_that_of_the_answer(api: Api, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_lines_request_id_is_that_of_the_answer(logged: Api, capsys: pytest.CaptureFixture[str]) -> None:
     with logging_as(Settings(log_format="json")):
-        response = await api.client.post("/graphql", json={"query": OWNER})
+        response = await logged.client.post("/graphql", json={"query": OWNER})
     (line,) = capsys.readouterr().err.splitlines()
     assert json.loads(line)["request_id"] == response.headers["x-request-id"]
 
 
-@pytest.mark.parametrize("settings", [{"request_log": "off"}, {"log_level": "warning"}])
+@pytest.mark.parametrize("settings", [{}, {"request_log": "off"}, {"request_log": "on", "log_level": "warning"}])
 async def test_requests_have_no_line_where_it_is_off_or_would_not_be_seen(
     open_api: OpenApi, caplog: pytest.LogCaptureFixture, settings: dict[str, str]
 ) -> None:

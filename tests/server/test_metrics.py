@@ -11,6 +11,9 @@ import pytest
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
+from domain.api_keys import ApiKeyRole, CreateApiKey
+from domain.models import LockerId
+from loaders.writes.api_keys import create_api_key
 from server.metrics import MOST_NAMES
 from tests.api import UPDATE_STATUS
 from tests.wire import Answer, Wait
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
+    from loaders.backend import Backend
     from tests.api import Api
     from tests.wire import Call, Wire
 
@@ -32,12 +36,12 @@ CHANGE = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
 @pytest_asyncio.fixture
 async def counted(open_api: OpenApi, wire: Wire) -> AsyncIterator[Api]:
     """An owner with two lockers, on a server that has metrics."""
-    async with open_api(request_log="off") as plain:
+    async with open_api() as plain:
         await plain.owner("ada")
         await plain.locker("l1", "ada")
         await plain.locker("l2", "ada")
     wire.reset()
-    async with open_api(metrics="on", request_log="off") as api:
+    async with open_api(metrics="on") as api:
         yield api
 
 
@@ -80,6 +84,25 @@ async def test_a_mutation_counts_its_write_units_and_the_code_of_its_user_error(
     assert found["store_units_total", "QC-03", "write"] == written == 4
     assert found["requests_total", "OK", "anonymous"] == 1
     assert found["requests_total", "CONFLICT", "anonymous"] == 1
+
+
+async def test_what_authenticates_and_charges_a_request_is_counted_too_though_no_part_of_its_explanation(
+    open_api: OpenApi, backend: Backend, wire: Wire
+) -> None:
+    command = CreateApiKey(name="Door", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1"))
+    key = await create_api_key(backend, command, "root")
+    wire.reset()
+    async with open_api(metrics="on", rate_limit_units=60, rate_limit_store="table") as api:
+        asked = {"query": "{ __typename }", "extensions": {"explain": True, "cost": True}}
+        headers = {"Authorization": f"Bearer {key.secret}"}
+        told = (await api.client.post("/graphql", json=asked, headers=headers)).json()["extensions"]
+        found = await samples(api)
+    assert (told["explain"]["operations"], told["cost"]["actual"]["operations"]) == ([], 0)
+    for contract, operation, kind in (("QC-60", "GetItem", "read"), ("QC-50", "UpdateItem", "write")):
+        sent = wire.of(operation)
+        counted = sum(n for key, n in found.items() if key[:3] == ("store_operations_total", contract, operation))
+        assert counted == len(sent) > 0
+        assert found["store_units_total", contract, kind] == sum(call.units for call in sent) > 0
 
 
 async def test_a_batch_counts_by_its_size(counted: Api) -> None:

@@ -64,7 +64,7 @@ DEFAULTS: dict[str, Any] = {
     "drain_seconds": 5,
     "log_level": "info",
     "log_format": "auto",
-    "request_log": "on",
+    "request_log": None,
     "metrics": "off",
     "tracing": "off",
 }

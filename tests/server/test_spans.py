@@ -39,7 +39,7 @@ class Traced:
     async def post(self, query: str, headers: dict[str, str] | None = None, **content: Any) -> list[ReadableSpan]:
         """The spans of one request, ordered by their beginnings."""
         exporter = InMemorySpanExporter()
-        async with self._open_api(span_exporter=exporter, tracing="otlp", request_log="off") as api:
+        async with self._open_api(span_exporter=exporter, tracing="otlp") as api:
             await api.client.post("/graphql", json={"query": query, **content}, headers=headers)
         return sorted(exporter.get_finished_spans(), key=lambda span: (span.start_time or 0, -(span.end_time or 0)))
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 ROOT = Path(__file__).parents[2]
-OFF = {"request_log": "off"}
+PRODUCTION = {"profile": "production"}
 CANARY = "canary"
 OWNER = '{ owner(ownerId: "ada") { name } }'
 
@@ -41,9 +41,9 @@ def endpoint(**settings: Any) -> Any:
 
 
 def test_with_everything_off_nothing_stands_before_the_endpoint() -> None:
-    assert type(endpoint(**OFF)) is GraphQLEndpoint
-    assert type(endpoint(log_level="warning")) is GraphQLEndpoint
-    for settings in ({}, {**OFF, "metrics": "on"}):
+    for settings in ({}, {**PRODUCTION, "request_log": "off"}, {"request_log": "on", "log_level": "warning"}):
+        assert type(endpoint(**settings)) is GraphQLEndpoint
+    for settings in (PRODUCTION, {"request_log": "on"}, {"metrics": "on"}):
         assert type(endpoint(**settings)) is not GraphQLEndpoint
 
 
@@ -69,13 +69,16 @@ print([name for name in ("prometheus_client", "opentelemetry") if name in sys.mo
     assert found.stdout.strip() == str(loaded)
 
 
-async def test_with_everything_off_a_request_is_sent_to_the_store_as_it_always_was(
-    open_api: OpenApi, wire: Wire
+async def test_by_default_development_records_nothing_and_the_store_is_asked_as_it_always_was(
+    api: Api, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_api(**OFF) as api:
-        await api.owner("ada")
-        wire.reset()
-        await api.run(OWNER)
+    def recorded(*_: Any) -> None:
+        raise AssertionError("something is recorded")
+
+    monkeypatch.setattr("server.app.RecordedStore", recorded)
+    await api.owner("ada")
+    wire.reset()
+    await api.run(OWNER)
     assert [sorted(call.request) for call in wire.calls] == [["ConsistentRead", "Key", "TableName"]]
 
 
@@ -103,7 +106,8 @@ async def test_nothing_that_a_client_says_gets_into_metrics_spans_or_the_log(
     secret |= {"tracestate": f"vendor={CANARY}", "baggage": f"a={CANARY}"}
     by_email = f'{{ ownerByEmail(email: "{CANARY}@example.com") {{ name }} }}'
     with logging_as(Settings(log_level="debug")):
-        async with open_api(metrics="on", tracing="otlp", log_level="debug", span_exporter=exporter) as api:
+        on = {"metrics": "on", "tracing": "otlp", "request_log": "on", "log_level": "debug"}
+        async with open_api(span_exporter=exporter, **on) as api:
             values = {"ownerId": CANARY, "kind": "USER", "name": CANARY, "email": f"{CANARY}@example.com"}
             for content in (
                 {"query": CREATE_OWNER, "variables": {"input": values}},
