@@ -77,9 +77,9 @@ async def test_pages_of_the_same_host_may_ask(api: Api, origin: str) -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://evil.example", "http://localhost:3000", "null", "", "localhost", "http://localhost.evil.example", "://"]
-    + ["http://[", "//localhost", "ftp://localhost", "http://%1%z"],
-)
+    ["https://evil.example", "http://localhost:3000", "null", "", "localhost", "http://localhost.evil.example", "://",
+     "http://[", "//localhost", "ftp://localhost", "http://%1%z"],
+)  # fmt: skip
 @pytest.mark.parametrize("origins", [(), (APP,)])
 async def test_pages_of_another_origin_are_refused_and_nothing_runs(
     open_api: Opener, dump: Callable[[], Any], wire: Wire, origin: str, origins: tuple[str, ...]
