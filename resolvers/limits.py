@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLSyntaxError,
     InlineFragmentNode,
     OperationDefinitionNode,
@@ -17,9 +15,10 @@ from graphql import (
 )
 
 from domain.errors import TooComplexError
+from resolvers.expansion import check_expansion, refuse_above
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from graphql import DocumentNode, SelectionSetNode
 
@@ -27,12 +26,6 @@ __all__ = ["DEFAULT_LIMITS", "DocumentLimits", "parse_within"]
 
 # Reading a text takes time for every character, whatever it holds.
 _CHARACTERS = 32 * 1024
-# Validation compares every two fields of one name in a selection.
-_REPEATS = 20
-# What the usual introspection query needs, which goes nine lists and non-nulls deep.
-_INTROSPECTION_DEPTH = 15
-_INTROSPECTIONS = 2
-_INTROSPECTION_FIELDS = frozenset({"__schema", "__type"})
 # How graphql-core ends what it says when a text has more than it was allowed.
 _ABORTED = " Parsing aborted."
 
@@ -66,94 +59,31 @@ def parse_within(text: str, limits: DocumentLimits) -> DocumentNode:
         if not error.message.endswith(_ABORTED):
             raise
         raise TooComplexError(error.message.removeprefix("Syntax Error: ").removesuffix(_ABORTED)) from error
-    _check_counts(document, limits)
-    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-    for operation in _operations(document):
-        _check_reach(operation, fragments, limits)
+    refuse_above(limits.aliases, sum(_count_aliases(part) for part in _selections(document)), "aliases")
+    refuse_above(limits.directives, _count_directives(document), "directives")
+    check_expansion(document, limits.depth, limits.root_fields)
     return document
 
 
-def _check_counts(document: DocumentNode, limits: DocumentLimits) -> None:
-    """Counts what is written, wherever it stands."""
-    aliases = 0
-    repeats: Counter[tuple[int, str]] = Counter()
-    for node, selection in _fields(document):
-        aliases += node.alias is not None
-        repeats[selection, (node.alias or node.name).value] += 1
-    _refuse_above(limits.aliases, aliases, "aliases")
-    _refuse_above(limits.directives, _count_directives(document), "directives")
-    for (_, name), times in repeats.most_common(1):
-        _refuse_above(_REPEATS, times, f"fields {name!r} in one selection")
-
-
-def _check_reach(
-    operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode], limits: DocumentLimits
-) -> None:
-    """Follows an operation into its fragments, into each once for every depth, so that a cycle ends too."""
-    root_fields = introspections = 0
-    deepest: dict[tuple[str, bool], int] = {}
-    left: list[tuple[SelectionSetNode, int, bool]] = [(operation.selection_set, 1, False)]
-    while left:
-        selection_set, depth, is_schema = left.pop()
-        for node in selection_set.selections:
-            match node:
-                case FieldNode():
-                    most, what = (_INTROSPECTION_DEPTH, "levels of introspection")
-                    if not is_schema:
-                        most, what = (limits.depth, "levels of fields")
-                    _refuse_above(most, depth, what)
-                    root_fields += depth == 1
-                    begins = not is_schema and node.name.value in _INTROSPECTION_FIELDS
-                    introspections += begins
-                    if node.selection_set is not None:
-                        left.append((node.selection_set, 2 if begins else depth + 1, is_schema or begins))
-                case InlineFragmentNode():
-                    left.append((node.selection_set, depth, is_schema))
-                case FragmentSpreadNode():
-                    fragment = fragments.get(node.name.value)
-                    if fragment is not None and deepest.get((node.name.value, is_schema), 0) < depth:
-                        deepest[node.name.value, is_schema] = depth
-                        left.append((fragment.selection_set, depth, is_schema))
-    _refuse_above(limits.root_fields, root_fields, "fields of the operation itself")
-    _refuse_above(_INTROSPECTIONS, introspections, "introspections")
-
-
-def _refuse_above(most: int, found: int, what: str) -> None:
-    if found > most:
-        raise TooComplexError(f"The document has {found} {what}: {most} are the most.")
-
-
-def _operations(document: DocumentNode) -> Iterator[OperationDefinitionNode]:
-    return (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
-
-
-def _fields(document: DocumentNode) -> Iterator[tuple[FieldNode, int]]:
-    """Every field that is written down, with a number for the selection that it stands in.
-
-    Inline fragments belong to the selection around them.
-    """
-    for selection_set, number in _selections(document):
-        for node in selection_set.selections:
-            if isinstance(node, FieldNode):
-                yield node, number
-
-
-def _selections(document: DocumentNode) -> Iterator[tuple[SelectionSetNode, int]]:
+def _selections(document: DocumentNode) -> Iterator[SelectionSetNode]:
+    """Every selection that is written down."""
     left = [
-        (node.selection_set, number)
-        for number, node in enumerate(document.definitions)
+        node.selection_set
+        for node in document.definitions
         if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode)
     ]
-    last = len(document.definitions)
     while left:
-        selection_set, number = left.pop()
-        yield selection_set, number
-        for node in selection_set.selections:
-            if isinstance(node, InlineFragmentNode):
-                left.append((node.selection_set, number))
-            elif isinstance(node, FieldNode) and node.selection_set is not None:
-                last += 1
-                left.append((node.selection_set, last))
+        selection_set = left.pop()
+        yield selection_set
+        left.extend(
+            node.selection_set
+            for node in selection_set.selections
+            if isinstance(node, FieldNode | InlineFragmentNode) and node.selection_set is not None
+        )
+
+
+def _count_aliases(selection_set: SelectionSetNode) -> int:
+    return sum(isinstance(node, FieldNode) and node.alias is not None for node in selection_set.selections)
 
 
 def _count_directives(document: DocumentNode) -> int:
@@ -162,6 +92,6 @@ def _count_directives(document: DocumentNode) -> int:
         if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode):
             count += len(node.directives or ())
             count += sum(len(variable.directives or ()) for variable in node.variable_definitions or ())
-    for selection_set, _ in _selections(document):
+    for selection_set in _selections(document):
         count += sum(len(node.directives or ()) for node in selection_set.selections)
     return count

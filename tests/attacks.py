@@ -10,7 +10,7 @@ from graphql import get_introspection_query
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["attacks"]
+__all__ = ["attacks", "large_documents"]
 
 OWNER = 'owner(ownerId: "a")'
 HUGE = 200_000
@@ -20,6 +20,25 @@ def attacks() -> dict[str, bytes]:
     """Every attack: what safety asks for by name, and what else comes to mind."""
     documents = {name: _body(text) for name, text in [*_known(), *_large(), *_intricate(), *_odd()]}
     return documents | dict(_bodies())
+
+
+def large_documents() -> dict[str, bytes]:
+    """What honest clients may send and is near the limits."""
+    fields = "id name lockers { nodes { id alias } }"
+    return {
+        "30 fragments at one place": _body(f"{{ {OWNER} {{ {_spreads(30)} }} }} {_fragments(30, fields)}"),
+        "repeats in repeats": _body(f"{{ {OWNER} {{ " + ("lockers { " + "nodes { id } " * 10 + "} ") * 6 + "} }"),
+        "44 inline fragments": _body(f"{{ {OWNER} {{ " + "... on Owner { id name } " * 44 + "} }"),
+        "introspection of one type": _body('{ __type(name: "Owner") { fields { name args { name } type { name } } } }'),
+    }
+
+
+def _spreads(count: int, first: int = 0) -> str:
+    return " ".join(f"...F{number}" for number in range(first, count))
+
+
+def _fragments(count: int, fields: str) -> str:
+    return " ".join(f"fragment F{number} on Owner {{ {fields} }}" for number in range(count))
 
 
 def _known() -> Iterator[tuple[str, str]]:
@@ -85,6 +104,16 @@ def _intricate() -> Iterator[tuple[str, str]]:
             for number in range(20)
         ),
     )
+    yield "20 fields of 10 fields", f"{{ {OWNER} {{ " + ("lockers { " + "nodes { id } " * 10 + "} ") * 20 + "} }"
+    yield "fragments that repeat a field", f"{{ {OWNER} {{ {_spreads(25)} }} }} {_fragments(25, 'name ' * 20)}"
+    yield (
+        "30 fragments with 8 spreads each",
+        f"{{ {OWNER} {{ ...F0 }} }} "
+        + " ".join(
+            f"fragment F{number} on Owner {{ name {_spreads(min(30, number + 9), number + 1)} }}"
+            for number in range(30)
+        ),
+    )
     yield "directives on fragments", "{ " + "... @include(if: true) { __typename } " * 60 + "}"
     yield "directives that nobody knows", "{ __typename " + "@a " * 480 + "}"
     yield "fields that nobody knows", "{ " + " ".join(f"locke{number}" for number in range(10)) + " }"
@@ -97,6 +126,13 @@ def _intricate() -> Iterator[tuple[str, str]]:
         "aliased introspection",
         "{ " + " ".join(f"a{number}: __schema {{ types {{ fields {{ name }} }} }}" for number in range(10)) + " }",
     )
+    yield (
+        "introspection with aliases below",
+        "{ __schema { types { "
+        + " ".join(f"a{number}: fields {{ name type {{ fields {{ name }} }} }}" for number in range(15))
+        + " } } }",
+    )
+    yield "introspection of types of fields", "{ __schema { types { fields { type { fields { name } } } } } }"
     yield "circular introspection", "{ __schema { types { " + "fields { type { " * 6 + "name " + "} } " * 6 + "} } }"
     yield (
         "introspection twice over",

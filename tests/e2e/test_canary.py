@@ -6,10 +6,16 @@ import asyncio
 import base64
 import json
 import socket
+from collections import Counter
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import jwt
 
+from domain.api_keys import KEY_MARK
+from domain.principal import Principal, Role
+from server.development import development_token
 from tests.api import CREATE_OWNER, RECORD_EVENT
 from tests.e2e.serving import serving
 from tests.wire import Answer, Wait
@@ -22,7 +28,16 @@ if TYPE_CHECKING:
 
 CANARY = "c4n4ry-7f3a9"
 CURSOR = base64.urlsafe_b64encode(json.dumps({"PK": CANARY, "SK": CANARY}).encode()).decode().rstrip("=")
-HEADERS = {"Authorization": f"Bearer {CANARY}", "X-API-Key": CANARY, "Cookie": CANARY, "X-Custom": CANARY}
+NAME = CANARY.replace("-", "_")
+ADMIN = Principal(subject=CANARY, role=Role.ADMIN)
+SPAN = f"00-{'a' * 32}-{'b' * 16}-01"
+EVERYWHERE = {
+    **dict.fromkeys(("X-API-Key", "Cookie", "X-Custom", "User-Agent", "Referer", "X-Forwarded-For"), CANARY),
+    **dict.fromkeys(("X-Request-Id", "X-Forwarded-Proto", "If-None-Match", "Accept-Language"), CANARY),
+    "traceparent": SPAN,
+    "tracestate": f"canary={CANARY}",
+    "baggage": f"canary={CANARY}",
+}
 LOCKERS = 'query ($after: String) { owner(ownerId: "ada") { lockers(after: $after) { nextCursor } } }'
 BY_EMAIL = "query ($email: String!) { ownerByEmail(email: $email) { name } }"
 
@@ -42,7 +57,7 @@ def requests() -> list[dict[str, Any]]:
         {"query": LOCKERS, "variables": {"after": CANARY}},
         {"query": '{ owner(ownerId: "damaged") { kind } }', "variables": {"unused": CANARY}},
         {"query": f'{{ owner(ownerId: "{CANARY}") {{ name }} }}'},
-        {"query": f"{{ {CANARY.replace('-', '_')} }}"},
+        {"query": f"{{ {NAME} }}"},
         {"query": f'{{ "{CANARY}'},
         {"query": "{ __typename }", "operationName": CANARY},
         {"documentId": CANARY},
@@ -51,25 +66,113 @@ def requests() -> list[dict[str, Any]]:
     ]
 
 
-async def send_everything(server: Server) -> set[int]:
-    statuses = set()
-    async with httpx.AsyncClient(headers=HEADERS, timeout=20) as client:
-        for content in requests():
-            for accept in ("application/json", "application/graphql-response+json"):
-                response = await client.post(server.url, json=content, headers={"Accept": accept})
-                statuses.add(response.status_code)
+def signed(key: str = CANARY * 4, head: dict[str, Any] | None = None, **claims: Any) -> str:
+    """A token that nobody takes."""
+    return jwt.encode({"sub": CANARY, "role": "admin", **claims}, key, "HS256", headers=head)
+
+
+def bad_credentials() -> list[str | bytes]:
+    """What is refused with 401: wrong tokens, and what is no token at all."""
+    head, _, tail = signed().partition(".")
+    return [
+        f"Bearer {CANARY}",
+        f"Bearer {signed()}",
+        f"Bearer {signed(iss=CANARY, aud=CANARY, exp=1)}",
+        f"Bearer {signed(head={'kid': CANARY, 'crit': [CANARY], 'jku': f'https://{CANARY}.example'})}",
+        f"Bearer {jwt.encode({'sub': CANARY}, None, 'none')}",
+        f"Bearer {CANARY}.{tail}",
+        f"Bearer {head}.{CANARY}.{CANARY}",
+        f"Bearer {head}.{tail}.{CANARY}",
+        f"Bearer {KEY_MARK}{CANARY}",
+        f"Bearer {KEY_MARK}{'0' * 26}_{CANARY}",
+        f"Bearer {CANARY} {CANARY}",
+        f"Basic {CANARY}",
+        CANARY,
+        f"Bearer {CANARY}\xff".encode("latin-1"),
+    ]
+
+
+def bad_headers() -> list[dict[str, str]]:
+    """What is refused, or read and passed over, before a document is looked at."""
+    values = {
+        "Origin": [f"https://{CANARY}.example", CANARY, f"http://[{CANARY}", "http://%zz" + CANARY],
+        "Host": [f"{CANARY}.example", f"{CANARY}:{CANARY}", f"[{CANARY}", f"localhost@{CANARY}"],
+        "traceparent": [CANARY, f"00-{CANARY}-{CANARY}-01", f"{SPAN}-{CANARY}"],
+        "SmartLocker-Explain": [CANARY],
+        "SmartLocker-Cost": [CANARY],
+        "Accept": [CANARY, f"{CANARY}/{CANARY};q={CANARY}"],
+        "Accept-Encoding": [CANARY, f"gzip;q={CANARY}"],
+        "Content-Type": [f"text/{CANARY}", f"application/json; charset={CANARY}"],
+        "Content-Encoding": [CANARY],
+    }
+    return [{name: value} for name, several in values.items() for value in several]
+
+
+RAW = [
+    f"{CANARY} {CANARY}\r\n\r\n",
+    f"GET /graphql HTTP/1.1\r\nHost: localhost\r\n{CANARY}\r\n\r\n",
+    f"GET /graphql?{CANARY} HTTP/{CANARY}\r\n\r\n",
+    f"GET /graphql HTTP/1.1\r\nHost: localhost\r\nAuthorization: {CANARY}\r\n {CANARY}\x00\r\n\r\n",
+    f"GET /graphql HTTP/1.1\r\nHost: localhost\r\nX: {CANARY * 2000}\r\n\r\n",
+    f"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Length: {CANARY}\r\n\r\n",
+    f"POST /graphql HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{CANARY}\r\n",
+    f"GET /graphql HTTP/1.1\r\nHost: localhost\r\nUpgrade: {CANARY}\r\nConnection: Upgrade\r\n\r\n",
+]
+
+
+async def send_requests(server: Server, token: str) -> Counter[int]:
+    """Every request by every way in, from somebody who may do everything; the statuses of the answers' errors."""
+    statuses: Counter[int] = Counter()
+    headers = EVERYWHERE | {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(headers=headers, timeout=20) as client:
+
+        async def send(content: dict[str, Any]) -> None:
             text = {name: value if isinstance(value, str) else json.dumps(value) for name, value in content.items()}
-            statuses.add((await client.get(server.url, params=text)).status_code)
-        await client.post(server.url, content=f'{{"query": {CANARY}', headers={"Content-Type": "application/json"})
-        await client.post(server.url, content=CANARY, headers={"Content-Type": f"text/{CANARY}"})
-        await client.post(server.url, json={"query": "{ __typename }"}, headers={"Origin": f"https://{CANARY}.example"})
-        await client.post(server.url, json={"query": "{ __typename }"}, headers={"Host": f"{CANARY}.example"})
-        await client.get(f"{server.url}/{CANARY}", params={CANARY: CANARY})
-        await client.put(server.url, content=CANARY)
-    with socket.create_connection(("127.0.0.1", httpx.URL(server.url).port or 0), 5) as raw:
-        raw.sendall(f"{CANARY} {CANARY}\r\n\r\n".encode())
-        raw.recv(1024)
+            for response in (
+                await client.post(server.url, json=content, headers={"Accept": "application/json"}),
+                await client.post(server.url, json=content, headers={"Accept": "application/graphql-response+json"}),
+                await client.get(server.url, params=text),
+            ):
+                errors = response.json().get("errors", [])
+                statuses.update({error["extensions"]["status"] for error in errors} or {response.status_code})
+
+        await asyncio.gather(*map(send, requests()))
     return statuses
+
+
+async def send_refused(server: Server, token: str) -> None:
+    """What is refused before it is looked at: bad credentials, headers, bodies, paths, and bytes that are no HTTP."""
+    question = {"query": f'{{ owner(ownerId: "{CANARY}") {{ name }} }}'}
+    good = EVERYWHERE | {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(timeout=20) as client:
+        for bad in bad_credentials():
+            response = await client.post(server.url, json=question, headers=EVERYWHERE | {"Authorization": bad})
+            assert response.status_code == 401, bad
+        twice = [("Authorization", f"Bearer {token}"), ("Authorization", CANARY)]
+        assert (await client.post(server.url, json=question, headers=twice)).status_code == 401
+        for headers in bad_headers():
+            response = await client.post(server.url, json=question, headers=good | headers)
+            assert response.status_code != 500, headers
+        for body in (f'{{"query": {CANARY}', CANARY, f'["{CANARY}"]', f'{{"query": "{CANARY}\\ud800"}}'):
+            response = await client.post(server.url, content=body, headers=good | {"Content-Type": "application/json"})
+            assert 200 <= response.status_code < 500, body
+        for path in (
+            f"/{CANARY}",
+            f"/assets/{CANARY}",
+            f"/tokens?{CANARY}",
+            f"?{CANARY}={CANARY}",
+            "?variables=" + CANARY,
+        ):
+            await client.get(f"{server.url}{path}", headers=good)
+        await client.put(server.url, content=CANARY, headers=good)
+    for text in RAW:
+        await asyncio.to_thread(send_raw, server, text)
+
+
+def send_raw(server: Server, text: str) -> None:
+    with socket.create_connection(("127.0.0.1", httpx.URL(server.url).port or 0), 5) as raw:
+        raw.sendall(text.encode())
+        raw.recv(1024)
 
 
 async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happens(
@@ -78,30 +181,40 @@ async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happe
     settings = {
         "SMARTLOCKER_ENDPOINT_URL": wire.url,
         "SMARTLOCKER_TABLE_NAME": table,
+        "SMARTLOCKER_DATA_DIR": str(tmp_path),
         "SMARTLOCKER_LOG_LEVEL": "debug",
+        "SMARTLOCKER_REQUEST_LOG": "on",
         "SMARTLOCKER_REQUEST_SECONDS": "2",
+        "SMARTLOCKER_TRACING": "otlp",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
     }
     damaged = {"PK": {"S": "OWNER#damaged"}, "SK": {"S": "META"}, "ownerId": {"S": "damaged"}, "kind": {"S": CANARY}}
     await plain_client.put_item(TableName=table, Item=damaged)
+    token = development_token(tmp_path, ADMIN, timedelta(hours=1))
     server = serving(tmp_path / "run", **settings)
     running = await asyncio.to_thread(server.__enter__)
     try:
         # well, then a store that refuses, fails, and does not answer
-        assert {200, 400, 404} <= await send_everything(running)
+        statuses = await send_requests(running, token)
+        assert set(statuses) >= {200, 400, 404, 500}
+        assert 401 not in statuses
+        await send_refused(running, token)
         wire.fault = lambda _: Answer.error("ValidationException", Detail=CANARY)
-        await send_everything(running)
+        assert 500 in await send_requests(running, token)
         wire.fault = lambda _: Answer(500, {"message": CANARY})
-        await send_everything(running)
+        assert 503 in await send_requests(running, token)
 
         def stall(call: Call) -> Wait | None:
             return Wait(4) if CANARY in json.dumps(call.request) else None
 
         wire.fault = stall
-        assert 504 in await send_everything(running)
+        assert 504 in await send_requests(running, token)
     finally:
+        wire.fault = None
         await asyncio.to_thread(server.__exit__, None, None, None)
     log = running.stdout + running.stderr
     assert "failed at ['owner']" in log  # what goes wrong is logged
-    assert CANARY not in log
-    assert CANARY.replace("-", "_") not in log
-    assert CURSOR not in log
+    assert log.count(" request ") > len(requests()), log  # and so is every request
+    secrets = [CANARY, NAME, CURSOR, *token.split("."), *signed().split(".")]
+    assert [secret for secret in secrets if secret in log] == []

@@ -1,4 +1,4 @@
-"""Every attack gets a clear refusal, soon, and nothing of it reaches the store."""
+"""Every attack gets a clear refusal, soon, and nothing of it reaches the store; what is no attack is answered."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.attacks import attacks
+from tests.attacks import attacks, large_documents
 
 if TYPE_CHECKING:
+    import httpx
+
     from tests.api import Api
     from tests.wire import Wire
 
 ATTACKS = attacks()
+LARGE_DOCUMENTS = large_documents()
 CODES = {"QUERY_TOO_COMPLEX", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}
+HEADERS = {"Content-Type": "application/json", "Accept": "application/graphql-response+json"}
 CPU_SECONDS = 0.05
 TRIES = 5
 
@@ -24,16 +28,23 @@ def test_there_are_the_known_attacks_and_twenty_more() -> None:
     assert len(set(ATTACKS.values())) == len(ATTACKS)
 
 
+async def send(api: Api, body: bytes) -> tuple[httpx.Response, float]:
+    """The answer, and the CPU time that it took; each try is a document of its own, so none is known already."""
+    times: list[float] = []
+    while len(times) < TRIES and min(times, default=1.0) >= CPU_SECONDS:
+        began = time.process_time()
+        response = await api.client.post("/graphql", content=body, headers=HEADERS)
+        times.append(time.process_time() - began)
+        body = body.replace(b'{"query": "', b'{"query": " ', 1)
+    # What else this process does at the time counts too, so the best of a few tries is the measure.
+    return response, min(times)
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 async def test_an_attack_is_refused_clearly_and_soon_and_never_reaches_the_store(
     api: Api, wire: Wire, name: str
 ) -> None:
-    headers = {"Content-Type": "application/json", "Accept": "application/graphql-response+json"}
-    times: list[float] = []
-    while len(times) < TRIES and min(times, default=1.0) >= CPU_SECONDS:
-        began = time.process_time()
-        response = await api.client.post("/graphql", content=ATTACKS[name], headers=headers)
-        times.append(time.process_time() - began)
+    response, seconds = await send(api, ATTACKS[name])
     errors = response.json()["errors"]
     assert "data" not in response.json()
     assert 400 <= response.status_code < 500, response.text
@@ -42,8 +53,15 @@ async def test_an_attack_is_refused_clearly_and_soon_and_never_reaches_the_store
     assert len(errors) <= 11
     assert len(response.content) < 64 * 1024
     assert not wire.calls
-    # What else this process does at the time counts too, so the best of a few tries is the measure.
-    assert min(times) < CPU_SECONDS
+    assert seconds < CPU_SECONDS
+
+
+@pytest.mark.parametrize("name", LARGE_DOCUMENTS)
+async def test_what_is_within_the_limits_is_answered_soon(api: Api, name: str) -> None:
+    await api.owner("a")
+    response, seconds = await send(api, LARGE_DOCUMENTS[name])
+    assert (response.status_code, response.json().get("errors")) == (200, None)
+    assert seconds < CPU_SECONDS
 
 
 async def test_the_server_is_well_after_all_of_them(api: Api) -> None:

@@ -34,6 +34,29 @@ def roots(count: int) -> str:
     return "{ ...F } fragment F on Query { ... { " + "__typename " * count + "} }"
 
 
+def nested_repeats(outer: int, inner: int) -> str:
+    return '{ owner(ownerId: "a") { ' + ("lockers { " + "nodes { id } " * inner + "} ") * outer + "} }"
+
+
+def fragments(count: int, fields: str) -> str:
+    """As a compiler writes them: each component has one of its own, whatever the others select."""
+    spreads = " ".join(f"...F{number}" for number in range(count))
+    return f'{{ owner(ownerId: "a") {{ {spreads} }} }} ' + " ".join(
+        f"fragment F{number} on Owner {{ {fields} }}" for number in range(count)
+    )
+
+
+def doubling(count: int) -> str:
+    """Each fragment spreads the next twice, at places of their own."""
+    return (
+        "{ ...F0 } "
+        + " ".join(
+            f"fragment F{number} on Query {{ ...F{number + 1} ...F{number + 1} __typename }}" for number in range(count)
+        )
+        + f" fragment F{count} on Query {{ __typename }}"
+    )
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
@@ -46,8 +69,20 @@ def roots(count: int) -> str:
         (directives(51), "The document has 51 directives: 50 are the most."),
         (roots(11), "The document has 11 fields of the operation itself: 10 are the most."),
         (
-            '{ owner(ownerId: "a") { ' + "name ... { name } " * 11 + "} }",
-            "The document has 22 fields 'name' in one selection: 20 are the most.",
+            '{ owner(ownerId: "a") { ' + "name ... { name } " * 45 + "} }",
+            "The document has 4005 pairs of fields, or of fragments, for one place of the answer: 4000 are the most.",
+        ),
+        (
+            nested_repeats(9, 10),
+            "The document has 4041 pairs of fields, or of fragments, for one place of the answer: 4000 are the most.",
+        ),
+        (
+            fragments(64, "name"),
+            "The document has 4032 pairs of fields, or of fragments, for one place of the answer: 4000 are the most.",
+        ),
+        (
+            doubling(10),
+            "The document has 2501 selections once its fragments are written out: 2500 are the most.",
         ),
         (
             '{ __schema { types { name } } a: __schema { types { name } } __type(name: "ID") { name } }',
@@ -57,9 +92,22 @@ def roots(count: int) -> str:
             "{ __schema { types { fields { type {" + " ofType {" * 12 + " name " + "}" * 16 + " }",
             "The document has 16 levels of introspection: 15 are the most.",
         ),
+        (
+            "{ __schema { types { fields { a: name } } } }",
+            "The document has 1 aliases in introspection: 0 are the most.",
+        ),
+        (
+            "{ __schema { types { ...T } } } fragment T on __Type { fields { type { fields { name } } } }",
+            "The document has 2 introspected 'fields': 1 is the most.",
+        ),
+        (
+            "{ __schema { types { fields { type { interfaces { possibleTypes { name } } } } } } }",
+            "The document has 4 lists of introspection in each other: 3 are the most.",
+        ),
     ],
     ids=["tokens", "comments", "characters", "nesting", "depth", "aliases", "directives", "roots", "repeats",
-         "introspections", "introspected depth"],
+         "nested repeats", "spreads", "fragments in fragments", "introspections", "introspected depth",
+         "introspected aliases", "introspected twice", "introspected lists"],
 )  # fmt: skip
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
 async def test_a_document_above_a_limit_is_refused_and_nothing_runs(
@@ -83,10 +131,19 @@ async def test_a_document_above_a_limit_is_refused_and_nothing_runs(
         '{ owner(ownerId: "a") { ' + " ".join(f"a{number}: name" for number in range(15)) + " } }",
         "{ " + "... @include(if: true) { " * 49 + "__typename @skip(if: false) " + "} " * 50,
         roots(10),
-        '{ owner(ownerId: "a") { ' + "name ... { name } " * 10 + "} }",
+        '{ owner(ownerId: "a") { ' + "name ... { name } " * 44 + "} }",
+        nested_repeats(6, 10),
+        fragments(30, "id name lockers { nodes { id alias } }"),
+        fragments(30, "id").replace("} }", "ownerByEmail: lockers { nodes { owner { ...F0 ...F1 ...F2 } } } } }", 1),
+        get_introspection_query(),
         get_introspection_query(
-            specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
+            specified_by_url=True,
+            directive_is_repeatable=True,
+            schema_description=True,
+            input_value_deprecation=True,
+            one_of=True,
         ),
+        '{ __schema { queryType { name } } __type(name: "Owner") { fields { name type { name ofType { name } } } } }',
     ],
 )
 async def test_a_document_at_its_limits_runs(api: Api, document: str) -> None:
