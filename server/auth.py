@@ -113,7 +113,9 @@ class Authenticator:
         except BadTokenError as error:
             raise _unauthenticated(str(error), f'{_CHALLENGE} error="invalid_token"') from None
         except UnavailableError as error:
-            raise RefusedError(error.status, error.message, error.code, {"Retry-After": "1"}) from error
+            raise RefusedError(
+                error.status, error.message, error.code, {"Retry-After": str(error.retry_after_seconds)}
+            ) from error
 
 
 def _bearer(given: list[str]) -> str:
