@@ -191,7 +191,7 @@ async def test_keys_are_fetched_for_ever_whatever_goes_wrong_once(
 ) -> None:
     monkeypatch.setattr(jwks, "_REFETCH_SECONDS", 0.01)
     with monkeypatch.context() as patch:
-        patch.setattr(jwks, "parse_keys", lambda _: {}[0])
+        patch.setattr(jwks, "parse_keys", {}.pop)
         keys = JwksUrl(server.url)
         assert await answer(keys, "first") == "unknown"
         async with keys.kept_fresh():
