@@ -99,6 +99,7 @@ class UnavailableError(SmartLockerError):
     code = "UNAVAILABLE"
     status = 503
     retryable = True
+    retry_after_seconds = 1
 
 
 class ConflictError(SmartLockerError):

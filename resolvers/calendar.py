@@ -36,32 +36,42 @@ WindowOfDays = Annotated[DateWindow, strawberry.argument(description="Which days
 
 @strawberry.type(description="What fills a half day: an approved booking, or an event that an admin made.")
 class CalendarEvent:
-    """One for each half day; a full day has two with the same eventId."""
+    """One for each half day; a full day has two with the same eventId, so far as that is shown."""
 
     record: strawberry.Private[CalendarSlot]
-    event_id: strawberry.ID = strawberry.field(description="Its own id; a booking's is the bookingId.")
+    event_id: strawberry.ID = strawberry.field(
+        description="Its own id; a booking's is the bookingId to admins, and to all others only says which half day."
+    )
     location_id: strawberry.ID = strawberry.field(description="The location's id.")
     date: Day = strawberry.field(description="The day.")
     slot: DaySlot = strawberry.field(description="Which half of it.")
     title: str = strawberry.field(
         description="What it is; that of a booking is shown to admins, and to all others as `Booked`."
     )
-    booking_id: strawberry.ID | None = strawberry.field(description="The booking that it comes from, if any.")
-    created_at: Instant = strawberry.field(description="When it came into the calendar.")
+    booking_id: strawberry.ID | None = strawberry.field(
+        description="The booking that it comes from, if any; shown to admins. `booking` shows others their own."
+    )
+    created_at: Instant | None = strawberry.field(
+        description="When it came into the calendar; of a booking this is shown to admins."
+    )
 
     @classmethod
     def of(cls, record: CalendarSlot, principal: Principal) -> CalendarEvent:
-        """The event as the schema shows it; its title is the first line of what its booking is for."""
+        """The event as the schema shows it.
+
+        Of a booking all but admins see that it is there: its title is the first line of what the booking is for, its id
+        is a text of its owner's choice, and whose it is only the booking itself says.
+        """
         is_told = record.booking_id is None or is_admin(principal)
         return cls(
             record=record,
-            event_id=strawberry.ID(record.event_id),
+            event_id=strawberry.ID(record.event_id if is_told else f"booked-{record.date}-{record.slot}"),
             location_id=strawberry.ID(record.location_id),
             date=record.date,
             slot=record.slot,
             title=record.title if is_told else _BOOKED,
-            booking_id=None if record.booking_id is None else strawberry.ID(record.booking_id),
-            created_at=record.created_at,
+            booking_id=strawberry.ID(record.booking_id) if record.booking_id and is_told else None,
+            created_at=record.created_at if is_told else None,
         )
 
     @strawberry.field(description="The booking that it comes from, if any.")

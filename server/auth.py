@@ -27,20 +27,23 @@ __all__ = ["Authenticator", "KeyRing"]
 # A revoked key must be refused within five seconds, and a read takes its time too.
 _REMEMBERED_SECONDS = 3
 _MOST_REMEMBERED = 10_000
+_MOST_READS = 16
+_MOST_WAITING = 100
 _CHALLENGE: Final = "Bearer"
 
 
 class _Look(NamedTuple):
-    """What was, or is being, read of a key, and until when that counts."""
+    """What was read of a key, and until when that counts."""
 
     until: float
-    found: asyncio.Future[ApiKey | None]
+    found: ApiKey | None
 
 
 class KeyRing:
     """Knows API keys, each for a few seconds after it was read; so many at most, the one unused for longest goes first.
 
-    That there is no such key is remembered too, so repeating a bad key does not reach the store.
+    That there is no such key is remembered too, so repeating a bad key does not reach the store. Made-up keys do not
+    take the place of good ones: they are remembered apart, and where too many are read only new ids are turned away.
     """
 
     def __init__(
@@ -52,7 +55,10 @@ class KeyRing:
         self._read = read
         self._clock = clock
         self._timer = timer
-        self._looks: OrderedDict[ApiKeyId, _Look] = OrderedDict()
+        self._known: OrderedDict[ApiKeyId, _Look] = OrderedDict()
+        self._unknown: OrderedDict[ApiKeyId, _Look] = OrderedDict()
+        self._reading: dict[ApiKeyId, asyncio.Future[ApiKey | None]] = {}
+        self._places = asyncio.Semaphore(_MOST_READS)
 
     async def principal(self, text: str) -> Principal:
         """Whom a key stands for.
@@ -71,20 +77,32 @@ class KeyRing:
         return principal_of(api_key)
 
     async def _find(self, key_id: ApiKeyId) -> ApiKey | None:
-        look = self._looks.get(key_id)
-        if look is None or look.until <= self._timer():
-            look = _Look(self._timer() + _REMEMBERED_SECONDS, asyncio.ensure_future(self._read(key_id)))
-            self._looks[key_id] = look
-        self._looks.move_to_end(key_id)
-        if len(self._looks) > _MOST_REMEMBERED:
-            self._looks.popitem(last=False)
+        for looks in (self._known, self._unknown):
+            look = looks.get(key_id)
+            if look is not None and look.until > self._timer():
+                looks.move_to_end(key_id)
+                return look.found
+        reading = self._reading.get(key_id)
+        if reading is None:
+            if key_id not in self._known and len(self._reading) >= _MOST_READS + _MOST_WAITING:
+                raise UnavailableError("Too many API keys are being looked up: try again in a moment.")
+            reading = self._reading[key_id] = asyncio.ensure_future(self._look_up(key_id))
+        # A client that goes away must not end the read for the others that wait for it.
+        return await asyncio.shield(reading)
+
+    async def _look_up(self, key_id: ApiKeyId) -> ApiKey | None:
         try:
-            # A client that goes away must not end the read for the others that wait for it.
-            return await asyncio.shield(look.found)
-        except Exception:
-            if self._looks.get(key_id) is look:
-                del self._looks[key_id]
-            raise
+            async with self._places:
+                until = self._timer() + _REMEMBERED_SECONDS
+                found = await self._read(key_id)
+        finally:
+            del self._reading[key_id]
+        looks = self._unknown if found is None else self._known
+        looks[key_id] = _Look(until, found)
+        looks.move_to_end(key_id)
+        if len(looks) > _MOST_REMEMBERED:
+            looks.popitem(last=False)
+        return found
 
 
 class Authenticator:
@@ -113,7 +131,9 @@ class Authenticator:
         except BadTokenError as error:
             raise _unauthenticated(str(error), f'{_CHALLENGE} error="invalid_token"') from None
         except UnavailableError as error:
-            raise RefusedError(error.status, error.message, error.code, {"Retry-After": "1"}) from error
+            raise RefusedError(
+                error.status, error.message, error.code, {"Retry-After": str(error.retry_after_seconds)}
+            ) from error
 
 
 def _bearer(given: list[str]) -> str:

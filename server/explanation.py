@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from domain.principal import Role
+from domain.principal import Role, is_admin
 from loaders.trace import Trace
 from server.incoming import RefusedError
 from server.observation import OBSERVATION
@@ -38,18 +38,23 @@ def check_explain(operation: Operation, explainers: Explainers, principal: Princ
         raise RefusedError(403, "You may not ask how a request is answered.", "FORBIDDEN")
 
 
-def extensions_of(operation: Operation, context: Context, *, ran: bool) -> dict[str, Any]:
-    """What is told beside the data. The cost is told whether it ran or not; what was refused early has no plan."""
+def extensions_of(operation: Operation, context: Context, *, ran: bool, failed: bool) -> dict[str, Any]:
+    """What is told beside the data. The cost is told whether it ran or not; what was refused early has no plan.
+
+    What it really took counts also what was read and not shown: what is somebody else's, and what a mutation looks at
+    before it writes. So all but admins are told of queries alone, and only of those in which nothing failed.
+    """
     plan, trace = context.admission.plan, context.trace
+    is_told = trace is not None and (is_admin(context.principal) or (trace.operation_type == "query" and not failed))
     told: dict[str, Any] = {}
-    if ran and operation.explain == "after" and trace is not None:
+    if ran and operation.explain == "after" and trace is not None and is_told:
         told["explain"] = trace.explanation()
     if ran and operation.explain == "plan" and plan is not None:
         told["explain"] = {"plan": plan.json(context.admission.maximum)}
     if operation.cost and trace is not None:
         told["cost"] = {
             "worstCase": None if plan is None else plan.worst_case,
-            "actual": trace.cost(),
+            "actual": trace.cost() if is_told or not ran else None,
             "maximum": context.admission.maximum.json,
         }
     return told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
@@ -14,7 +15,6 @@ import aiohttp
 import orjson
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt import PyJWK
-from jwt.exceptions import PyJWTError
 
 from domain.errors import UnavailableError
 
@@ -36,6 +36,14 @@ _REFRESH_SECONDS = 600
 
 class JwksError(Exception):
     """The key set cannot be used; the message says why."""
+
+
+class UnknownKeyError(UnavailableError):
+    """The key may have been published since the set was last fetched."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = max(1, math.ceil(seconds))
 
 
 class KeySource(Protocol):
@@ -72,12 +80,13 @@ def parse_keys(content: bytes) -> dict[str | None, PyJWK]:
 def _usable(entry: Any) -> PyJWK | None:
     if not isinstance(entry, dict) or "d" in entry or entry.get("use", "sig") != "sig":
         return None
-    if "verify" not in entry.get("key_ops", ["verify"]):
+    uses = entry.get("key_ops", ["verify"])
+    if not isinstance(uses, list) or "verify" not in uses:
         return None
     try:
         # What the key itself is decides; a set that says otherwise is wrong about this key.
         key = PyJWK({name: value for name, value in entry.items() if name != "alg"})
-    except (PyJWTError, ValueError, TypeError):
+    except Exception:  # noqa: BLE001  # whatever is odd about one entry must not cost the others
         return None
     is_short = isinstance(key.key, RSAPublicKey) and key.key.key_size < _SMALLEST_RSA_BITS
     is_allowed = key.algorithm_name in ALGORITHMS and entry.get("alg", key.algorithm_name) == key.algorithm_name
@@ -136,23 +145,28 @@ class JwksUrl:
         self._keys: dict[str | None, PyJWK] = {}
         self._is_current = False
         self._fetching: asyncio.Task[None] | None = None
+        self._begun = 0
         self._refetch_at = timer()
 
     async def find(self, key_id: str | None) -> PyJWK | None:
-        """See KeySource.
+        """See KeySource. None where a set that was fetched since this was asked does not have the key.
 
         Raises:
-            UnavailableError: where the key is not known and the URL does not answer, so that nobody can tell.
+            UnknownKeyError: where there is no such set: the URL does not answer, or was asked a moment ago.
         """
-        if key_id not in self._keys and self._fetching is not None:
-            await asyncio.shield(self._fetching)
-        if key_id not in self._keys and self._timer() >= self._refetch_at:
-            self._refetch_at = self._timer() + _REFETCH_SECONDS
-            await self._fetched()
-        key = self._keys.get(key_id)
-        if key is None and not self._is_current:
-            raise UnavailableError("The issuer's keys cannot be fetched: try again in a moment.")
-        return key
+        begun_before = self._begun
+        while key_id not in self._keys:
+            if self._fetching is not None:
+                await asyncio.shield(self._fetching)
+            elif self._begun == begun_before and self._timer() >= self._refetch_at:
+                self._refetch_at = self._timer() + _REFETCH_SECONDS
+                self._begin_fetch()
+            elif self._begun > begun_before and self._is_current:
+                return None
+            else:
+                what = "The token's key is not known yet" if self._is_current else "The issuer's keys cannot be fetched"
+                raise UnknownKeyError(f"{what}: try again in a moment.", self._refetch_at - self._timer())
+        return self._keys[key_id]
 
     @asynccontextmanager
     async def kept_fresh(self) -> AsyncIterator[None]:
@@ -178,6 +192,7 @@ class JwksUrl:
 
     def _begin_fetch(self) -> asyncio.Task[None]:
         if self._fetching is None:
+            self._begun += 1
             self._fetching = asyncio.create_task(self._fetch())
         return self._fetching
 
@@ -185,7 +200,7 @@ class JwksUrl:
         try:
             self._keys = parse_keys(await _download(self._url))
             self._is_current = True
-        except (aiohttp.ClientError, TimeoutError, JwksError) as error:
+        except Exception as error:  # noqa: BLE001  # whatever it is, the next fetch must come
             self._is_current = False
             logger.warning("the key set %s cannot be used, the keys stay as they were: %r", self._url, error)
         finally:

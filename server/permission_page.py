@@ -44,8 +44,11 @@ was forgotten.
   window that is taken.
 - A list is refused as a whole or shown as a whole; nothing is filtered out of a page, so no cursor counts what is
   hidden.
-- The title of a booking's calendar event is `Booked` to all but admins: it is the first line of what the booking is
-  for.
+- A booking's calendar event says to all but admins that the half day is taken, and nothing more: its `title` is
+  `Booked`, its `eventId` names the half day, `bookingId` and `createdAt` are null. `booking` finds one's own.
+- What a request took of the store ([http.md](http.md#explanations)) is told to all but admins only of a query in which
+  nothing failed, so that it does not count what is hidden. How long a refusal takes is not evened out: it may differ
+  between what is missing and what is somebody else's.
 - `ID_TAKEN`, `EMAIL_TAKEN` and `CODE_TAKEN` tell that an id, an address or a code is in use, and nothing of by
   whom. A promise of uniqueness cannot be kept in silence.
 

@@ -53,6 +53,7 @@ def test_in_production_a_token_of_the_issuer_is_served_and_nobody_else_and_the_l
     settings = issuer_settings(tmp_path) | {"SMARTLOCKER_DATA_DIR": str(furnished), "SMARTLOCKER_LOG_LEVEL": "debug"}
     development, stranger = token_of(furnished), sign(name="stranger")
     canaries = [development, stranger, sign()]
+    write_keys(tmp_path / "keys.json", jwk(name="odd") | {"key_ops": None}, jwk())
     with serving(tmp_path / "run", **settings, SMARTLOCKER_HOST="0.0.0.0") as server:  # noqa: S104  # as it is used
         assert '-H "Authorization: Bearer $TOKEN"' in server.greeting[3]
         assert ask(server, bearer(canaries[-1])).json() == {"data": {"owner": {"name": "Metro Parcel 1"}}}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.api import Api
+    from tests.conftest import Clock
     from tests.wire import Call, Wire
 
 REFUSAL = str(ForbiddenError())
@@ -319,18 +320,38 @@ async def test_an_owner_gives_a_locker_to_its_organisation_and_to_no_stranger(sh
     assert (given["userErrors"], given["locker"]) == ([], {"ownerId": "org"})
 
 
-async def test_what_a_booking_is_for_does_not_show_in_the_calendar(api: Api) -> None:
+async def test_the_calendar_says_that_a_half_day_is_booked_and_nothing_more(api: Api, clock: Clock) -> None:
     await places.prepare(api)
-    await places.book(api, "b1", duration="MORNING", description="Secret club")
-    await places.approve(api, "b1")
+    await places.book(api, "secret-club", duration="MORNING", description="Secret club")
+    await places.approve(api, "secret-club")
     event = {"locationId": places.ulid(0), "adminId": "root", "date": places.DAY, "duration": "AFTERNOON"}
-    await api.mutate(places.CREATE_EVENT, **event, title="Works")
+    await api.mutate(places.CREATE_EVENT, **event, eventId="works", title="Works")
     query = f"""{{ location(locationId: "{places.ulid(0)}") {{
-      calendar(window: {{from: "{places.DAY}", to: "{places.DAY}"}}) {{ morning {{ title }} afternoon {{ title }} }}
+      calendar(window: {{from: "{places.DAY}", to: "{places.DAY}"}}) {{
+        morning {{ title eventId bookingId createdAt }} afternoon {{ title eventId bookingId createdAt }}
+      }}
     }} }}"""
-    for asker, title in ((api, "Secret club"), (api.by(owner("bob")), "Booked"), (api.by(partner()), "Booked")):
+    booked = {"title": "Booked", "eventId": f"booked-{places.DAY}-MORNING", "bookingId": None, "createdAt": None}
+    whole = {"title": "Secret club", **dict.fromkeys(("eventId", "bookingId"), "secret-club"), "createdAt": clock.now}
+    works = {"title": "Works", "eventId": "works", "bookingId": None, "createdAt": clock.now}
+    for asker, morning in ((api, whole), (api.by(owner("bob")), booked), (api.by(partner()), booked)):
         (day,) = (await asker.run(query))["location"]["calendar"]
-        assert day == {"morning": {"title": title}, "afternoon": {"title": "Works"}}
+        assert day == {"morning": morning, "afternoon": works}
+
+
+async def test_whose_booking_fills_a_half_day_its_owner_learns_by_the_booking_alone(api: Api) -> None:
+    await places.prepare(api)
+    await places.book(api, "b1", duration="MORNING")
+    await places.approve(api, "b1")
+    query = f"""{{ location(locationId: "{places.ulid(0)}") {{
+      calendar(window: {{from: "{places.DAY}", to: "{places.DAY}"}}) {{ morning {{ booking {{ bookingId }} }} }}
+    }} }}"""
+    (own,) = (await api.by(owner("ada")).run(query))["location"]["calendar"]
+    assert own == {"morning": {"booking": {"bookingId": "b1"}}}
+    foreign = await api.by(owner("bob")).send(query)
+    assert foreign["data"]["location"]["calendar"] == [{"morning": {"booking": None}}]
+    path = ["location", "calendar", 0, "morning", "booking"]
+    assert described(foreign) == [(path, REFUSAL, "FORBIDDEN", 403)]
 
 
 async def test_a_booking_of_somebody_else_is_not_cancelled_and_a_missing_one_is_told_alike(

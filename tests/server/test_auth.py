@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from domain.api_keys import ApiKeyId, ApiKeyRole, CreateApiKey, RevokeApiKey, spelled_key
+from domain.errors import UnavailableError
 from domain.models import LockerId, OwnerId
 from domain.principal import Principal, Role, Scope
 from loaders.writes.api_keys import create_api_key, revoke_api_key
@@ -18,7 +19,7 @@ from server.auth import KeyRing
 from server.claims import BadTokenError
 from server.development import development_token, read_secret
 from tests.issuer import AUDIENCE, ISSUER, bearer, jwk, sign, write_keys
-from tests.wire import Answer
+from tests.wire import Answer, Wait
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from tests.api import Api
     from tests.conftest import Clock
-    from tests.wire import Wire
+    from tests.wire import Call, Wire
 
     Open = Callable[..., AbstractAsyncContextManager[Api]]
 
@@ -355,3 +356,72 @@ async def test_what_is_remembered_of_keys_is_bounded_in_time_and_number(clock: C
     assert asked.count("first") == 3
     await try_key("9999")
     assert asked.count("9999") == 1
+
+
+async def test_many_made_up_keys_at_once_are_a_few_reads_and_good_ones_are_taken_meanwhile(
+    guarded: httpx.AsyncClient, backend: Backend, wire: Wire
+) -> None:
+    _, secret = await partner_key(backend)
+    assert (await ask(guarded, f"Bearer {secret}")).status_code == 200
+    wire.reset()
+    under_way = most = 0
+
+    def slow(_: Call) -> Wait:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        asyncio.get_running_loop().call_later(0.5, ended)
+        return Wait(0.5)
+
+    def ended() -> None:
+        nonlocal under_way
+        under_way -= 1
+
+    wire.fault = slow
+    made_up = [spelled_key(ApiKeyId(f"made-up-{number}"), "0" * 64) for number in range(500)]
+    answers = [asyncio.create_task(ask(guarded, f"Bearer {key}")) for key in made_up]
+    await asyncio.sleep(0)
+    assert (await ask(guarded, f"Bearer {secret}")).status_code == 200
+    statuses = [(answer.status_code, answer.headers.get("retry-after")) for answer in await asyncio.gather(*answers)]
+    assert set(statuses) == {(401, None), (503, "1")}
+    assert statuses.count((401, None)) == len(wire.calls)
+    assert 1 <= most <= 16
+
+
+async def test_made_up_keys_neither_push_out_nor_hold_up_those_that_are_known(backend: Backend, clock: Clock) -> None:
+    record, secret = await partner_key(backend)
+    asked: list[str] = []
+    go_on = asyncio.Event()
+    go_on.set()
+    now = 0.0
+
+    async def read(key_id: ApiKeyId) -> ApiKey | None:
+        asked.append(key_id)
+        await go_on.wait()
+        return record if key_id == record.key_id else None
+
+    async def is_turned_away(number: int) -> bool:
+        try:
+            await ring.principal(spelled_key(ApiKeyId(str(number)), "0" * 64))
+        except BadTokenError:
+            return False
+        except UnavailableError:
+            return True
+        raise AssertionError
+
+    ring = KeyRing(read, clock, lambda: now)
+    await ring.principal(secret)
+    for number in range(10_001):
+        await is_turned_away(number)
+    await ring.principal(secret)
+    assert asked.count(record.key_id) == 1
+    now = 3.0  # what is known must be read anew
+    go_on.clear()
+    made_up = [asyncio.create_task(is_turned_away(number)) for number in range(20_000, 20_500)]
+    known = asyncio.create_task(ring.principal(secret))
+    await asyncio.sleep(0.01)
+    assert len(asked) == 1 + 10_001 + 16
+    go_on.set()
+    assert (await known).role is Role.PARTNER
+    assert sum(await asyncio.gather(*made_up)) == 500 - 116
+    assert not await is_turned_away(30_000)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 
-from domain.principal import DEVELOPMENT_ADMIN, Principal, Role
+from domain.principal import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from loaders.batch import open_loaders
 from loaders.table.client import DynamoStore
 from loaders.trace import Trace
@@ -16,10 +17,12 @@ from resolvers.admission import Admission
 from resolvers.context import Context
 from resolvers.paths import note_path
 from resolvers.plan import Maximum
+from resolvers.relay import to_global_id
 from resolvers.schema import OneOperation, build_schema
 from server.explanation import check_explain
 from server.incoming import Operation, RefusedError
 from tests.explained import get, timeless
+from tests.principals import owner, partner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,6 +207,75 @@ def test_who_may_ask_is_a_matter_of_setting_and_role(role: Role, explainers: Exp
         with pytest.raises(RefusedError) as refusal:
             check_explain(operation, explainers, principal)
         assert (refusal.value.status, refusal.value.code) == (403, "FORBIDDEN")
+
+
+@pytest_asyncio.fixture
+async def tenants(api: Api) -> Api:
+    """Ada and Bob, an organisation, and a locker of each; Ada's was opened, and the organisation's she reserved."""
+    for name in ("ada", "bob", "org"):
+        await api.owner(name, email=f"{name}@example.com")
+    await api.locker("l1", "ada")
+    await api.locker("l2", "bob")
+    await api.locker("l3", "org")
+    await api.reservation("r1", "l3", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    await api.event("l1")
+    return api
+
+
+async def told(api: Api, query: str) -> dict[str, Any]:
+    """All that is told beside the data."""
+    content = {"query": query, "extensions": {"explain": True, "cost": True}}
+    answer = (await api.client.post("/graphql", json=content, headers=api.headers)).json()
+    extensions: dict[str, Any] = answer["extensions"]
+    return extensions
+
+
+def node(kind: str, plain_id: str) -> str:
+    return f'"{to_global_id(kind, plain_id)}"'
+
+
+@pytest.mark.parametrize(
+    ("query", "foreign", "missing"),
+    [
+        ('{ ownerByEmail(email: "%s@example.com") { name } }', "ada", "nobody"),
+        ('{ locker(lockerId: "%s") { accessEvents(first: 100) { nodes { action } } } }', "l1", "l9"),
+        ('{ own: owner(ownerId: "bob") { name } locker(lockerId: "%s") { alias } }', "l1", "l9"),
+        ('{ a: locker(lockerId: "l2") { alias } b: locker(lockerId: "%s") { latestEvent { action } } }', "l1", "l9"),
+        (f"{{ nodes(ids: [{node('Locker', 'l2')}, %s]) {{ id }} }}", node("Locker", "l1"), node("Locker", "l9")),
+        (
+            f"{{ node(id: {node('Locker', 'l2')}) {{ id }} n: node(id: %s) {{ id }} }}",
+            node("Owner", "ada"),
+            node("Owner", "eve"),
+        ),
+        ('{ reservation(lockerId: "l3", reservationId: "%s") { endAt } }', "r1", "r9"),
+        ('{ booking(bookingId: "%s") { date } }', "b1", "b9"),
+    ],
+)
+async def test_what_is_told_of_a_refused_request_is_the_same_whether_or_not_the_thing_exists(
+    tenants: Api, query: str, foreign: str, missing: str
+) -> None:
+    seen = [await told(tenants.by(owner("bob")), query % name) for name in (foreign, missing)]
+    assert seen[0] == seen[1]
+    assert (list(seen[0]), seen[0]["cost"]["actual"]) == (["cost"], None)
+    by_admin = await told(tenants, query % foreign)
+    assert by_admin["cost"]["actual"]["items"] == by_admin["explain"]["totals"]["returned"]
+
+
+@pytest.mark.parametrize("day", ["2026-03-01", "2026-02-01"])
+async def test_what_a_mutation_looked_at_before_it_wrote_is_told_to_admins_alone(tenants: Api, day: str) -> None:
+    reserve = """mutation { createReservation(input: {
+      lockerId: "l3", ownerId: "bob", startAt: "%sT14:00:00Z", endAt: "2026-03-01T15:00:00Z"
+    }) { reservation { status } userErrors { code } } }"""
+    seen = await told(tenants.by(owner("bob", "org")), reserve % day)
+    assert (list(seen), seen["cost"]["actual"]) == (["cost"], None)
+    assert (await told(tenants, reserve % day))["cost"]["actual"]["items"] > 0
+
+
+@pytest.mark.parametrize("principal", [owner("bob"), partner(Scope.LOCKERS_READ, of="bob")])
+async def test_whoever_may_see_all_that_a_query_reads_is_told_what_it_took(tenants: Api, principal: Principal) -> None:
+    seen = await told(tenants.by(principal), '{ locker(lockerId: "l2") { alias } }')
+    assert timeless(seen["explain"]) == [get("QC-01", "LOCKER#l2", paths=["locker"])]
+    assert seen["cost"]["actual"] == COST
 
 
 async def test_a_request_that_is_not_traced_has_no_middleware_and_the_plain_store(backend: Backend) -> None:

@@ -11,6 +11,7 @@ import pytest_asyncio
 from jwt.algorithms import ECAlgorithm
 
 from domain.errors import UnavailableError
+from server import jwks
 from server.jwks import JwksError, JwksFile, JwksUrl, parse_keys
 from tests.issuer import jwk, key_of, served_keys, write_keys
 
@@ -64,6 +65,20 @@ def test_a_public_key_of_an_allowed_algorithm_counts_whether_or_not_it_names_it(
         jwk("short RS256"),
         jwk(use="enc"),
         jwk(key_ops=["sign"]),
+        jwk() | {"key_ops": None},
+        jwk(key_ops=5),
+        jwk(key_ops="verify"),
+        jwk(crv=5),
+        jwk(crv=[]),
+        jwk(kty=[]),
+        jwk(kty={}),
+        jwk(alg=[]),
+        jwk(use={}),
+        jwk("RS256", n=5),
+        jwk("RS256", e={}),
+        jwk("EdDSA", x=[]),
+        [],
+        5,
         {**ECAlgorithm.to_jwk(key_of("ES256"), as_dict=True), "kid": "first"},  # the private half too
         jwk(x="AAAA"),
         jwk(x=5),
@@ -124,20 +139,67 @@ def test_a_file_that_cannot_be_used_is_refused_at_once(tmp_path: Path) -> None:
         JwksFile(tmp_path / "empty")
 
 
+async def answer(keys: JwksUrl, key_id: str) -> str:
+    """What comes of a token by a key of that id."""
+    try:
+        return "good" if await keys.find(key_id) else "bad"
+    except UnavailableError:
+        return "unknown"
+
+
 async def test_a_thousand_unknown_ids_cause_one_fetch_and_so_every_ten_seconds(server: KeyServer) -> None:
     timer = Timer()
     keys = JwksUrl(server.url, timer)
-    assert await keys.find("first") is not None
-    assert server.fetches == 1
+    strangers = [f"unknown-{number}" for number in range(1000)]
+    assert await answer(keys, "first") == "good"
     timer.now += 9.9
-    assert await keys.find("first") is not None
-    assert await asyncio.gather(*(keys.find(f"unknown-{number}") for number in range(1000))) == [None] * 1000
+    assert await answer(keys, "first") == "good"
+    assert {await answer(keys, name) for name in strangers} == {"unknown"}
     assert server.fetches == 1
     timer.now += 0.1
     server.seconds = 0.05
-    assert await asyncio.gather(*(keys.find(f"unknown-{number}") for number in range(1000))) == [None] * 1000
-    assert await asyncio.gather(*(keys.find(f"unknown-{number}") for number in range(1000))) == [None] * 1000
+    for expected in (["bad", "unknown"], ["unknown"]):
+        answers = await asyncio.gather(*(answer(keys, name) for name in strangers))
+        assert sorted(set(answers)) == expected
     assert server.fetches == 2
+
+
+async def test_a_key_that_a_stranger_kept_from_being_fetched_is_unknown_and_never_bad(server: KeyServer) -> None:
+    timer = Timer()
+    keys = JwksUrl(server.url, timer)
+    assert await answer(keys, "made-up") == "bad"
+    server.content = {"keys": [jwk(), jwk(name="second")]}
+    timer.now += 0.5
+    with pytest.raises(
+        UnavailableError, match=r"^The token's key is not known yet: try again in a moment\.$"
+    ) as raised:
+        await keys.find("second")
+    assert raised.value.retry_after_seconds == 10
+    assert server.fetches == 1
+    timer.now += raised.value.retry_after_seconds
+    assert [await answer(keys, name) for name in ("made-up", "second")] == ["bad", "good"]
+    assert server.fetches == 2
+
+
+async def test_an_odd_entry_at_a_url_costs_no_other_key(server: KeyServer) -> None:
+    server.content = {"keys": [jwk(name="odd") | {"key_ops": None}, 5, jwk()]}
+    assert await answer(JwksUrl(server.url, Timer()), "first") == "good"
+
+
+async def test_keys_are_fetched_for_ever_whatever_goes_wrong_once(
+    server: KeyServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(jwks, "_REFETCH_SECONDS", 0.01)
+    with monkeypatch.context() as patch:
+        patch.setattr(jwks, "parse_keys", {}.pop)
+        keys = JwksUrl(server.url)
+        assert await answer(keys, "first") == "unknown"
+        async with keys.kept_fresh():
+            while "KeyError" not in caplog.text or server.fetches < 3:  # noqa: ASYNC110  # nobody else tells
+                await asyncio.sleep(0.001)
+            patch.undo()
+            while await answer(keys, "first") != "good":  # noqa: ASYNC110  # as above
+                await asyncio.sleep(0.001)
 
 
 async def test_a_new_key_is_found_by_the_fetch_that_its_first_token_causes(server: KeyServer) -> None:
@@ -195,6 +257,7 @@ async def test_while_the_url_gives_no_keys_the_old_ones_hold_and_of_others_nobod
     server.status, server.content = 200, {"keys": [jwk(name="second")]}
     timer.now += 10
     assert await keys.find("second") is not None
+    timer.now += 10
     assert await keys.find("first") is None  # it was dropped
 
 

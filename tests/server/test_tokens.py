@@ -298,7 +298,10 @@ async def test_a_thousand_tokens_with_unknown_key_ids_cause_one_fetch(
     assert key_server.fetches == 1
     tokens = [sign(headers={"kid": f"unknown-{number}"}) for number in range(1000)]
     answers = await asyncio.gather(*(ask(remote, token) for token in tokens))
-    assert {answer.status_code for answer in answers} == {401}
+    waits = [answer.headers["retry-after"] for answer in answers if answer.status_code == 503]
+    assert [answer.status_code for answer in answers].count(401) + len(waits) == 1000
+    assert waits
+    assert {1 <= int(seconds) <= 10 for seconds in waits} == {True}
     assert key_server.fetches == 2
     assert (await ask(remote, sign())).status_code == 200
     assert wire.calls == []
@@ -341,6 +344,6 @@ async def test_while_the_issuer_is_down_known_keys_work_and_of_others_nobody_can
     key_server.status = 500
     unknown = await ask(remote, sign(name="second"))
     assert unknown.status_code == 503
-    assert unknown.headers["retry-after"] == "1"
+    assert unknown.headers["retry-after"] == "10"
     assert unknown.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
     assert (await ask(remote, sign())).status_code == 200
