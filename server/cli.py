@@ -25,7 +25,7 @@ from loaders.table.embedded import EmbeddedStoreError
 from resolvers.schema import build_schema
 from server.app import create_app, utc_now
 from server.auth_commands import keys_app, token
-from server.command import CommandError, load_settings
+from server.command import CommandError, load_settings, wide_console
 from server.documentation import access_patterns
 from server.documents import ManifestError
 from server.health import Readiness
@@ -64,7 +64,6 @@ for name, group in (
 
 _SCHEMA_PATH = Path("schema.graphql")
 _CONTRACTS_PATH = Path("docs/access-patterns.md")
-_WIDE = 160  # where there is no terminal that has a width
 _PERMISSIONS_PATH = Path("docs/permissions.md")
 
 
@@ -92,7 +91,7 @@ def explain(
     if as_json:
         typer.echo(json.dumps(plan.json(settings.maximum), indent=2))
     else:
-        Console(width=None if sys.stdout.isatty() else _WIDE).print(plan_table(settings, plan))
+        wide_console().print(plan_table(settings, plan))
     why = refusal(settings, plan)
     if why is not None:
         raise CommandError(f"QUERY_TOO_COMPLEX: {why}")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
+from rich.console import Console
 
 from server.settings import Settings
 
-__all__ = ["CommandError", "load_settings"]
+__all__ = ["CommandError", "load_settings", "wide_console"]
 
-
+_WIDE = 160
 _FIELD = re.compile(r'field "(\w+)"')
 
 
@@ -31,3 +33,8 @@ def load_settings() -> Settings:
         variable = "".join(f"SMARTLOCKER_{str(part).upper()}: " for part in first["loc"][:1])
         problem = first["msg"].removeprefix("Value error, ")
         raise CommandError(f"{variable}{problem}") from None
+
+
+def wide_console() -> Console:
+    """Where tables are printed: as wide as the terminal, and wide enough for a table where there is none."""
+    return Console(width=None if sys.stdout.isatty() else _WIDE)
