@@ -9,8 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from domain.api_keys import ApiKeyRole, CreateApiKey, RevokeApiKey
 from domain.commands import understand
@@ -25,7 +24,7 @@ from loaders.table.definition import check_table, create_table
 from loaders.writes.api_keys import create_api_key, revoke_api_key
 from server.app import new_id, utc_now
 from server.claims import BadTokenError, principal_from
-from server.command import CommandError, load_settings
+from server.command import CommandError, load_settings, wide_console
 from server.development import development_token
 from server.store import connect
 
@@ -82,7 +81,8 @@ def keys_list() -> None:
     """List all keys, newest first."""
 
     async def work() -> None:
-        listing = Table("id", "name", "role", "for", "scopes", "made", "state")
+        # The id is what `keys revoke` takes, so it stays whole whatever the width.
+        listing = Table(Column("id", no_wrap=True), "name", "role", "for", "scopes", "made", "state")
         async with _open_backend() as backend:
             cursor: str | None = None
             while True:
@@ -92,7 +92,7 @@ def keys_list() -> None:
                 cursor = page.next_cursor
                 if cursor is None:
                     break
-        Console().print(listing)
+        wide_console().print(listing)
 
     _run(work())
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import typer
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
+from rich.console import Console
 
 from server.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CommandError", "compare", "load_settings"]
+__all__ = ["CommandError", "compare", "load_settings", "wide_console"]
 
+_WIDE = 160
 _FIELD = re.compile(r'field "(\w+)"')
 
 
@@ -42,3 +45,8 @@ def compare(path: Path, wanted: str, remedy: str) -> None:
     if not path.exists() or path.read_text() != wanted:
         raise CommandError(f"{path} is out of date: run `{remedy}`")
     typer.echo(f"{path} is up to date")
+
+
+def wide_console() -> Console:
+    """Where tables are printed: as wide as the terminal, and wide enough for a table where there is none."""
+    return Console(width=None if sys.stdout.isatty() else _WIDE)

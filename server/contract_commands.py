@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from loaders.contracts import CONTRACTS
 from loaders.table.definition import create_table
-from server.command import CommandError, compare, load_settings
+from server.command import CommandError, compare, load_settings, wide_console
 from server.documentation import access_patterns
 from server.measured import MEASURED, measure, written
 from server.planning import plan_file, plan_table, refusal
@@ -26,7 +24,6 @@ __all__ = ["contracts_app", "explain"]
 contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True)
 
 _PATH = Path("docs/access-patterns.md")
-_WIDE = 160  # where there is no terminal that has a width
 
 
 def explain(
@@ -41,7 +38,7 @@ def explain(
     if as_json:
         typer.echo(json.dumps(plan.json(settings.maximum), indent=2))
     else:
-        Console(width=None if sys.stdout.isatty() else _WIDE).print(plan_table(settings, plan))
+        wide_console().print(plan_table(settings, plan))
     why = refusal(settings, plan)
     if why is not None:
         raise CommandError(f"QUERY_TOO_COMPLEX: {why}")
@@ -58,7 +55,7 @@ def contracts_list(
     listing = Table("id", "what", "operation", "GraphQL")
     for contract in CONTRACTS.values():
         listing.add_row(contract.id, contract.purpose, contract.operation, ", ".join(contract.fields))
-    Console().print(listing)
+    wide_console().print(listing)
 
 
 @contracts_app.command("measure")

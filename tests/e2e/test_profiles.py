@@ -74,6 +74,17 @@ def test_in_production_a_token_of_the_issuer_is_served_and_nobody_else_and_the_l
             assert canary.rpartition(".")[2][-43:] not in written
 
 
+def test_production_begins_with_a_table_without_demo_data(tmp_path: Path) -> None:
+    settings = issuer_settings(tmp_path) | {"SMARTLOCKER_DATA_DIR": str(tmp_path / "data")}
+    query = '{ locations { nodes { code } } owner(ownerId: "owner-0001") { name } }'
+    for run in ("first", "again"):
+        with serving(tmp_path / run, **settings) as server:
+            answer = ask(server, bearer(sign()), query).json()
+            assert answer["data"] == {"locations": {"nodes": []}, "owner": None}
+            assert [error["extensions"]["code"] for error in answer["errors"]] == ["NOT_FOUND"]
+    assert not (tmp_path / "data" / "demo-unfinished").exists()
+
+
 def test_in_development_one_is_an_admin_or_whom_a_token_says(tmp_path: Path, furnished: Path) -> None:
     query = "{ apiKeys { nodes { keyId } } }"
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished)) as server:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jwt
 import pytest
 
+from domain.principal import Scope
+from server import command
 from server.claims import principal_from
 from server.cli import main
 from server.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
@@ -43,7 +45,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         monkeypatch.setattr(sys, "argv", ["smartlocker", *words])
         for name, value in ({"data_dir": str(tmp_path)} | settings).items():
             monkeypatch.setenv(f"SMARTLOCKER_{name.upper()}", value)
-        monkeypatch.setenv("COLUMNS", "300")
+        monkeypatch.setenv("COLUMNS", "80")
         with pytest.raises(SystemExit) as ended:
             main()
         return Result(int(ended.value.code or 0), *capsys.readouterr())
@@ -81,6 +83,16 @@ async def test_a_key_is_made_listed_used_and_revoked(
     assert revoked.out.startswith(f"key {key_id} is revoked since 20")
     assert "revoked 20" in (await on_table("keys", "list")).out
     assert await status() == 401
+
+
+async def test_the_list_shows_every_id_whole_in_a_pipe_and_in_a_narrow_terminal(
+    on_table: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = (await on_table(*PARTNER, *(f"--scope={scope}" for scope in Scope))).out.strip()
+    key_id = secret.removeprefix("slk_")[:26]
+    for width in (160, 80):
+        monkeypatch.setattr(command, "_WIDE", width)
+        assert key_id in (await on_table("keys", "list")).out
 
 
 async def test_a_devices_key_never_ends_unless_told_to(on_table: Callable[..., Any]) -> None:
