@@ -8,28 +8,16 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import strawberry
-import typer
 from aiodataloader import DataLoader
 
-from bench.harness import Variant, interleaved, open_app, table
+from bench.harness import Variant, open_app, print_tables
 from loaders.batch import EntityByIdLoader, RequestLoader
 from resolvers.schema import SmartLockerSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DOCUMENTS", "VARIANTS", "WITHOUT", "main"]
-
-_ROUNDS = 40
-DOCUMENTS = {
-    "One locker: one GetItem": ('{ locker(lockerId: "locker-000007") { alias version } }', 50),
-    "A page of five lockers with what hangs on them: ten operations, 36 loads": (
-        """{ owner(ownerId: "owner-0001") { name lockers { nodes {
-          lockerId version owner { name } location { name } activeReservation { endAt } latestEvent { action }
-        } } } }""",
-        10,
-    ),
-}
+__all__ = ["VARIANTS", "WITHOUT", "main"]
 
 
 @contextmanager
@@ -69,9 +57,7 @@ VARIANTS = [
 
 async def _measure() -> None:
     async with open_app() as app:
-        for name, (document, requests) in DOCUMENTS.items():
-            samples = await interleaved(app, document, VARIANTS, _ROUNDS, requests)
-            typer.echo("\n".join([f"### {name}", "", *table(samples, WITHOUT), ""]))
+        await print_tables(app, VARIANTS, WITHOUT)
 
 
 def main() -> None:

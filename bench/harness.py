@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
+import typer
 
 from loaders.demo import DemoShape, load_demo
 from loaders.table.client import open_store
@@ -32,9 +33,30 @@ if TYPE_CHECKING:
 
     from loaders.table.client import Connection
 
-__all__ = ["Sample", "Variant", "interleaved", "open_app", "open_table", "serving", "table"]
+__all__ = [
+    "DOCUMENTS",
+    "Sample",
+    "Variant",
+    "interleaved",
+    "open_app",
+    "open_table",
+    "print_tables",
+    "serving",
+    "table",
+]
 
 _OK = 200
+_ROUNDS = 40
+DOCUMENTS = {
+    "One locker: one GetItem": ('{ locker(lockerId: "locker-000007") { alias version } }', 50),
+    "A page of five lockers with what hangs on them: ten operations, 36 loads": (
+        """{ owner(ownerId: "owner-0001") { name lockers { nodes {
+          lockerId version owner { name } location { name } activeReservation { endAt } latestEvent { action }
+        } } } }""",
+        10,
+    ),
+}
+"""Each with how many requests make a round."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +138,13 @@ def table(samples: dict[str, list[Sample]], base: str) -> list[str]:
         rate = 1 / statistics.median(sample.wall for sample in own)
         rows.append(f"| {name} | {wall:.3f} | {work:.3f} | {calls:.3f} | {rate:.0f} |")
     return rows
+
+
+async def print_tables(app: ASGIApp, variants: list[Variant], base: str) -> None:
+    """A table for each document."""
+    for name, (document, requests) in DOCUMENTS.items():
+        samples = await interleaved(app, document, variants, _ROUNDS, requests)
+        typer.echo("\n".join([f"### {name}", "", *table(samples, base), ""]))
 
 
 async def _measured(app: ASGIApp, body: bytes, requests: int) -> Sample:

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock, patch
 
-import typer
 from graphql import OperationDefinitionNode
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 
-from bench.explain import DOCUMENTS
-from bench.harness import Variant, interleaved, open_table, serving, table
+from bench.harness import Variant, open_table, print_tables, serving
 from resolvers.schema import OneOperation
 from server.logs import logging_as
 from server.settings import Settings
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OFF", "WITHOUT", "Served", "open_served"]
 
-_ROUNDS = 40
 WITHOUT = "without the hooks"
 OFF = "all off"
 _SETTINGS: dict[str, dict[str, Any]] = {
@@ -119,9 +116,7 @@ async def open_served() -> AsyncIterator[Served]:
 
 async def _measure() -> None:
     async with open_served() as served:
-        for name, (document, requests) in DOCUMENTS.items():
-            samples = await interleaved(served, document, served.variants(), _ROUNDS, requests)
-            typer.echo("\n".join([f"### {name}", "", *table(samples, WITHOUT), ""]))
+        await print_tables(served, served.variants(), WITHOUT)
 
 
 def main() -> None:

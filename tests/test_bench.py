@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from statistics import median
 
-from bench import telemetry
-from bench.explain import DOCUMENTS, VARIANTS, WITHOUT
-from bench.harness import interleaved, open_app, table
+from bench import plan, telemetry
+from bench.explain import VARIANTS, WITHOUT
+from bench.harness import DOCUMENTS, interleaved, open_app, table
 from bench.telemetry import open_served
 
 
@@ -27,3 +27,11 @@ async def test_a_request_that_telemetry_does_not_observe_calls_hardly_a_function
             calls = {name: median(sample.calls for sample in own) for name, own in samples.items()}
             assert calls[telemetry.OFF] < 1.01 * calls[telemetry.WITHOUT]
             assert calls["metrics"] > 1.02 * calls[telemetry.WITHOUT]
+
+
+async def test_a_request_that_is_not_planned_calls_fewer_functions() -> None:
+    async with open_app() as app:
+        for document, _ in DOCUMENTS.values():
+            samples = await interleaved(app, document, plan.VARIANTS, rounds=3, requests=1)
+            calls = {name: median(sample.calls for sample in own) for name, own in samples.items()}
+            assert calls[plan.PLANNED] > 1.02 * calls[plan.WITHOUT]
