@@ -75,10 +75,10 @@ async def test_nothing_goes_on_after_the_deadline(
         if call.operation == "Query":
             lists[0] += 1
         # The list of lockers itself comes at once, so that what hangs below each of them is under way.
-        return Wait(0.8) if call.operation == slow and (slow != "Query" or lists[0] != 1) else None
+        return Wait(1.6) if call.operation == slow and (slow != "Query" or lists[0] != 1) else None
 
     # when
-    async with open_api(request_seconds=0.5) as hurried:
+    async with open_api(request_seconds=1) as hurried:
         before = asyncio.all_tasks()
         wire.reset()
         wire.fault = hold

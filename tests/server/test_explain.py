@@ -88,7 +88,7 @@ def test_the_limits_of_documents_in_force_are_those_of_the_server(
     assert run("-", stdin=document) == (
         1,
         "",
-        "smartlocker: QUERY_TOO_COMPLEX: The document has 2 aliases: 1 are the most.\n",
+        "smartlocker: QUERY_TOO_COMPLEX: The document has 2 aliases: 1 is the most.\n",
     )
 
 
