@@ -79,7 +79,7 @@ def hold(wire: Wire, text: str) -> asyncio.Event:
         if call.operation != "TransactWriteItems" or text not in str(call.request):
             return None
         held.set()
-        return Wait(0.5)
+        return Wait(2)
 
     wire.fault = fault
     return held

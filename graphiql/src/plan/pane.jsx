@@ -124,7 +124,7 @@ function hintOf(isOn, isForbidden, last) {
     return 'Explaining is switched off.';
   }
   return last
-    ? 'The server sent no explanation: it refused the request before anything was run.'
+    ? 'The server sent no explanation: it refused the request before anything was run, or something in it is not yours to see.'
     : 'Run a request: each operation that it makes on the table is drawn here.';
 }
 
