@@ -23,6 +23,8 @@ __all__ = ["Settings"]
 # What the SDK takes as a host: it would refuse any other with a traceback.
 _HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
 
+_PRODUCTION_UNITS = 60_000
+
 
 def _check_endpoint(value: str) -> str:
     try:
@@ -148,8 +150,10 @@ class Settings(BaseSettings):
     max_concurrent_requests: _Count = Field(
         default=256, description="How many GraphQL requests run at the same time; more are refused at once."
     )
-    rate_limit_units: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="The units that each caller may spend in a minute; 0 sets no limit."
+    rate_limit_units: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="The units that each caller may spend in a minute; 0 sets no limit. Unset: none in development, "
+        "60,000 in production.",
     )
     rate_limit_burst: _Count | None = Field(
         default=None, description="The most units that a caller can save up. Unset: those of a minute."
@@ -231,9 +235,10 @@ class Settings(BaseSettings):
     @property
     def budget(self) -> Budget | None:
         """What each caller may spend, if that is limited."""
-        if not self.rate_limit_units:
-            return None
-        return Budget(self.rate_limit_units, self.rate_limit_burst or self.rate_limit_units)
+        units = self.rate_limit_units
+        if units is None and self.is_production:
+            units = _PRODUCTION_UNITS
+        return Budget(units, self.rate_limit_burst or units) if units else None
 
     @property
     def longest_reservation(self) -> timedelta:

@@ -58,7 +58,7 @@ DEFAULTS: dict[str, Any] = {
     "max_root_fields": 10,
     "request_seconds": 10,
     "max_concurrent_requests": 256,
-    "rate_limit_units": 0,
+    "rate_limit_units": None,
     "rate_limit_burst": None,
     "rate_limit_store": "process",
     "drain_seconds": 5,
