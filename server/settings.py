@@ -23,6 +23,7 @@ __all__ = ["Settings"]
 # What the SDK takes as a host: it would refuse any other with a traceback.
 _HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
 
+_ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _PRODUCTION_UNITS = 60_000
 
 
@@ -59,7 +60,15 @@ def _split(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def _check_origin(value: str) -> str:
+    """In small letters, as browsers send it."""
+    if not _ORIGIN.fullmatch(value.lower()):
+        raise ValueError("must be origins such as https://app.example.com, without a path or a slash at the end")
+    return value.lower()
+
+
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+_Origins = Annotated[tuple[Annotated[str, AfterValidator(_check_origin)], ...], NoDecode, BeforeValidator(_split)]
 _Count = Annotated[int, Field(ge=1)]
 
 
@@ -136,7 +145,7 @@ class Settings(BaseSettings):
         default=("localhost", "127.0.0.1", "[::1]"),
         description="The names of this server, beside the address that it listens on; `*` is any name.",
     )
-    cors_origins: _Names = Field(
+    cors_origins: _Origins = Field(
         default=(), description="The other origins whose pages may ask, such as https://app.example.com."
     )
     max_tokens: _Count = Field(default=1000, description="The most tokens of a document, and the most comments.")
