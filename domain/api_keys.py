@@ -133,4 +133,5 @@ def principal_of(api_key: ApiKey) -> Principal:
         partner_of=frozenset(api_key.owner_ids),
         locker_id=api_key.locker_id,
         scopes=frozenset(api_key.scopes),
+        by_key=True,
     )

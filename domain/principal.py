@@ -76,6 +76,8 @@ class Principal:
     """A device's own locker."""
     scopes: frozenset[Scope] = frozenset()
     """What a partner may do."""
+    by_key: bool = False
+    """Whether an API key stands for it: the subject of a token may be spelled like that of a key."""
 
 
 DEVELOPMENT_ADMIN = Principal(subject="development", role=Role.ADMIN)

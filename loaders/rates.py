@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TableRates"]
 
-_ATTEMPTS = 8
+# The third is for a record that expired meanwhile.
+_ROUNDS = 3
 _SECOND = 1_000_000
 
 
@@ -44,15 +45,20 @@ class TableRates:
         self._budget = budget
         self._now = now
 
-    async def take(self, subject: str, units: float) -> RateState:
-        """Spends units of a caller's budget, or says when there will be enough."""
-        price = self._budget.price(units)
-        # A subject is somebody else's text of any length, and who they are is nobody's business here.
-        key = keys.rate(sha256(subject.encode()).hexdigest())
-        for _ in range(_ATTEMPTS):
-            now = self._now()
-            latest = now + self._budget.window - price
-            expires = {"expiresAt": (now + self._budget.window) // _SECOND + 1}
+    async def take(self, caller: str, units: float, taken: int = 0) -> RateState:
+        """Spends units of a caller's budget, but for those that the same request has taken before.
+
+        Where there is not enough, the state says when there will be, for the request as a whole.
+        """
+        whole = self._budget.price(units)
+        price = whole - self._budget.price(taken)
+        # A caller's name is somebody else's text of any length, and who they are is nobody's business here.
+        key = keys.rate(sha256(caller.encode()).hexdigest())
+        # One moment for all rounds: what is owed only grows, so whoever lost a race to it finds it spent the next time.
+        now = self._now()
+        latest = now + self._budget.window - price
+        expires = {"expiresAt": (now + self._budget.window) // _SECOND + 1}
+        for _ in range(_ROUNDS):
             try:
                 item = await self._store().update(
                     QC_50.update("spent", key, expires, {"fullAt": price}, now=now, latest=latest)
@@ -61,13 +67,13 @@ class TableRates:
             except ConditionFailedError as error:
                 owed = _full_at(error.item)
             if owed > latest:
-                return self._budget.refused(owed, now, price)
+                return self._budget.refused(owed, now, whole)
             try:
                 await self._store().update(QC_50.update("whole", key, {"fullAt": now + price, **expires}, now=now))
                 return self._budget.given(now + price, now)
             except ConditionFailedError:
-                continue  # another server came first, so it is not whole any more
-        raise UnavailableError("Too many requests of one caller met: try again in a moment.")
+                continue  # another request came first, so it is not whole any more
+        raise UnavailableError("The budget cannot be read: try again in a moment.")
 
 
 def _full_at(item: Item | None) -> int:

@@ -28,7 +28,7 @@ class Admission:
     maximum: Maximum
     only_plan: bool = False
     plan: Plan | None = None
-    charge: Callable[[Plan | None], Awaitable[None]] | None = None
+    charge: Callable[[Plan], Awaitable[None]] | None = None
     """Takes what will be run from its caller's budget; raises where there is not enough."""
 
 
@@ -49,6 +49,6 @@ class PlanFirst(SchemaExtension):
                 execution.result = ExecutionResult(data=None, errors=None)
             else:
                 plan.check(context.admission.maximum)
-            if context.admission.charge is not None:
-                await context.admission.charge(None if context.admission.only_plan else plan)
+                if context.admission.charge is not None:
+                    await context.admission.charge(plan)
         yield

@@ -21,12 +21,12 @@ class Gate:
 
     Args:
         hosts: the names of this server, without a port; `*` is any name.
-        origins: from which other origins pages may ask.
+        origins: from which other origins pages may ask, as browsers spell them.
     """
 
     def __init__(self, hosts: Iterable[str], origins: Iterable[str]) -> None:
         self._hosts = {name.lower() for name in hosts}
-        self._origins = {origin.lower() for origin in origins}
+        self._origins = frozenset(origins)
 
     def check(self, request: Request) -> None:
         """Raises RefusedError where the request is not for here, or comes from a foreign page."""
@@ -34,7 +34,7 @@ class Gate:
         if _ANY not in self._hosts and _name(host) not in self._hosts:
             raise RefusedError(403, "This server has another name: see SMARTLOCKER_ALLOWED_HOSTS.", "FORBIDDEN")
         origin = request.headers.get("origin")
-        if origin is None or origin.lower() in self._origins:
+        if origin is None or origin in self._origins:
             return
         # By name alone: behind a proxy that ends TLS, only the browser knows the scheme.
         if not _is_page_of(origin.lower(), host):

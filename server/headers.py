@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from server.health import Readiness
 
-__all__ = ["SafeHeaders"]
+__all__ = ["SAFE_HEADERS", "SafeHeaders"]
 
-_HEADERS: Final = {
+SAFE_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
@@ -41,7 +41,7 @@ class SafeHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 is_plain = scope.get("scheme", "http") == "http"
-                for name, value in (_HEADERS if is_plain else _HEADERS | _TLS_ONLY).items():
+                for name, value in (SAFE_HEADERS if is_plain else SAFE_HEADERS | _TLS_ONLY).items():
                     headers.setdefault(name, value)
                 if self._readiness.is_stopping:
                     # A client that kept this connection would lose a request to it when it closes.

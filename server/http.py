@@ -109,17 +109,16 @@ class GraphQLEndpoint:
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
         principal = await self._authenticate(request)
+        budget = self._limits.budget(principal)
+        await budget.begin()
         operation = await read_operation(request)
         document = self._documents.text_of(operation)
         context = self._new_context(principal, trace_of(operation))
+        context.admission.charge = budget.charge
         context.admission.only_plan = operation.explain == "plan"
         check_explain(operation, self._explainers, principal)
         with self._limits.place():
-            budget = self._limits.budget(principal.subject)
-            context.admission.charge = budget.charge
             result = await self._run(operation, document, context, _OPERATION_TYPES[request.method])
-            if not budget.told:
-                await budget.charge(None)
         executed = not isinstance(result, PreExecutionError)
         if executed:
             self._documents.keep(operation)

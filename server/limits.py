@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from domain.errors import SmartLockerError
 from server.incoming import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from domain.principal import Principal
     from resolvers.plan import Plan
     from server.rates import Rates
 
 __all__ = ["RequestBudget", "RequestLimits"]
+
+_FIRST_UNIT: Final = 1
 
 
 class RequestLimits:
@@ -61,28 +65,43 @@ class RequestLimits:
         finally:
             self._running -= 1
 
-    def budget(self, subject: str) -> RequestBudget:
+    def budget(self, principal: Principal) -> RequestBudget:
         """What one request takes of its caller's budget."""
-        return RequestBudget(self._rates, subject)
+        return RequestBudget(self._rates, principal)
 
 
 class RequestBudget:
     """Charges one request to its caller, and remembers what to tell of that in the answer."""
 
-    def __init__(self, rates: Rates | None, subject: str) -> None:
+    def __init__(self, rates: Rates | None, principal: Principal) -> None:
         self._rates = rates
-        self._subject = subject
+        self._caller = f"{'key' if principal.by_key else 'token'} {principal.subject}"
         self.told: dict[str, Any] = {}
 
-    async def charge(self, plan: Plan | None) -> None:
-        """Takes what a plan always needs of the store, one unit at least; without a plan it is one.
+    async def begin(self) -> None:
+        """Takes one unit before anything of the request is read, so that refusing it costs next to nothing.
+
+        Raises:
+            RefusedError: where there is none left.
+        """
+        await self._take(_FIRST_UNIT)
+
+    async def charge(self, plan: Plan) -> None:
+        """Takes the rest of what a plan always needs of the store.
 
         Raises:
             RefusedError: where there is not enough left.
         """
+        if plan.expected_units > _FIRST_UNIT:
+            await self._take(plan.expected_units, _FIRST_UNIT)
+
+    async def _take(self, units: float, taken: int = 0) -> None:
         if self._rates is None:
             return
-        state = await self._rates.take(self._subject, 1 if plan is None else max(1, plan.expected_units))
+        try:
+            state = await self._rates.take(self._caller, units, taken)
+        except SmartLockerError as problem:  # the framework would make an error of the document's of it
+            raise RefusedError(problem.status, problem.message, problem.code) from problem
         self.told = {
             "rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}
         }

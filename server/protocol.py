@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from server.headers import SAFE_HEADERS
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -69,12 +71,14 @@ class DeadlineProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Tells a header that is too large from one that is wrong."""
-        if len(self.conn.trailing_data[0]) <= HEADER_BYTES:
-            super().send_400_response(msg)
-            return
-        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")]
-        for event in (h11.Response(status_code=431, headers=headers), h11.Data(data=_TOO_LARGE), h11.EndOfMessage()):
+        is_too_large = len(self.conn.trailing_data[0]) > HEADER_BYTES
+        status, text = (431, _TOO_LARGE) if is_too_large else (400, msg.encode())
+        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close"), *SAFE_HEADERS.items()]
+        for event in (h11.Response(status_code=status, headers=headers), h11.Data(data=text), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
+        if not is_too_large:
+            self.transport.close()
+            return
         # Closing at once, with more of the header on its way, would take the answer back before it is read.
         self._is_refused = True
         self.transport.write_eof()

@@ -12,14 +12,17 @@ if TYPE_CHECKING:
 
 __all__ = ["ProcessRates", "Rates"]
 
-_MOST_SUBJECTS = 10_000
+_MOST_CALLERS = 10_000
 
 
 class Rates(Protocol):
     """Where budgets are kept."""
 
-    async def take(self, subject: str, units: float) -> RateState:
-        """Spends units of a caller's budget, or says when there will be enough."""
+    async def take(self, caller: str, units: float, taken: int = 0) -> RateState:
+        """Spends units of a caller's budget, but for those that the same request has taken before.
+
+        Where there is not enough, the state says when there will be, for the request as a whole.
+        """
 
 
 class ProcessRates:
@@ -35,15 +38,16 @@ class ProcessRates:
         self._now = now
         self._full_at: OrderedDict[str, int] = OrderedDict()
 
-    async def take(self, subject: str, units: float) -> RateState:
+    async def take(self, caller: str, units: float, taken: int = 0) -> RateState:
         """See Rates."""
         now = self._now()
-        price = self._budget.price(units)
-        owed_until = max(self._full_at.pop(subject, 0), now)
+        whole = self._budget.price(units)
+        price = whole - self._budget.price(taken)
+        owed_until = max(self._full_at.pop(caller, 0), now)
         is_enough = owed_until + price <= now + self._budget.window
-        self._full_at[subject] = owed_until + price if is_enough else owed_until
-        if len(self._full_at) > _MOST_SUBJECTS:
+        self._full_at[caller] = owed_until + price if is_enough else owed_until
+        if len(self._full_at) > _MOST_CALLERS:
             self._full_at.popitem(last=False)
         if is_enough:
             return self._budget.given(owed_until + price, now)
-        return self._budget.refused(owed_until, now, price)
+        return self._budget.refused(owed_until, now, whole)

@@ -23,6 +23,9 @@ __all__ = ["Settings"]
 # What the SDK takes as a host: it would refuse any other with a traceback.
 _HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
 
+_ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_PRODUCTION_UNITS = 60_000
+
 
 def _check_endpoint(value: str) -> str:
     try:
@@ -57,7 +60,15 @@ def _split(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def _check_origin(value: str) -> str:
+    """In small letters, as browsers send it."""
+    if not _ORIGIN.fullmatch(value.lower()):
+        raise ValueError("must be origins such as https://app.example.com, without a path or a slash at the end")
+    return value.lower()
+
+
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+_Origins = Annotated[tuple[Annotated[str, AfterValidator(_check_origin)], ...], NoDecode, BeforeValidator(_split)]
 _Count = Annotated[int, Field(ge=1)]
 
 
@@ -134,7 +145,7 @@ class Settings(BaseSettings):
         default=("localhost", "127.0.0.1", "[::1]"),
         description="The names of this server, beside the address that it listens on; `*` is any name.",
     )
-    cors_origins: _Names = Field(
+    cors_origins: _Origins = Field(
         default=(), description="The other origins whose pages may ask, such as https://app.example.com."
     )
     max_tokens: _Count = Field(default=1000, description="The most tokens of a document, and the most comments.")
@@ -148,8 +159,10 @@ class Settings(BaseSettings):
     max_concurrent_requests: _Count = Field(
         default=256, description="How many GraphQL requests run at the same time; more are refused at once."
     )
-    rate_limit_units: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="The units that each caller may spend in a minute; 0 sets no limit."
+    rate_limit_units: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="The units that each caller may spend in a minute; 0 sets no limit. Unset: none in development, "
+        "60,000 in production.",
     )
     rate_limit_burst: _Count | None = Field(
         default=None, description="The most units that a caller can save up. Unset: those of a minute."
@@ -238,9 +251,10 @@ class Settings(BaseSettings):
     @property
     def budget(self) -> Budget | None:
         """What each caller may spend, if that is limited."""
-        if not self.rate_limit_units:
-            return None
-        return Budget(self.rate_limit_units, self.rate_limit_burst or self.rate_limit_units)
+        units = self.rate_limit_units
+        if units is None and self.is_production:
+            units = _PRODUCTION_UNITS
+        return Budget(units, self.rate_limit_burst or units) if units else None
 
     @property
     def longest_reservation(self) -> timedelta:

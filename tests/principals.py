@@ -58,6 +58,7 @@ def played(authenticate: Authenticate) -> Authenticate:
             partner_of=frozenset(values["partner_of"]),
             locker_id=values["locker_id"],
             scopes=frozenset(map(Scope, values["scopes"])),
+            by_key=values["by_key"],
         )
 
     return authenticated

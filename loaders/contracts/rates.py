@@ -30,9 +30,9 @@ QC_50 = WriteContract(
     ),
     most_steps=2,
     fields=("/graphql",),
-    note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request. The store adds the price to what "
-    "is owed, so servers that ask at once never give more than there is; an answer that is lost may be paid for twice. "
-    "The steps are tried in this order, one at a time. The time-to-live attribute `expiresAt` clears away what is "
-    "whole again.",
+    note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request, and again where its plan needs "
+    "more than one unit. The store adds the price to what is owed, so servers that ask at once never give more than "
+    "there is; an answer that is lost may be paid for twice. The steps are tried in this order, one at a time. The "
+    "time-to-live attribute `expiresAt` clears away what is whole again.",
     item_bytes=300,
 )

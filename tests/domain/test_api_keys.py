@@ -67,4 +67,4 @@ def test_only_the_whole_key_matches(secret: str) -> None:
 
 def test_a_key_is_never_an_admins_or_an_owners() -> None:
     assert {Role(role) for role in ApiKeyRole} == {Role.PARTNER, Role.DEVICE}
-    assert principal_of(DEVICE) == Principal(subject="key:k1", role=Role.DEVICE, locker_id=LockerId("l1"))
+    assert principal_of(DEVICE) == Principal(subject="key:k1", role=Role.DEVICE, locker_id=LockerId("l1"), by_key=True)

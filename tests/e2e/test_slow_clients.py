@@ -152,6 +152,7 @@ async def test_a_header_above_16_kb_is_refused_however_it_comes(server: Server, 
     answer = await reader.read(-1)
     writer.close()
     assert answer.startswith(b"HTTP/1.1 431 ")
+    assert b"x-content-type-options: nosniff\r\n" in answer.lower()
     assert b"The header may have 16 KB at most." in answer
 
 
@@ -165,5 +166,7 @@ async def test_a_header_of_15_kb_is_taken(server: Server) -> None:
 async def test_what_is_no_http_is_refused_as_such(server: Server) -> None:
     reader, writer = await connect(server)
     writer.write(b"nonsense\r\n\r\n")
-    assert (await reader.readline()).startswith(b"HTTP/1.1 400 ")
+    answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"x-content-type-options: nosniff\r\n" in answer.lower()
     writer.close()

@@ -19,9 +19,13 @@ from tests.resolvers.permission_cases import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
     from tests.resolvers.permission_cases import Case
+    from tests.wire import Wire
+
+    Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text()
 SCHEMA = build_schema()._schema  # noqa: SLF001  # as it is served
@@ -207,5 +211,12 @@ def test_every_field_of_the_schema_stands_on_the_page_and_is_asked_for() -> None
     assert {name for walk in WALKS for _, name, _ in walk} == names
 
 
-def test_a_stranger_may_use_nothing() -> None:
-    assert {cells[-1] for cells in MATRIX.values() if cells} == {"no"}
+async def test_a_stranger_may_use_nothing(open_api: Opener, wire: Wire) -> None:
+    async with open_api(profile="production") as api:
+        for case in CASES:
+            document = filled(case.document, DEVELOPMENT_ADMIN, "acme")
+            response = await api.client.post("/graphql", json={"query": document})
+            (error,) = response.json()["errors"]
+            assert (response.status_code, error["extensions"]["code"]) == (401, "UNAUTHENTICATED"), document
+            assert "data" not in response.json()
+    assert not wire.calls

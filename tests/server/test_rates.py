@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
 from domain.principal import DEVELOPMENT_ADMIN
 from domain.rates import Budget
+from loaders.rates import TableRates
 from server import rates
 from server.rates import ProcessRates
+from server.settings import Settings
 from tests.wire import Answer, Lose
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from loaders.backend import Backend
     from tests.api import Api
     from tests.conftest import Clock
     from tests.wire import Wire
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 QUERY = "{ __typename }"
+# Six reads of half a unit each.
+THREE = "{ " + " ".join(f'a{number}: owner(ownerId: "{number}") {{ name }}' for number in range(6)) + " }"
 BOTH = pytest.mark.parametrize("store", ["process", "table"])
 
 
@@ -157,7 +163,94 @@ async def test_a_table_that_does_not_answer_lets_nobody_through(open_api: Opener
 async def test_the_memory_for_callers_is_bounded_and_forgets_who_was_unseen_for_longest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rates, "_MOST_SUBJECTS", 2)
+    monkeypatch.setattr(rates, "_MOST_CALLERS", 2)
     limiter = ProcessRates(Budget(per_minute=1, burst=1), lambda: 0)
     assert [(await limiter.take(who, 1)).retry_seconds for who in "abac"] == [0, 0, 60, 0]
     assert [(await limiter.take(who, 1)).retry_seconds for who in "acb"] == [60, 60, 0]
+
+
+@BOTH
+@pytest.mark.parametrize("body", ["{", '{"query": "{"}', '{"query": "{ unknown }"}'])
+async def test_a_spent_budget_refuses_before_anything_is_read(open_api: Opener, store: str, body: str) -> None:
+    async with open_api(rate_limit_units=1, rate_limit_store=store) as api:
+        await ask(api)
+        refused = await api.client.post("/graphql", content=body, headers={"Content-Type": "application/json"})
+        assert refused.status_code == 429
+
+
+@BOTH
+async def test_a_request_costs_what_its_plan_always_takes(open_api: Opener, clock: Clock, store: str) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store=store) as api:
+        plan = await api.client.post("/graphql", json={"query": THREE, "extensions": {"explain": "plan"}})
+        assert plan.json()["extensions"]["rateLimit"]["remaining"] == 9
+        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 6
+        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 3
+        for _ in range(2):
+            await ask(api)
+        refused = await ask(api, THREE)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
+        assert refused.json()["extensions"]["rateLimit"] == {"limit": 10, "remaining": 0, "resetSeconds": 10}
+        clock.move(seconds=3)
+        assert (await ask(api, THREE)).status_code == 200  # what it was told to wait for is enough
+
+
+@BOTH
+async def test_what_costs_more_than_can_be_saved_up_runs_when_the_budget_is_whole(
+    open_api: Opener, clock: Clock, store: str
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=2, rate_limit_store=store) as api:
+        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 0
+        clock.move(seconds=1)
+        assert (await ask(api, THREE)).headers["retry-after"] == "2"
+        clock.move(seconds=2)
+        assert (await ask(api, THREE)).status_code == 200
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+@pytest.mark.parametrize("answered", [0, 1])
+async def test_a_table_that_fails_at_any_charge_is_told_by_the_status(
+    open_api: Opener, wire: Wire, accept: str, answered: int
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_store="table") as api:
+        await ask(api)
+        wire.reset()
+        wire.fault = lambda _: Answer.error("ThrottlingException") if len(wire.calls) > answered else None
+        refused = await ask(api, THREE, accept)
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, error["extensions"]["code"]) == (503, "UNAVAILABLE")
+        assert set(wire.operations) == {"UpdateItem"}
+
+
+@BOTH
+async def test_a_token_does_not_spend_the_budget_of_an_api_key_of_the_same_name(open_api: Opener, store: str) -> None:
+    key = replace(DEVELOPMENT_ADMIN, subject="key:k1", by_key=True)
+    async with open_api(rate_limit_units=1, rate_limit_store=store) as api:
+        for principal in (replace(key, by_key=False), key):
+            api.client.headers.update(api.by(principal).headers)
+            assert [(await ask(api)).status_code for _ in range(2)] == [200, 429]
+
+
+@pytest.mark.parametrize(
+    ("profile", "units", "budget"),
+    [
+        ("development", None, None),
+        ("development", 6, Budget(6, 6)),
+        ("production", None, Budget(60_000, 60_000)),
+        ("production", 0, None),
+        ("production", 6, Budget(6, 6)),
+    ],
+)
+def test_production_has_a_limit_unless_it_is_turned_off(
+    profile: Literal["development", "production"], units: int | None, budget: Budget | None
+) -> None:
+    assert Settings(profile=profile, rate_limit_units=units).budget == budget
+
+
+async def test_requests_of_one_caller_that_meet_in_the_table_are_all_served(backend: Backend) -> None:
+    # By a clock that runs so fast that the budget is whole again whenever anybody looks.
+    moments = itertools.count(1_772_366_400_000_000, 2000)
+    store: Any = backend.store
+    limiter = TableRates(lambda: store, Budget(60_000, 60_000), lambda: next(moments))
+    for _ in range(10):
+        states = await asyncio.gather(*(limiter.take("ada", 1) for _ in range(32)))
+        assert {state.retry_seconds for state in states} == {0}
