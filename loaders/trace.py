@@ -30,6 +30,9 @@ _NAMES = {
 }
 
 
+_UNNAMED = {"partition": None, "sortKey": None, "keys": None}
+
+
 def operation_name(operation: Operation | Update) -> str:
     """What DynamoDB calls an operation."""
     return _NAMES[type(operation)]
@@ -74,9 +77,9 @@ class Trace:
         """A mutation came to a user error."""
         self.user_error = self.user_error or code
 
-    def explanation(self) -> dict[str, Any]:
+    def explanation(self, *, shows_keys: bool = True) -> dict[str, Any]:
         """What a client sees in `extensions.explain`."""
-        shown = [self._shown(record) for record in self.records]
+        shown = [self._shown(record) | ({} if shows_keys else _UNNAMED) for record in self.records]
         ends = [operation["startMs"] + operation["durationMs"] for operation in shown]
         return {
             "operations": shown,

@@ -39,28 +39,36 @@ class CalendarEvent:
     """One for each half day; a full day has two with the same eventId."""
 
     record: strawberry.Private[CalendarSlot]
-    event_id: strawberry.ID = strawberry.field(description="Its own id; a booking's is the bookingId.")
+    event_id: strawberry.ID = strawberry.field(
+        description="Its own id; a booking's is the bookingId, and for all but admins the name of its half day."
+    )
     location_id: strawberry.ID = strawberry.field(description="The location's id.")
     date: Day = strawberry.field(description="The day.")
     slot: DaySlot = strawberry.field(description="Which half of it.")
     title: str = strawberry.field(
         description="What it is; that of a booking is shown to admins, and to all others as `Booked`."
     )
-    booking_id: strawberry.ID | None = strawberry.field(description="The booking that it comes from, if any.")
+    booking_id: strawberry.ID | None = strawberry.field(
+        description="The booking that it comes from, if any; shown to admins. `booking` finds one's own."
+    )
     created_at: Instant = strawberry.field(description="When it came into the calendar.")
 
     @classmethod
     def of(cls, record: CalendarSlot, principal: Principal) -> CalendarEvent:
-        """The event as the schema shows it; its title is the first line of what its booking is for."""
+        """The event as the schema shows it.
+
+        Its title is the first line of what its booking is for, and the booking's id is as much its owner's own: who is
+        no admin gets the name of its place instead.
+        """
         is_told = record.booking_id is None or is_admin(principal)
         return cls(
             record=record,
-            event_id=strawberry.ID(record.event_id),
+            event_id=strawberry.ID(record.event_id if is_told else f"{record.date}-{record.slot.lower()}"),
             location_id=strawberry.ID(record.location_id),
             date=record.date,
             slot=record.slot,
             title=record.title if is_told else _BOOKED,
-            booking_id=None if record.booking_id is None else strawberry.ID(record.booking_id),
+            booking_id=strawberry.ID(record.booking_id) if record.booking_id and is_told else None,
             created_at=record.created_at,
         )
 

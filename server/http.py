@@ -130,7 +130,7 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
-        if extensions := extensions_of(operation, context, ran=not failed_before) | budget.told:
+        if extensions := extensions_of(operation, context, ran=not failed_before, failed=bool(errors)) | budget.told:
             answer["extensions"] = extensions
         fails = failed_before and media_type == GRAPHQL
         return _json(answer, answer["errors"][0]["extensions"]["status"] if fails else _OK, media_type)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.api import Api
+    from tests.conftest import Clock
     from tests.wire import Call, Wire
 
 REFUSAL = str(ForbiddenError())
@@ -324,13 +325,17 @@ async def test_what_a_booking_is_for_does_not_show_in_the_calendar(api: Api) -> 
     await places.book(api, "b1", duration="MORNING", description="Secret club")
     await places.approve(api, "b1")
     event = {"locationId": places.ulid(0), "adminId": "root", "date": places.DAY, "duration": "AFTERNOON"}
-    await api.mutate(places.CREATE_EVENT, **event, title="Works")
+    await api.mutate(places.CREATE_EVENT, **event, title="Works", eventId="works")
     query = f"""{{ location(locationId: "{places.ulid(0)}") {{
-      calendar(window: {{from: "{places.DAY}", to: "{places.DAY}"}}) {{ morning {{ title }} afternoon {{ title }} }}
+      calendar(window: {{from: "{places.DAY}", to: "{places.DAY}"}}) {{
+        morning {{ title eventId bookingId }} afternoon {{ title eventId }}
+      }}
     }} }}"""
-    for asker, title in ((api, "Secret club"), (api.by(owner("bob")), "Booked"), (api.by(partner()), "Booked")):
+    hidden = {"title": "Booked", "eventId": f"{places.DAY}-morning", "bookingId": None}
+    shown = {"title": "Secret club", "eventId": "b1", "bookingId": "b1"}
+    for asker, morning in ((api, shown), (api.by(owner("bob")), hidden), (api.by(partner()), hidden)):
         (day,) = (await asker.run(query))["location"]["calendar"]
-        assert day == {"morning": {"title": title}, "afternoon": {"title": "Works"}}
+        assert day == {"morning": morning, "afternoon": {"title": "Works", "eventId": "works"}}
 
 
 async def test_a_booking_of_somebody_else_is_not_cancelled_and_a_missing_one_is_told_alike(
@@ -352,3 +357,41 @@ def test_a_schema_with_a_field_that_nobody_declared_is_not_built(monkeypatch: py
     monkeypatch.setitem(permissions.DECLARED, "Owner", fewer)
     with pytest.raises(permissions.UndeclaredFieldError, match=r"Owner\.phone"):
         build_schema()
+
+
+async def test_what_was_read_and_not_shown_is_not_counted_to_who_may_not_see_it(shared: Api) -> None:
+    asked = {"SmartLocker-Cost": "1", "SmartLocker-Explain": "1"}
+
+    async def told(asker: Api, document: str) -> Any:
+        response = await asker.client.post("/graphql", json={"query": document}, headers={**asker.headers, **asked})
+        extensions = response.json()["extensions"]
+        return extensions["cost"]["actual"], extensions.get("explain")
+
+    documents = [
+        '{ locker(lockerId: "l1") { reservations { nodes { endAt } } accessEvents { nodes { action } } } }',
+        '{ locker(lockerId: "l1") { lockerId accessEvents(after: "nonsense") { nextCursor } } }',
+        '{ ownerByEmail(email: "ada@example.com") { name } }',
+        'mutation { cancelReservation(input: {lockerId: "l1", reservationId: "r1"}) { reservation { endAt } } }',
+    ]
+    for document in documents:
+        assert await told(shared.by(owner("bob")), document) == (None, None), document
+    for asker in (shared, shared.by(owner("ada"))):
+        cost, explained = await told(asker, documents[0])
+        assert cost["items"] == explained["totals"]["returned"] == 3
+        shown = {operation["partition"] for operation in explained["operations"]}
+        assert shown == ({"LOCKER#l1"} if asker is shared else {None})
+
+
+async def test_a_pointer_that_has_ended_is_mended_by_nobody_who_may_not_see_it(
+    shared: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    await shared.reservation("r3", "l3", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    clock.move(hours=2)
+    async with unchanged(dump):
+        for locker_id in ("l1", "l3"):
+            query = f'{{ locker(lockerId: "{locker_id}") {{ activeReservation {{ endAt }} }} }}'
+            answer = await shared.by(owner("bob", "org")).send(query)
+            assert [code for _, _, code, _ in described(answer)] == ["FORBIDDEN"]
+    query = '{ locker(lockerId: "l1") { activeReservation { endAt } } }'
+    assert (await shared.by(owner("ada")).run(query))["locker"] == {"activeReservation": None}
+    assert ("LOCKER#l1", "RES#ACTIVE") not in await dump()
