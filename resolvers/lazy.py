@@ -75,8 +75,10 @@ class Lazy(Generic[R]):
             return await reading
         task = asyncio.ensure_future(reading)
         self._beside.append(task)
-        both: tuple[T, R] = await asyncio.gather(task, self.record())
-        return both[0]
+        # Both are waited for, whichever fails first: that the entity is hidden says more than what is wrong below it.
+        await asyncio.gather(task, self.record(), return_exceptions=True)
+        await self.record()
+        return await task
 
     async def _later(self, name: str) -> Any:
         return getattr(await self.record(), name)

@@ -11,7 +11,7 @@ import strawberry
 
 from domain.models import Locker as Record
 from domain.models import LockerId, LockerStatus, LockerSummary
-from domain.principal import Scope, acts_for, may_see_locker, require
+from domain.principal import Scope, acts_for, is_admin, may_see_locker, require
 from domain.text import require_id
 from domain.times import Instant
 from loaders import reads
@@ -82,11 +82,13 @@ class Locker(Node):
     def _shown(self, name: str) -> Any:
         return self.lazy.attribute(name) if self.summary is None else getattr(self.summary, name)
 
-    async def _below(self, info: Info, scope: Scope, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What hangs below the locker, for its owner: read beside its record where that is on its way."""
+    async def _below(
+        self, info: Info, scope: Scope, read: Callable[[], Coroutine[Any, Any, T]], *, waits: bool = False
+    ) -> T:
+        """What hangs below the locker, for its owner: read beside its record where that is on its way, or after it."""
         principal = info.context.principal
-        if self.summary is not None:
-            require(acts_for(principal, self.summary.owner_id, scope))
+        if self.summary is not None or waits:
+            require(acts_for(principal, (self.summary or await self.lazy.record()).owner_id, scope))
             return await read()
         found = await self.lazy.beside(read())
         require(acts_for(principal, (await self.lazy.record()).owner_id, scope))
@@ -155,7 +157,10 @@ class Locker(Node):
     async def active_reservation(self, info: Info) -> Reservation | None:
         """QC-07."""
         loader = info.context.loaders.active_reservation
-        record = await self._below(info, Scope.RESERVATIONS_READ, partial(_loaded, loader, self.plain_id))
+        # To read a pointer that has ended is to mend it, so whoever may not see it must not read it.
+        waits = not is_admin(info.context.principal)
+        read = partial(_loaded, loader, self.plain_id)
+        record = await self._below(info, Scope.RESERVATIONS_READ, read, waits=waits)
         return None if record is None else Reservation.of(record)
 
     @strawberry.field(description="The newest access event.")

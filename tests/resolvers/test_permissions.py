@@ -79,7 +79,7 @@ def hold(wire: Wire, text: str) -> asyncio.Event:
         if call.operation != "TransactWriteItems" or text not in str(call.request):
             return None
         held.set()
-        return Wait(2)
+        return Wait(1.2)
 
     wire.fault = fault
     return held
@@ -373,3 +373,41 @@ def test_a_schema_with_a_field_that_nobody_declared_is_not_built(monkeypatch: py
     monkeypatch.setitem(permissions.DECLARED, "Owner", fewer)
     with pytest.raises(permissions.UndeclaredFieldError, match=r"Owner\.phone"):
         build_schema()
+
+
+async def test_what_was_read_and_not_shown_is_not_counted_to_who_may_not_see_it(shared: Api) -> None:
+    asked = {"SmartLocker-Cost": "1", "SmartLocker-Explain": "1"}
+
+    async def told(asker: Api, document: str) -> Any:
+        response = await asker.client.post("/graphql", json={"query": document}, headers={**asker.headers, **asked})
+        extensions = response.json()["extensions"]
+        return extensions["cost"]["actual"], extensions.get("explain")
+
+    documents = [
+        '{ locker(lockerId: "l1") { reservations { nodes { endAt } } accessEvents { nodes { action } } } }',
+        '{ locker(lockerId: "l1") { lockerId accessEvents(after: "nonsense") { nextCursor } } }',
+        '{ ownerByEmail(email: "ada@example.com") { name } }',
+        'mutation { cancelReservation(input: {lockerId: "l1", reservationId: "r1"}) { reservation { endAt } } }',
+    ]
+    for document in documents:
+        assert await told(shared.by(owner("bob")), document) == (None, None), document
+    for asker in (shared, shared.by(owner("ada"))):
+        cost, explained = await told(asker, documents[0])
+        assert cost["items"] == explained["totals"]["returned"] == 3
+        shown = {operation["partition"] for operation in explained["operations"]}
+        assert shown == {"LOCKER#l1"}
+
+
+async def test_a_pointer_that_has_ended_is_mended_by_nobody_who_may_not_see_it(
+    shared: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    await shared.reservation("r3", "l3", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    clock.move(hours=2)
+    async with unchanged(dump):
+        for locker_id in ("l1", "l3"):
+            query = f'{{ locker(lockerId: "{locker_id}") {{ activeReservation {{ endAt }} }} }}'
+            answer = await shared.by(owner("bob", "org")).send(query)
+            assert [code for _, _, code, _ in described(answer)] == ["FORBIDDEN"]
+    query = '{ locker(lockerId: "l1") { activeReservation { endAt } } }'
+    assert (await shared.by(owner("ada")).run(query))["locker"] == {"activeReservation": None}
+    assert ("LOCKER#l1", "RES#ACTIVE") not in await dump()

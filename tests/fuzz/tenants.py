@@ -1,0 +1,159 @@
+"""Two tenants with one of everything, where all that is the second one's can be told by its text.
+
+What a client can only know by being shown it holds `zebra`, a time or an amount that nothing else has. Ids, which a
+client may guess and send, hold `bert`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING, Any
+
+from domain.times import Instant
+from resolvers.relay import to_global_id
+from tests import places
+from tests.api import mutation
+
+if TYPE_CHECKING:
+    from tests.api import Api
+    from tests.conftest import Clock
+
+__all__ = ["CODES", "FOREIGN", "IDS", "is_foreign", "stock", "words_of"]
+
+LOCATION = places.ulid(0)
+NAMES = {"anna": "apple", "bert": "zebra"}
+PAGES = """query ($owner: ID!, $locker: ID!, $booking: ID!, $location: ID!) {
+  owner(ownerId: $owner) {
+    lockers { edges { cursor } } reservations { edges { cursor } } bookings { edges { cursor } }
+    notifications { edges { cursor } }
+  }
+  locker(lockerId: $locker) { reservations { edges { cursor } } accessEvents { edges { cursor } } }
+  booking(bookingId: $booking) { payments { edges { cursor } } }
+  pendingBookings { edges { cursor } }
+  apiKeys { edges { cursor } }
+  location(locationId: $location) { lockers { edges { cursor } } }
+}"""
+CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
+CANCEL = mutation("cancelReservation", "reservation { status }")
+
+WINDOWS = {
+    "anna": ("2026-03-01T11:00:00.000Z", "2026-03-01T14:00:00.000Z"),
+    "bert": ("2026-03-01T11:11:11.111Z", "2026-03-01T13:13:13.131Z"),
+}
+MADE = {"anna": Instant("2026-02-01T00:00:00.000Z"), "bert": Instant("2026-02-03T04:05:06.789Z")}
+PHONES = {"anna": "+39 123 456 7890", "bert": "+39 7771717000"}
+AMOUNTS = {"anna": "12.5", "bert": "7771717.17"}
+DAYS = {"anna": ("2026-03-10", "2026-03-12"), "bert": ("2026-03-11", "2031-07-13")}
+
+_WORD = r"[\w@.:-]*"
+FOREIGN = re.compile(rf"{_WORD}(?:zebra|bert|11:11:11\.111|13:13:13\.131|04:05:06\.789|7771717|2031-){_WORD}")
+_ENCODED = re.compile(r"[A-Za-z0-9_-]{12,}")
+
+
+def _ids(*kinds: str) -> list[str]:
+    return [kind.replace("@", tenant) for kind in kinds for tenant in NAMES]
+
+
+IDS: dict[str, list[str]] = {
+    "owner": [*NAMES, "guild", "root"],
+    "locker": [*_ids("@-1", "@-2"), "guild-1"],
+    "reservation": _ids("now-@", "over-@", "given-up-@", "at-guild-@"),
+    "event": _ids("opened-@", "shut-@"),
+    "booking": _ids("taken-@", "refused-@", "asked-@"),
+    "payment": _ids("paid-@"),
+    "key": _ids("key-@"),
+    "location": [LOCATION],
+    "email": _ids("@@example.com"),
+}
+CODES = ["hall"]
+
+
+async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
+    """Fills a table; gives the global ids and the cursors that can be had of it by somebody who may see all."""
+    now, cursors = clock.now, []
+    await api.owner("root", role="ADMIN")
+    # Its members see an organisation's lockers, but neither its profile nor what happens at them.
+    await api.owner("guild", kind="ORGANIZATION", name="zebra guild")
+    await places.found_location(api, 0, code=CODES[0])
+    await api.locker("guild-1", "guild", locationId=LOCATION)
+    await api.event("guild-1", actorId="zebra-actor")
+    for number, tenant in enumerate(NAMES):
+        clock.now = MADE[tenant]
+        await _owned(api, tenant)
+        await _bookings(api, tenant)
+        # Two members know of each other only when their organisation's locker is taken.
+        start, end = f"2026-04-0{number + 1}T08:00:00Z", f"2026-04-0{number + 1}T18:00:00Z"
+        await api.reservation(f"at-guild-{tenant}", "guild-1", tenant, start, end)
+        named = {"owner": tenant, "locker": f"{tenant}-1", "booking": f"taken-{tenant}", "location": LOCATION}
+        shown = await api.run(PAGES, **named)
+        cursors += re.findall(r"'cursor': '([^']+)'", str(shown))
+    clock.now = now
+    # That a half day is taken, and since when, is no tenant's secret: the calendar is the location's.
+    for tenant in NAMES:
+        await _done(api, places.APPROVE, bookingId=f"taken-{tenant}", adminId="root", expectedVersion=1)
+    return {"cursor": sorted(set(cursors)), "node": _global_ids()}
+
+
+async def _done(api: Api, document: str, **values: Any) -> None:
+    payload = await api.mutate(document, **values)
+    assert not payload["userErrors"], payload
+
+
+async def _owned(api: Api, tenant: str) -> None:
+    secret = NAMES[tenant]
+    await api.owner(tenant, name=f"{secret} name", email=f"{tenant}@example.com", phone=PHONES[tenant])
+    for number in (1, 2):
+        await api.locker(f"{tenant}-{number}", tenant, alias=f"{secret} alias {number}", locationId=LOCATION)
+    await api.reservation(f"now-{tenant}", f"{tenant}-1", tenant, *WINDOWS[tenant])
+    # The pointer of the second locker has ended, so that whoever looks for its active reservation would mend it.
+    ended = ("2026-02-10T00:00:00Z", "2026-02-11T00:00:00Z")
+    await api.reservation(f"over-{tenant}", f"{tenant}-2", tenant, *ended)
+    await api.reservation(f"given-up-{tenant}", f"{tenant}-1", tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
+    await _done(api, CANCEL, lockerId=f"{tenant}-1", reservationId=f"given-up-{tenant}")
+    for event in ("opened", "shut"):
+        told = {"actorId": f"{secret}-actor", "metadata": {secret: [f"{secret} said"]}}
+        await api.event(f"{tenant}-1", eventId=f"{event}-{tenant}", **told)
+    key = {"name": f"{secret} key", "role": "PARTNER", "ownerIds": [tenant], "scopes": ["LOCKERS_READ"]}
+    await _done(api, CREATE_KEY, keyId=f"key-{tenant}", **key)
+
+
+async def _bookings(api: Api, tenant: str) -> None:
+    secret, (day, far) = NAMES[tenant], DAYS[tenant]
+    for booking, date in (("taken", day), ("refused", far), ("asked", far)):
+        about = {"date": date, "duration": "MORNING", "description": f"{secret} {booking}"}
+        await places.book(api, f"{booking}-{tenant}", ownerId=tenant, **about)
+    refusal = {"adminId": "root", "reason": f"{secret} reason", "expectedVersion": 1}
+    await _done(api, places.REJECT, bookingId=f"refused-{tenant}", **refusal)
+    paid = {"amount": AMOUNTS[tenant], "currency": "EUR", "method": f"{secret} bank"}
+    await _done(api, places.PAY, bookingId=f"taken-{tenant}", paymentId=f"paid-{tenant}", **paid)
+
+
+def _global_ids() -> list[str]:
+    found: list[tuple[str, ...]] = [("Location", LOCATION)]
+    found += [(kind.title(), own_id) for kind in ("owner", "locker", "booking") for own_id in IDS[kind]]
+    for tenant in NAMES:
+        found.append(("Reservation", f"{tenant}-1", WINDOWS[tenant][0], f"now-{tenant}"))
+        found.append(("AccessEvent", f"{tenant}-1", MADE[tenant], f"opened-{tenant}"))
+    return [to_global_id(*parts) for parts in found]
+
+
+def words_of(text: str) -> set[str]:
+    """All of the second tenant's words in a text, also where they stand in a cursor or a global id."""
+    plain = " ".join([text, *map(_decoded, _ENCODED.findall(text))])
+    return {word.rstrip(".:") for word in FOREIGN.findall(plain)}
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+    except (ValueError, binascii.Error):
+        return ""
+
+
+def is_foreign(key: tuple[str, str], item: dict[str, Any]) -> bool:
+    """Whether an item is the second tenant's: it lies in a partition of its, or is a list's or a calendar's entry."""
+    partition, sort = key
+    belongs = "bert" in partition or (partition == f"LOCATION#{LOCATION}" and "bert" in str(item.get("eventId", sort)))
+    return belongs or (partition == "LOCKER#guild-1" and "at-guild-bert" in sort)

@@ -1,0 +1,70 @@
+"""Documents made at random, asked by one tenant: nothing of another's is ever shown or changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.principal import Principal, Scope
+from tests.fuzz.documents import COUNTS, SCHEMA, documents
+from tests.fuzz.tenants import is_foreign, stock, words_of
+from tests.principals import device, owner, partner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    import httpx
+
+    from tests.api import Api
+    from tests.conftest import Clock
+
+PARTS = 4
+FOUND = 0.95  # of some fields there are not as many documents as are looked for
+ANNA = owner("anna", "guild")
+ASKERS: list[Principal] = [*[ANNA] * 7, *[partner(*Scope, of="anna")] * 2, device("anna-1")]
+NO_LIMITS = {"max_read_units": 10**12, "max_operations": 10**12, "max_tokens": 10**6, "max_depth": 20}
+ASKED = {"SmartLocker-Cost": "1", "SmartLocker-Explain": "1"}
+
+
+async def foreign(dump: Callable[[], Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {key: item for key, item in (await dump()).items() if is_foreign(key, item)}
+
+
+async def ask(api: Api, document: str, asker: Principal) -> httpx.Response:
+    headers = {**api.by(asker).headers, **ASKED}
+    return await api.client.post("/graphql", json={"query": document}, headers=headers)
+
+
+def check(document: str, response: httpx.Response) -> dict[str, Any]:
+    """An answer names of the second tenant no more than the document does."""
+    answer: dict[str, Any] = response.json()
+    codes = {error["extensions"]["code"] for error in answer.get("errors", [])}
+    assert response.status_code == 200, (document, response.text)
+    assert not codes & {"INTERNAL_SERVER_ERROR", "UNAVAILABLE", "GRAPHQL_VALIDATION_FAILED"}, (document, answer)
+    told = words_of(f"{response.text} {response.headers}")
+    assert told <= words_of(document), (document, told - words_of(document), answer)
+    return answer
+
+
+def test_two_thousand_documents_begin_with_every_field_of_the_operations() -> None:
+    assert SCHEMA.query_type is not None
+    assert SCHEMA.mutation_type is not None
+    assert set(COUNTS) == {*SCHEMA.query_type.fields, *SCHEMA.mutation_type.fields}
+    assert FOUND * sum(COUNTS.values()) >= 2000
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_no_document_of_one_tenant_shows_or_changes_anything_of_another(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]], clock: Clock, dump: Callable[[], Any], part: int
+) -> None:
+    async with open_api(**NO_LIMITS) as api:
+        known = await stock(api, clock)
+        names = list(COUNTS)[part::PARTS]
+        made = documents(known, names)
+        assert len(made) >= FOUND * sum(COUNTS[name] for name in names)
+        before = await foreign(dump)
+        for number, document in enumerate(made):
+            check(document, await ask(api, document, ASKERS[number % len(ASKERS)]))
+        assert await foreign(dump) == before
