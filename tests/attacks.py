@@ -26,7 +26,7 @@ def large_documents() -> dict[str, bytes]:
     """What honest clients may send and is near the limits."""
     fields = "id name lockers { nodes { id alias } }"
     return {
-        "30 fragments at one place": _body(f"{{ {OWNER} {{ {_spreads(30)} }} }} {_fragments(30, fields)}"),
+        "20 fragments at one place": _body(f"{{ {OWNER} {{ {_spreads(20)} }} }} {_fragments(20, fields)}"),
         "repeats in repeats": _body(f"{{ {OWNER} {{ " + ("lockers { " + "nodes { id } " * 10 + "} ") * 6 + "} }"),
         "44 inline fragments": _body(f"{{ {OWNER} {{ " + "... on Owner { id name } " * 44 + "} }"),
         "introspection of one type": _body('{ __type(name: "Owner") { fields { name args { name } type { name } } } }'),
