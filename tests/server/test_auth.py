@@ -326,7 +326,7 @@ async def test_a_key_stands_for_its_holder(backend: Backend, clock: Clock) -> No
         by_key=True,
     )
     assert await ring.principal(device_secret) == Principal(
-        subject=f"key:{device.key_id}", role=Role.DEVICE, locker_id=LockerId("l1")
+        subject=f"key:{device.key_id}", role=Role.DEVICE, locker_id=LockerId("l1"), by_key=True
     )
 
 
