@@ -56,7 +56,7 @@ def test_in_production_a_token_of_the_issuer_is_served_and_nobody_else_and_the_l
     write_keys(tmp_path / "keys.json", jwk(name="odd") | {"key_ops": None}, jwk())
     with serving(tmp_path / "run", **settings, SMARTLOCKER_HOST="0.0.0.0") as server:  # noqa: S104  # as it is used
         assert '-H "Authorization: Bearer $TOKEN"' in server.greeting[3]
-        assert ask(server, bearer(canaries[-1])).json() == {"data": {"owner": {"name": "Metro Parcel 1"}}}
+        assert ask(server, bearer(canaries[-1])).json()["data"] == {"owner": {"name": "Metro Parcel 1"}}
         nobody = ask(server, {})
         assert (nobody.status_code, nobody.headers["www-authenticate"]) == (401, "Bearer")
         for token in (development, stranger):

@@ -79,7 +79,7 @@ def in_seconds(seconds: int) -> int:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 async def test_a_token_of_each_allowed_algorithm_is_taken(guarded: httpx.AsyncClient, algorithm: str) -> None:
     response = await ask(guarded, sign(algorithm, algorithm))
-    assert (response.status_code, response.json()) == (200, {"data": {"__typename": "Query"}})
+    assert (response.status_code, response.json()["data"]) == (200, {"__typename": "Query"})
 
 
 @pytest.mark.parametrize("claim", ["exp", "iss", "aud", "sub"])
