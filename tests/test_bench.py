@@ -34,4 +34,4 @@ async def test_a_request_that_is_not_planned_calls_fewer_functions() -> None:
         for document, _ in DOCUMENTS.values():
             samples = await interleaved(app, document, plan.VARIANTS, rounds=3, requests=1)
             calls = {name: median(sample.calls for sample in own) for name, own in samples.items()}
-            assert calls[plan.PLANNED] > 1.02 * calls[plan.WITHOUT]
+            assert calls[plan.PLANNED] > 1.005 * calls[plan.WITHOUT]
