@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from loaders.contracts import CONTRACTS
@@ -55,7 +56,7 @@ def contracts_list(
     listing = Table("id", "what", "operation", "GraphQL")
     for contract in CONTRACTS.values():
         listing.add_row(contract.id, contract.purpose, contract.operation, ", ".join(contract.fields))
-    wide_console().print(listing)
+    Console().print(listing)
 
 
 @contracts_app.command("measure")
