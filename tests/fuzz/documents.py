@@ -68,6 +68,15 @@ _ERRORS = """userErrors {
   message ... on ReservationOverlap { reservation { createdAt ownerId } } ... on SlotTaken { event { title bookingId } }
 }"""
 MONTHS = ("2026-02", "2026-03", "2026-04")
+# Every second document asks also for what hangs below, whatever else its arguments come to.
+_BELOW = {
+    "Locker": """told1: latestEvent { actorId } told2: accessEvents(first: 3) { nodes { actorId } }
+      told3: reservations(first: 3) { nodes { createdAt ownerId } } told4: owner { name }""",
+    "Owner": """told5: lockers(first: 3) { nodes { alias } } told6: reservations(first: 3) { nodes { createdAt } }
+      told7: bookings(first: 3) { nodes { description } } told8: notifications(first: 3) { nodes { createdAt } }""",
+    "Booking": "told9: payments(first: 3) { nodes { method } } owner { name }",
+    "CalendarEvent": "booking { description }",
+}
 _OWNER_LISTS = {"lockers", "reservations", "bookings", "notifications"}
 
 
@@ -167,13 +176,16 @@ def _values(known: dict[str, list[str]], names: frozenset[str]) -> dict[str, st.
 class _Telling(Visitor):
     """Adds to every selection what shows whose its object is."""
 
-    def __init__(self, info: TypeInfo) -> None:
+    def __init__(self, info: TypeInfo, below: dict[str, str]) -> None:
         super().__init__()
         self.info = info
+        self.below = below
 
     def leave_selection_set(self, node: SelectionSetNode, *_: Any) -> SelectionSetNode:
-        kind = self.info.get_parent_type()
-        wanted = _telling_fields(kind, {field.name.value for field in node.selections if isinstance(field, FieldNode)})
+        kind: Any = self.info.get_parent_type()
+        selected = {field.name.value for field in node.selections if isinstance(field, FieldNode)}
+        below = self.below.get(kind.name, "")
+        wanted = f"{_telling_fields(kind, selected | ({'lockers'} if below else set()))} {below}".strip()
         return SelectionSetNode(selections=(*node.selections, *_parsed(wanted))) if wanted else node
 
 
@@ -195,9 +207,9 @@ def _parsed(fields: str) -> tuple[Any, ...]:
     return tuple(operation.selection_set.selections)
 
 
-def _told(document: DocumentNode) -> str:
+def _told(document: DocumentNode, below: dict[str, str]) -> str:
     info = TypeInfo(SCHEMA)
-    return print_ast(visit(document, TypeInfoVisitor(info, _Telling(info))))
+    return print_ast(visit(document, TypeInfoVisitor(info, _Telling(info, below))))
 
 
 def _as_it_is(document: DocumentNode) -> DocumentNode:
@@ -230,7 +242,7 @@ def _made(strategy: st.SearchStrategy[DocumentNode], count: int) -> list[str]:
     )
     @given(strategy)
     def collect(document: DocumentNode) -> None:
-        found.append(_told(document))
+        found.append(_told(document, _BELOW if len(found) % 2 else {}))
 
     collect()
     return found

@@ -65,7 +65,7 @@ IDS: dict[str, list[str]] = {
     "payment": _ids("paid-@"),
     "key": _ids("key-@"),
     "location": [LOCATION],
-    "email": _ids("@@example.com"),
+    "email": [f"{tenant}@example.com" for tenant in NAMES],
 }
 CODES = ["hall"]
 

@@ -24,7 +24,13 @@ PARTS = 4
 FOUND = 0.95  # of some fields there are not as many documents as are looked for
 ANNA = owner("anna", "guild")
 ASKERS: list[Principal] = [*[ANNA] * 7, *[partner(*Scope, of="anna")] * 2, device("anna-1")]
-NO_LIMITS = {"max_read_units": 10**12, "max_operations": 10**12, "max_tokens": 10**6, "max_depth": 20}
+NO_LIMITS = {
+    "max_read_units": 10**12,
+    "max_operations": 10**12,
+    "max_tokens": 10**6,
+    "max_depth": 20,
+    "max_aliases": 10**4,
+}
 ASKED = {"SmartLocker-Cost": "1", "SmartLocker-Explain": "1"}
 
 
