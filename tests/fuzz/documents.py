@@ -75,7 +75,7 @@ _BELOW = {
     "Owner": """told5: lockers(first: 3) { nodes { alias } } told6: reservations(first: 3) { nodes { createdAt } }
       told7: bookings(first: 3) { nodes { description } } told8: notifications(first: 3) { nodes { createdAt } }""",
     "Booking": "told9: payments(first: 3) { nodes { method } } owner { name }",
-    "CalendarEvent": "booking { description }",
+    "CalendarDay": "morning { booking { description } }",
 }
 _OWNER_LISTS = {"lockers", "reservations", "bookings", "notifications"}
 
@@ -164,7 +164,8 @@ def _values(known: dict[str, list[str]], names: frozenset[str]) -> dict[str, st.
             "timeZone": _texts("Europe/Rome", "Nowhere"),
             "currency": _texts("EUR"),
             "expectedVersion": _numbers(1, 1, 2, 3, 4),
-            "attendees": _numbers(1, 5, 0),
+            "attendees": _numbers(1, 5),
+            "description": _texts("One", "Two"),
             "DateTime": _texts(*hours),
             "Date": _texts("2026-03-01", "2026-03-10", "2026-03-11", "2026-03-20", "2026-05-20"),
             "Decimal": _numbers(1, 90),
