@@ -20,7 +20,7 @@ LARGE_DOCUMENTS = large_documents()
 CODES = {"QUERY_TOO_COMPLEX", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}
 HEADERS = {"Content-Type": "application/json", "Accept": "application/graphql-response+json"}
 CPU_SECONDS = 0.05
-TRIES = 5
+TRIES = 20
 
 
 def test_there_are_the_known_attacks_and_twenty_more() -> None:

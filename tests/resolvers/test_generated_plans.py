@@ -48,6 +48,7 @@ VALUES: dict[str, list[str]] = {
     "bookingId": ['"b0"', '"b1"', '"b2"'],
     "reservationId": ['"r0"', '"none"'],
     "email": ['"ada@example.com"', '"nobody@example.com"'],
+    "keyId": ['"none"'],
     "code": ['"place-0"', '"place-1"', '"nowhere"'],
     "id": [f'"{node}"' for node in NODES],
     "consistent": ["true", "false"],
@@ -55,6 +56,7 @@ VALUES: dict[str, list[str]] = {
     "last": ["3"],
 }
 DOCUMENTS = 300
+UNLIMITED = dict.fromkeys(("max_read_units", "max_operations", "max_tokens", "max_aliases", "max_depth"), 10**9)
 
 
 def made(seed: int) -> str:
@@ -109,7 +111,7 @@ async def world(
     open_api: Callable[..., AbstractAsyncContextManager[Api]], clock: Clock, wire: Wire
 ) -> AsyncIterator[Api]:
     """A little of everything, with a pointer that has ended."""
-    async with open_api(max_read_units=10**12, max_operations=10**12) as api:
+    async with open_api(**UNLIMITED) as api:
         await api.owner("ada", email="ada@example.com")
         await api.owner("root", role="ADMIN")
         for number in range(2):
