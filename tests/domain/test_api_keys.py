@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import string
 from dataclasses import replace
 
@@ -68,3 +69,11 @@ def test_only_the_whole_key_matches(secret: str) -> None:
 def test_a_key_is_never_an_admins_or_an_owners() -> None:
     assert {Role(role) for role in ApiKeyRole} == {Role.PARTNER, Role.DEVICE}
     assert principal_of(DEVICE) == Principal(subject="key:k1", role=Role.DEVICE, locker_id=LockerId("l1"), by_key=True)
+
+
+def test_a_key_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[object, object]] = []
+    monkeypatch.setattr(hmac, "compare_digest", lambda *pair: compared.append(pair))
+    text = spelled_key(DEVICE.key_id, "0" * 64)
+    assert not matches(DEVICE, text)
+    assert compared == [(DEVICE.digest, digest_of(text))]
