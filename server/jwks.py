@@ -32,6 +32,7 @@ _SMALLEST_RSA_BITS = 2048
 _TIMEOUT_SECONDS = 5
 _REFETCH_SECONDS = 10
 _REFRESH_SECONDS = 600
+_MOST_WAITING = 100
 
 
 class JwksError(Exception):
@@ -136,7 +137,8 @@ class JwksFile:
 class JwksUrl:
     """Keys at a fixed URL, fetched every ten minutes and, at most once in ten seconds, for an id that is not known.
 
-    While the URL does not answer, the keys stay as they were.
+    While the URL does not answer, the keys stay as they were. Whoever asks for an unknown id within the ten seconds
+    waits for their end, since the key may be a new one, unless too many do: most of these ids are then made up.
     """
 
     def __init__(self, url: str, timer: Callable[[], float] = time.monotonic) -> None:
@@ -147,12 +149,14 @@ class JwksUrl:
         self._fetching: asyncio.Task[None] | None = None
         self._begun = 0
         self._refetch_at = timer()
+        self._waiting = 0
+        self._is_crowded = asyncio.Event()
 
     async def find(self, key_id: str | None) -> PyJWK | None:
         """See KeySource. None where a set that was fetched since this was asked does not have the key.
 
         Raises:
-            UnknownKeyError: where there is no such set: the URL does not answer, or was asked a moment ago.
+            UnknownKeyError: where there is no such set: the URL does not answer, or too many wait for it to be asked.
         """
         begun_before = self._begun
         while key_id not in self._keys:
@@ -160,13 +164,32 @@ class JwksUrl:
                 await asyncio.shield(self._fetching)
             elif self._begun == begun_before and self._timer() >= self._refetch_at:
                 self._refetch_at = self._timer() + _REFETCH_SECONDS
+                self._is_crowded.clear()
                 self._begin_fetch()
-            elif self._begun > begun_before and self._is_current:
+            elif not self._is_current:
+                raise self._unknown("The issuer's keys cannot be fetched")
+            elif self._begun > begun_before:
                 return None
             else:
-                what = "The token's key is not known yet" if self._is_current else "The issuer's keys cannot be fetched"
-                raise UnknownKeyError(f"{what}: try again in a moment.", self._refetch_at - self._timer())
+                await self._wait()
         return self._keys[key_id]
+
+    async def _wait(self) -> None:
+        """Until the keys may be fetched again."""
+        if self._waiting == _MOST_WAITING:
+            self._is_crowded.set()
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self._refetch_at - self._timer()):
+                await self._is_crowded.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._waiting -= 1
+        raise self._unknown("The token's key is not known yet")
+
+    def _unknown(self, what: str) -> UnknownKeyError:
+        return UnknownKeyError(f"{what}: try again in a moment.", self._refetch_at - self._timer())
 
     @asynccontextmanager
     async def kept_fresh(self) -> AsyncIterator[None]:

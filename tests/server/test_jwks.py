@@ -154,7 +154,8 @@ async def test_a_thousand_unknown_ids_cause_one_fetch_and_so_every_ten_seconds(s
     assert await answer(keys, "first") == "good"
     timer.now += 9.9
     assert await answer(keys, "first") == "good"
-    assert {await answer(keys, name) for name in strangers} == {"unknown"}
+    assert set(await asyncio.gather(*(answer(keys, name) for name in strangers))) == {"unknown"}
+    assert await answer(keys, "too-late") == "unknown"  # who comes after a crowd does not wait either
     assert server.fetches == 1
     timer.now += 0.1
     server.seconds = 0.05
@@ -164,21 +165,54 @@ async def test_a_thousand_unknown_ids_cause_one_fetch_and_so_every_ten_seconds(s
     assert server.fetches == 2
 
 
-async def test_a_key_that_a_stranger_kept_from_being_fetched_is_unknown_and_never_bad(server: KeyServer) -> None:
+async def test_a_key_that_strangers_keep_from_being_fetched_is_waited_for(
+    server: KeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jwks, "_REFETCH_SECONDS", 0.3)
+    keys = JwksUrl(server.url)
+    assert await answer(keys, "made-up") == "bad"
+    server.content = {"keys": [jwk(), jwk(name="second")]}
+    names = ["second", "another", *["made-up"] * 49, *["second"] * 49]
+    looking = [asyncio.create_task(answer(keys, name)) for name in names]
+    await asyncio.sleep(0.1)
+    assert server.fetches == 1
+    assert not any(task.done() for task in looking)
+    expected = ["good" if name == "second" else "bad" for name in names]
+    assert await asyncio.gather(*looking) == expected
+    assert server.fetches == 2
+
+
+async def test_in_a_crowd_a_key_that_is_not_fetched_yet_is_unknown_and_never_bad(server: KeyServer) -> None:
     timer = Timer()
     keys = JwksUrl(server.url, timer)
     assert await answer(keys, "made-up") == "bad"
     server.content = {"keys": [jwk(), jwk(name="second")]}
     timer.now += 0.5
+    crowd = [asyncio.create_task(answer(keys, "made-up")) for _ in range(100)]
+    await asyncio.sleep(0.01)
+    assert not any(task.done() for task in crowd)
     with pytest.raises(
         UnavailableError, match=r"^The token's key is not known yet: try again in a moment\.$"
     ) as raised:
         await keys.find("second")
     assert raised.value.retry_after_seconds == 10
+    assert set(await asyncio.gather(*crowd)) == {"unknown"}
     assert server.fetches == 1
     timer.now += raised.value.retry_after_seconds
-    assert [await answer(keys, name) for name in ("made-up", "second")] == ["bad", "good"]
+    assert [await answer(keys, name) for name in ("second", "first")] == ["good", "good"]
     assert server.fetches == 2
+
+
+async def test_whoever_stops_waiting_for_a_key_leaves_the_crowd(server: KeyServer) -> None:
+    keys = JwksUrl(server.url, Timer())
+    await keys.find("first")
+    for _ in range(3):
+        waiting = [asyncio.create_task(answer(keys, "made-up")) for _ in range(100)]
+        await asyncio.sleep(0.01)
+        assert not any(task.done() for task in waiting)
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting)
 
 
 async def test_an_odd_entry_at_a_url_costs_no_other_key(server: KeyServer) -> None:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from domain.models import LockerId, OwnerId
 from domain.principal import Principal, Role, Scope
+from server import jwks
 from server.claims import BadTokenError, claims_of, principal_from
 from tests.issuer import AUDIENCE, ISSUER, bearer, claims, jwk, key_of, served_keys, sign, write_keys
 
@@ -336,6 +337,17 @@ async def test_keys_rotate_under_load_without_one_failed_request(
         is_over = True
     assert set(statuses) == {200}
     assert key_server.fetches == 2
+
+
+async def test_a_new_key_that_signs_at_once_fails_no_request_though_a_stranger_came_before(
+    remote: httpx.AsyncClient, key_server: KeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jwks, "_REFETCH_SECONDS", 0.5)
+    assert (await ask(remote, sign(headers={"kid": "made-up"}))).status_code == 401
+    key_server.content = {"keys": [jwk(), jwk(name="second")]}
+    answers = await asyncio.gather(*(ask(remote, sign(name="second")) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert key_server.fetches == 3
 
 
 async def test_while_the_issuer_is_down_known_keys_work_and_of_others_nobody_can_tell(
