@@ -17,6 +17,7 @@ __all__ = [
     "BookingClosedError",
     "CodeTakenError",
     "EmailTakenError",
+    "FaultError",
     "ForbiddenError",
     "IdTakenError",
     "InvalidTransitionError",
@@ -45,6 +46,15 @@ class SmartLockerError(Exception):
         super().__init__(message)
         self.message = message
         self.path = tuple(path)
+
+
+class FaultError(Exception):
+    """A fault of ours or of the store's, of which no client reads more than that there was one."""
+
+    @property
+    def log_text(self) -> str:
+        """What the log may have of it: nothing that a client sent."""
+        return str(self)
 
 
 class Problem:

@@ -209,7 +209,7 @@ async def listed_lockers(loaders: Loaders, backend: Backend, ids: Sequence[Locke
         }
         for locker_id in missing:
             if found[locker_id] is None:
-                logger.error("a copy names locker %s, which does not exist", locker_id)
+                logger.error("a copy names %s, which does not exist", keys.masked(keys.locker(locker_id)))
     return [found[locker_id] for locker_id in ids]
 
 

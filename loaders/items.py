@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.api_keys import ApiKey
 from domain.bookings import Booking, CalendarSlot, Duration, Notification, Payment
+from domain.errors import FaultError
 from domain.models import (
     AccessEvent,
     EventId,
@@ -31,6 +32,8 @@ from domain.models import (
     ReservationId,
 )
 from domain.times import Day, Instant
+from loaders import keys
+from loaders.table.operations import Key
 
 if TYPE_CHECKING:
     from loaders.table.values import Item
@@ -71,7 +74,7 @@ __all__ = [
 M = TypeVar("M")
 
 
-class DamagedItemError(Exception):
+class DamagedItemError(FaultError):
     """An item of the table is not what its kind must be: a fault of ours, never of the client's."""
 
 
@@ -214,7 +217,7 @@ def _plain(kind: Any) -> Any:
 
 
 def _where(item: Item) -> str:
-    return f"item {item.get('PK')} / {item.get('SK')}"
+    return f"item {keys.masked(Key(str(item.get('PK')), str(item.get('SK'))))}"
 
 
 LOCKER = Codec(Locker, "LOCKER")

@@ -6,6 +6,7 @@ The ids and times that come in are already canonical (see `domain.text` and `dom
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,7 @@ __all__ = [
     "locker",
     "locker_events",
     "locker_reservations",
+    "masked",
     "notification",
     "owner",
     "owner_booking",
@@ -271,6 +273,13 @@ def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instan
 def shown(partition: str) -> str:
     """A partition as it may be shown to whoever asks how a request was answered."""
     return next((f"{prefix}…" for prefix in _VALUES if partition.startswith(prefix)), partition)
+
+
+def masked(key: Key) -> str:
+    """A key as the log may have it: of what kind, and a mark by which whoever knows its ids finds it again."""
+    kind = " / ".join(part.partition("#")[0] for part in (key.pk, key.sk))
+    mark = hashlib.sha256(f"{key.pk} / {key.sk}".encode()).hexdigest()[:12]
+    return f"{kind} ({mark})"
 
 
 def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import structlog
 
 from server.observation import REQUEST_ID
 from server.request_log import FIELDS
+from server.tracebacks import traceback_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, MutableMapping
@@ -41,7 +42,7 @@ def logging_as(settings: Settings) -> Iterator[None]:
 
 
 def formatter(*, is_json: bool) -> logging.Formatter:
-    """Renders a line. A traceback is plain, without the values of variables: those may be anything."""
+    """Renders a line."""
     more: list[Any] = [structlog.processors.TimeStamper(fmt="iso"), structlog.stdlib.add_logger_name] if is_json else []
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[
@@ -49,7 +50,8 @@ def formatter(*, is_json: bool) -> logging.Formatter:
             *more,
             structlog.stdlib.ExtraAdder(FIELDS),
             _add_request_id,
-            structlog.processors.format_exc_info,
+            _shorten_asyncio,
+            _add_traceback,
         ],
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
@@ -62,6 +64,20 @@ def _add_request_id(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableM
     request_id = REQUEST_ID.get()
     if request_id is not None:
         line["request_id"] = request_id
+    return line
+
+
+def _shorten_asyncio(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Of a failure that nobody waited for asyncio writes out all that it has, the values included."""
+    if line["_record"].name == "asyncio":
+        line["event"] = line["event"].partition("\n")[0]
+    return line
+
+
+def _add_traceback(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    _, error, _ = line.pop("exc_info", None) or (None, None, None)
+    if error is not None:
+        line["exception"] = traceback_of(error)
     return line
 
 

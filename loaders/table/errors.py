@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import UnavailableError
+from domain.errors import FaultError, UnavailableError
 from loaders.table.values import item_from_wire
 
 if TYPE_CHECKING:
@@ -25,8 +25,22 @@ __all__ = [
 ]
 
 
-class StoreError(Exception):
-    """The store refused a request that we should not have sent, or failed: a fault that no client can mend."""
+class StoreError(FaultError):
+    """The store refused a request that we should not have sent, or failed: a fault that no client can mend.
+
+    Args:
+        message: what the log has of it.
+        detail: the store's own words, which may quote what it was sent.
+    """
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(f"{message}: {detail}" if detail else message)
+        self._message = message
+
+    @property
+    def log_text(self) -> str:
+        """Without the detail."""
+        return self._message
 
 
 class TableMissingError(StoreError):
@@ -68,6 +82,17 @@ _BY_CODE: dict[str, type[Exception]] = {
     "InternalServerError": UnavailableError,
     "ServiceUnavailable": UnavailableError,
 }
+_ABOUT_ACCESS = frozenset(
+    {
+        "AccessDeniedException",
+        "ExpiredTokenException",
+        "IncompleteSignature",
+        "InvalidSignatureException",
+        "MissingAuthenticationToken",
+        "ResourceNotFoundException",
+        "UnrecognizedClientException",
+    }
+)
 _SERVER_FAULT = 500
 _BUSY_REASONS = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
 _CONDITION_FAILED = "ConditionalCheckFailed"
@@ -88,7 +113,8 @@ def translated(error: ClientError, operation: object) -> Exception:
         kind = UnavailableError if is_down else StoreError
     if kind is UnavailableError:
         return UnavailableError("The store is busy or down: try again in a moment.")
-    return kind(f"{code}: {response['Error'].get('Message', '')}")
+    detail = response["Error"].get("Message", "")
+    return kind(f"{code}: {detail}") if code in _ABOUT_ACCESS else kind(code, detail)
 
 
 def _cancelled(reasons: list[Mapping[str, Any]], transaction: Transact) -> Exception:

@@ -297,7 +297,8 @@ async def _today(backend: Backend, booking: Booking, now: Instant) -> Day:
     """The day that it is where the booking is for."""
     item = await backend.store.get(QC_43.get(keys.location(booking.location_id), consistent=True))
     if item is None:
-        raise DamagedItemError(f"booking {booking.booking_id} is for a location that does not exist")
+        named = keys.masked(keys.location(booking.location_id))
+        raise DamagedItemError(f"a booking names {named}, which does not exist")
     return day_in(LOCATION.decode(item).time_zone, now)
 
 

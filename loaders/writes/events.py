@@ -190,7 +190,7 @@ async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
         item = await store.get(QC_08.get(key, consistent=True))
         if item is not None:
             return ACCESS_EVENT.decode(item)
-    raise DamagedItemError(f"the claim {claim} has no event")
+    raise DamagedItemError(f"a claim names {keys.masked(key)}, which does not exist")
 
 
 def _steps(entry: Entry) -> list[Step]:

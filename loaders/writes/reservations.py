@@ -279,7 +279,7 @@ async def _claimed(store: Store, contract: Contract, claim: ReservationClaim) ->
         item = await store.get(contract.get(key, consistent=True))
         if item is not None:
             return RESERVATION.decode(item)
-    raise DamagedItemError(f"the claim {claim} has no reservation")
+    raise DamagedItemError(f"a claim names {keys.masked(key)}, which does not exist")
 
 
 def _offered(locker: Locker | None, command: CreateReservation, principal: Principal) -> Locker:

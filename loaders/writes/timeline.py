@@ -186,7 +186,8 @@ async def repaired_pointer(backend: Backend, ended: Reservation, now: Instant) -
         except TransactionRefusedError:
             pass
         except (StoreError, UnavailableError):
-            logger.warning("the active pointer of locker %s could not be mended", locker_id, exc_info=True)
+            mended = keys.masked(keys.active_pointer(locker_id))
+            logger.warning("%s could not be mended", mended, exc_info=True)
         return ahead
     raise UnavailableError("Too many changes met at this locker: try again in a moment.")
 

@@ -14,7 +14,21 @@ import httpx
 import jwt
 
 from domain.api_keys import KEY_MARK
+from domain.models import (
+    Locker,
+    LockerId,
+    LockerStatus,
+    LockerSummary,
+    OwnerId,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+)
 from domain.principal import Principal, Role
+from domain.times import Instant, shift
+from loaders import keys
+from loaders.items import ACTIVE_POINTER, LOCKER, OWNER_LOCKER
+from loaders.table.values import item_to_wire
 from server.development import development_token
 from tests.api import CREATE_OWNER, RECORD_EVENT
 from tests.e2e.serving import serving
@@ -23,6 +37,8 @@ from tests.wire import Answer, Wait
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from loaders.table.operations import Key
+    from loaders.table.values import Item
     from tests.e2e.serving import Server
     from tests.wire import Call, Wire
 
@@ -39,6 +55,9 @@ EVERYWHERE = {
     "baggage": f"canary={CANARY}",
 }
 LOCKERS = 'query ($after: String) { owner(ownerId: "ada") { lockers(after: $after) { nextCursor } } }'
+VERSIONS = '{ owner(ownerId: "ada") { lockers { nodes { version } } } }'
+ACTIVE = "query ($id: ID!) { locker(lockerId: $id) { activeReservation { status } } }"
+OWNER = "query ($id: ID!) { owner(ownerId: $id) { kind } }"
 BY_EMAIL = "query ($email: String!) { ownerByEmail(email: $email) { name } }"
 
 
@@ -55,8 +74,10 @@ def requests() -> list[dict[str, Any]]:
         {"query": BY_EMAIL, "variables": {"email": f"{CANARY}@example.com"}},
         {"query": LOCKERS, "variables": {"after": CURSOR}},
         {"query": LOCKERS, "variables": {"after": CANARY}},
-        {"query": '{ owner(ownerId: "damaged") { kind } }', "variables": {"unused": CANARY}},
-        {"query": f'{{ owner(ownerId: "{CANARY}") {{ name }} }}'},
+        {"query": OWNER, "variables": {"id": CANARY}},
+        {"query": ACTIVE, "variables": {"id": CANARY}},
+        {"query": VERSIONS, "variables": {"unused": CANARY}},
+        {"query": f'{{ owner(ownerId: "{CANARY}-nobody") {{ name }} }}'},
         {"query": f"{{ {NAME} }}"},
         {"query": f'{{ "{CANARY}'},
         {"query": "{ __typename }", "operationName": CANARY},
@@ -64,6 +85,39 @@ def requests() -> list[dict[str, Any]]:
         {"query": "{ __typename }", "extensions": {"persistedQuery": {"version": 1, "sha256Hash": CANARY}}},
         {"query": "{ __typename }", "variables": CANARY},
     ]
+
+
+def damaged_items() -> list[Item]:
+    """An owner that is no owner, a copy without its locker, and a locker whose pointer has ended long ago."""
+    now = Instant("2026-01-01T12:00:00.000Z")
+    of: dict[str, Any] = {
+        "owner_id": OwnerId("ada"),
+        "locker_id": LockerId(CANARY),
+        "status": LockerStatus.AVAILABLE,
+        "alias": None,
+    }
+    locker = Locker(**of, version=1, created_at=now, updated_at=now)
+    copy = LockerSummary(**of | {"locker_id": LockerId(f"{CANARY}-gone")}, updated_at=now)
+    ended = Reservation(
+        reservation_id=ReservationId(CANARY),
+        locker_id=LockerId(CANARY),
+        owner_id=OwnerId("ada"),
+        start_at=now,
+        end_at=shift(now, timedelta(hours=1)),
+        status=ReservationStatus.ACTIVE,
+        created_at=now,
+        updated_at=now,
+    )
+    return [
+        keyed(keys.owner(OwnerId(CANARY)), {"entityType": "OWNER", "ownerId": CANARY, "kind": CANARY}),
+        keyed(keys.owner_locker(copy.owner_id, copy.locker_id), OWNER_LOCKER.encode(copy)),
+        keyed(keys.locker(locker.locker_id), LOCKER.encode(locker)),
+        keyed(keys.active_pointer(locker.locker_id), ACTIVE_POINTER.encode(ended)),
+    ]
+
+
+def keyed(key: Key, attributes: dict[str, Any]) -> Item:
+    return {"PK": key.pk, "SK": key.sk, **attributes}
 
 
 def signed(key: str = CANARY * 4, head: dict[str, Any] | None = None, **claims: Any) -> str:
@@ -190,18 +244,22 @@ async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happe
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
         "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
     }
-    damaged = {"PK": {"S": "OWNER#damaged"}, "SK": {"S": "META"}, "ownerId": {"S": "damaged"}, "kind": {"S": CANARY}}
-    await plain_client.put_item(TableName=table, Item=damaged)
+    for item in damaged_items():
+        await plain_client.put_item(TableName=table, Item=item_to_wire(item))
+    refusal = Answer(400, {"__type": "com.amazonaws.dynamodb.v20120810#ValidationException", "message": CANARY})
     token = development_token(tmp_path, ADMIN, timedelta(hours=1))
     server = serving(tmp_path / "run", **settings)
     running = await asyncio.to_thread(server.__enter__)
     try:
-        # well, then a store that refuses, fails, and does not answer
+        # damaged records and a store that writes nothing, then one that refuses, fails, and does not answer
+        wire.fault = lambda call: refusal if call.operation == "TransactWriteItems" else None
+        assert 500 in await send_requests(running, token)
+        wire.fault = lambda _: None
         statuses = await send_requests(running, token)
         assert set(statuses) >= {200, 400, 404, 500}
         assert 401 not in statuses
         await send_refused(running, token)
-        wire.fault = lambda _: Answer.error("ValidationException", Detail=CANARY)
+        wire.fault = lambda _: refusal
         assert 500 in await send_requests(running, token)
         wire.fault = lambda _: Answer(500, {"message": CANARY})
         assert 503 in await send_requests(running, token)
@@ -215,7 +273,14 @@ async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happe
         wire.fault = lambda _: None
         await asyncio.to_thread(server.__exit__, None, None, None)
     log = running.stdout + running.stderr
-    assert "failed at ['owner']" in log  # what goes wrong is logged
+    for wrong in (  # what goes wrong is logged
+        "failed at ['owner']",
+        f"item {keys.masked(keys.owner(OwnerId(CANARY)))} has no good kind",
+        f"a copy names {keys.masked(keys.locker(LockerId(f'{CANARY}-gone')))}, which does not exist",
+        f"{keys.masked(keys.active_pointer(LockerId(CANARY)))} could not be mended",
+        "loaders.table.errors.StoreError: ValidationException",
+    ):
+        assert wrong in log
     assert log.count(" request ") > len(requests()), log  # and so is every request
     secrets = [CANARY, NAME, CURSOR, *token.split("."), *signed().split(".")]
     assert [secret for secret in secrets if secret in log] == []

@@ -103,7 +103,7 @@ async def test_a_copy_without_its_locker_is_left_out_reported_and_read_strongly_
     assert strong.keys == [("LOCKER#l009", "META")]
     assert all(part["ConsistentRead"] for part in strong.request["RequestItems"].values())
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
-        "a copy names locker l009, which does not exist"
+        "a copy names LOCKER / META (0457d2298a80), which does not exist"
     ]
 
 
@@ -172,7 +172,7 @@ async def test_no_more_than_16_queries_run_at_once(backend: Backend, wire: Wire)
 async def test_an_item_that_is_damaged_fails_its_own_read(lockers: Backend, plain_client: Any, table: str) -> None:
     damaged = {"PK": "LOCKER#l009", "SK": "META", "entityType": "OWNER"}
     await plain_client.put_item(TableName=table, Item=item_to_wire(damaged))
-    with pytest.raises(Exception, match=r"^item LOCKER#l009 / META is 'OWNER', not 'LOCKER'$"):
+    with pytest.raises(Exception, match=r"^item LOCKER / META \(0457d2298a80\) is 'OWNER', not 'LOCKER'$"):
         await open_loaders(lockers).locker.load(LockerId("l009"))
 
 

@@ -83,13 +83,13 @@ def test_a_default_is_written_and_what_is_none_is_not() -> None:
     ("name", "wrong"), [("count", None), ("count", "3"), ("mood", None), ("mood", "SAD"), ("note", 5)]
 )
 def test_a_default_hides_no_damage(name: str, wrong: Any) -> None:
-    with pytest.raises(DamagedItemError, match=rf"^item p / s has no good {name}$"):
+    with pytest.raises(DamagedItemError, match=rf"^item p / s \(\w{{12}}\) has no good {name}$"):
         SAMPLE.decode({"PK": "p", "SK": "s", "entityType": "SAMPLE", "size": 1, name: wrong})
 
 
 @pytest.mark.parametrize("wrong", [None, "ROOT", "admin", "", 1])
 def test_a_role_that_is_none_of_ours_is_damage_and_never_a_users(wrong: Any) -> None:
-    with pytest.raises(DamagedItemError, match=r"^item p / s has no good role$"):
+    with pytest.raises(DamagedItemError, match=r"^item p / s \(\w{12}\) has no good role$"):
         items.OWNER.decode({"PK": "p", "SK": "s", **OLD_OWNER, "role": wrong})
 
 
@@ -109,7 +109,7 @@ def test_a_number_that_happens_to_be_whole_is_still_a_decimal(stored: Any, value
 
 @pytest.mark.parametrize("wrong", [True, False, "12.5", 12.5, None, [], {}])
 def test_what_is_no_number_is_no_amount(wrong: Any) -> None:
-    with pytest.raises(DamagedItemError, match=r"^item p / s has no good amount$"):
+    with pytest.raises(DamagedItemError, match=r"^item p / s \(\w{12}\) has no good amount$"):
         items.PAYMENT.decode({"PK": "p", "SK": "s", **PAYMENT, "amount": wrong})
 
 

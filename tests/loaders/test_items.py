@@ -223,9 +223,9 @@ def test_an_item_that_lacks_an_attribute_is_damaged(kind: str, name: str) -> Non
     codec, _, attributes = KINDS[kind]
     damaged = {key: value for key, value in attributes.items() if key != name}
     if (kind, name) not in DEFAULTED:
-        with pytest.raises(DamagedItemError, match=rf"^item p / s has no good {name}$"):
+        with pytest.raises(DamagedItemError, match=rf"^item p / s \(\w{{12}}\) has no good {name}$"):
             codec.decode({"PK": "p", "SK": "s", **damaged})
-    with pytest.raises(DamagedItemError, match=rf"^item p / s has no good {name}$"):
+    with pytest.raises(DamagedItemError, match=rf"^item p / s \(\w{{12}}\) has no good {name}$"):
         codec.decode({"PK": "p", "SK": "s", **attributes, name: None})
 
 
@@ -248,23 +248,23 @@ def test_an_attribute_of_another_type_is_damage(kind: str, name: str, wrong: Any
         decoded = getattr(codec.decode({**attributes, name: wrong}), to_snake(name))
         assert (list(decoded) if isinstance(decoded, tuple) else decoded) == wrong
         return
-    with pytest.raises(DamagedItemError, match=rf"^item p / s has no good {name}$"):
+    with pytest.raises(DamagedItemError, match=rf"^item p / s \(\w{{12}}\) has no good {name}$"):
         codec.decode({"PK": "p", "SK": "s", **attributes, name: wrong})
 
 
 @pytest.mark.parametrize("wrong", [["ada", 5], ["ada", None], [["ada"]], ("ada",), "ada"])
 def test_a_list_that_holds_anything_but_texts_is_damage(wrong: Any) -> None:
     codec, _, attributes = KINDS["API key"]
-    with pytest.raises(DamagedItemError, match=r"^item p / s has no good ownerIds$"):
+    with pytest.raises(DamagedItemError, match=r"^item p / s \(\w{12}\) has no good ownerIds$"):
         codec.decode({"PK": "p", "SK": "s", **attributes, "ownerIds": wrong})
-    with pytest.raises(DamagedItemError, match=r"^item p / s has no good scopes$"):
+    with pytest.raises(DamagedItemError, match=r"^item p / s \(\w{12}\) has no good scopes$"):
         codec.decode({"PK": "p", "SK": "s", **attributes, "scopes": ["lockers:read", "everything"]})
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_item_of_another_kind_is_damage(kind: str) -> None:
     codec, _, attributes = KINDS[kind]
-    with pytest.raises(DamagedItemError, match=rf"^item p / s is 'OTHER', not '{codec.entity_type}'$"):
+    with pytest.raises(DamagedItemError, match=rf"^item p / s \(\w{{12}}\) is 'OTHER', not '{codec.entity_type}'$"):
         codec.decode({"PK": "p", "SK": "s", **attributes, "entityType": "OTHER"})
     with pytest.raises(DamagedItemError, match=rf" is None, not '{codec.entity_type}'$"):
         codec.decode({key: value for key, value in attributes.items() if key != "entityType"})

@@ -197,5 +197,5 @@ async def test_a_damaged_item_is_an_error_and_never_shown_half_right(
 ) -> None:
     item = {"PK": "LOCKER#l1", "SK": "META", "entityType": "LOCKER", "lockerId": "l1"}
     await plain_client.put_item(TableName=table, Item=item_to_wire(item))
-    with pytest.raises(DamagedItemError, match=r"^item LOCKER#l1 / META has no good ownerId$"):
+    with pytest.raises(DamagedItemError, match=r"^item LOCKER / META \(a16ece53ad8b\) has no good ownerId$"):
         await reads.consistent_locker(backend.store, L1)

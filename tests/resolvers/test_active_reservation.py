@@ -125,10 +125,7 @@ async def test_a_repair_that_the_store_does_not_write_fails_no_read_and_is_logge
     assert await active(booked) == "r2"
     assert await dump() == before
     (record,) = [record for record in caplog.records if record.name == "loaders.writes.timeline"]
-    assert (record.levelname, record.getMessage()) == (
-        "WARNING",
-        "the active pointer of locker l1 could not be mended",
-    )
+    assert (record.levelname, record.getMessage()) == ("WARNING", "LOCKER / RES (722b876f553a) could not be mended")
     assert record.exc_info is not None
     wire.reset()
     assert await active(booked) == "r2"

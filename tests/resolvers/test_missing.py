@@ -121,7 +121,9 @@ async def test_a_copy_whose_locker_is_missing_is_left_out_of_the_page_and_report
         "nextCursor": None,
         "pageInfo": {"hasNextPage": False},
     }
-    assert [record.getMessage() for record in caplog.records] == ["a copy names locker l2, which does not exist"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "a copy names LOCKER / META (8414e0f1ebfb), which does not exist"
+    ]
 
 
 async def test_a_copy_whose_locker_is_missing_does_not_stop_the_paging(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import sys
@@ -11,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from loaders.items import DamagedItemError
 from loaders.table.client import Connection
+from loaders.table.errors import StoreError
 from server.app import create_app
 from server.logs import formatter, logging_as
 from server.observation import REQUEST_ID
 from server.settings import Settings
+from server.tracebacks import traceback_of
 from tests.api import UPDATE_STATUS
 
 if TYPE_CHECKING:
@@ -170,18 +174,73 @@ def test_nothing_is_left_behind(capsys: pytest.CaptureFixture[str]) -> None:
     assert "late" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("is_json", [False, True])
-def test_a_traceback_shows_no_values_of_variables(*, is_json: bool) -> None:
-    def fail(token: str) -> None:
-        raise RuntimeError(f"failed with {len(token)} characters")
+CANARY = "c4n4ry"
 
+
+def fail() -> None:
+    """Fails with everything that a failure can hold."""
     try:
-        fail("s3cret-token")
-    except RuntimeError:
+        try:
+            json.loads("{}")[CANARY]
+        except KeyError as error:
+            raise StoreError("ValidationException", CANARY) from error
+    except StoreError:
+        parts = [
+            ValueError(CANARY),
+            OSError(5, "Input/output error", CANARY),
+            DamagedItemError("item has no good kind"),
+        ]
+        group = ExceptionGroup(CANARY, parts)
+        group.add_note(CANARY)
+        raise group  # noqa: B904  # what it came in the course of is told as well
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_traceback_shows_where_and_what_and_no_value(*, is_json: bool) -> None:
+    try:
+        fail()
+    except ExceptionGroup:
         record = logging.LogRecord("server", logging.ERROR, __file__, 1, "it %s", ("failed",), sys.exc_info())
     REQUEST_ID.set("id1")
     text = formatter(is_json=is_json).format(record)
-    for wanted in ("it failed", "id1", "Traceback", "failed with 12 characters", "in fail"):
-        assert wanted in text
-    assert "s3cret" not in text.replace('fail("s3cret-token")', "").replace('fail(\\"s3cret-token\\")', "")
+    assert CANARY not in text
     assert len(text.splitlines()) == 1 or not is_json
+    shown = json.loads(text)["exception"] if is_json else text
+    assert [line for line in shown.splitlines() if not line.startswith((" ", "ERROR"))] == [
+        "Traceback (most recent call last):",
+        "KeyError",
+        "which led to:",
+        "Traceback (most recent call last):",
+        "loaders.table.errors.StoreError: ValidationException",
+        "which led to:",
+        "Traceback (most recent call last):",
+        "ExceptionGroup",
+        "of which:",
+        "Traceback (most recent call last):",
+        "ValueError",
+        "of which:",
+        "Traceback (most recent call last):",
+        "OSError: Input/output error",
+        "of which:",
+        "Traceback (most recent call last):",
+        "loaders.items.DamagedItemError: item has no good kind",
+    ]
+    assert "in fail" in shown
+    assert "it failed" in text
+    assert "id1" in text
+
+
+def test_errors_that_led_to_each_other_end() -> None:
+    first, second = KeyError(), ValueError()
+    first.__context__, second.__context__ = second, first
+    assert traceback_of(first).count("Traceback") == 2
+
+
+async def test_a_failure_that_nobody_waits_for_is_logged_without_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+    with logging_as(Settings()):
+        asyncio.get_running_loop().create_future().set_exception(KeyError(CANARY))
+        gc.collect()
+    logged = capsys.readouterr().err
+    assert logged.startswith("ERROR:    Future exception was never retrieved")
+    assert logged.rstrip().endswith("KeyError")
+    assert CANARY not in logged
