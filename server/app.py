@@ -123,7 +123,12 @@ def create_app(
         documents,
         settings.explainers,
         Gate(settings.hosts, settings.cors_origins),
-        RequestLimits(settings.request_seconds, settings.max_concurrent_requests, _rates(settings, the_store, clock)),
+        RequestLimits(
+            settings.request_seconds,
+            settings.max_concurrent_requests,
+            settings.maximum,
+            _rates(settings, the_store, clock),
+        ),
         shows_graphiql=settings.shows_graphiql,
     )
     return Starlette(

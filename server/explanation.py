@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from domain.principal import Role, is_admin
@@ -12,11 +13,37 @@ from server.observation import OBSERVATION
 if TYPE_CHECKING:
     from domain.principal import Principal
     from resolvers.context import Context
+    from resolvers.plan import Maximum
     from server.incoming import Operation
 
-__all__ = ["Explainers", "check_explain", "extensions_of", "trace_of"]
+__all__ = ["Explainers", "RequestCost", "check_explain", "extensions_of", "trace_of"]
 
 Explainers: TypeAlias = Literal["everyone", "admins", "nobody"]
+
+
+@dataclass(slots=True)
+class RequestCost:
+    """What a request takes, for a client that asks: told in every answer, however far the request came."""
+
+    maximum: Maximum
+    is_asked: bool
+    context: Context | None = None
+
+    def told(self, actual: dict[str, Any] | None) -> dict[str, Any]:
+        """Beside what it really took, where that may be known. What was refused early has no plan."""
+        plan = None if self.context is None else self.context.admission.plan
+        if not self.is_asked:
+            return {}
+        worst_case = None if plan is None else plan.worst_case
+        return {"cost": {"worstCase": worst_case, "actual": actual, "maximum": self.maximum.json}}
+
+    @property
+    def told_of_refused(self) -> dict[str, Any]:
+        """What is told where the whole request was refused: mostly before it took anything."""
+        context = self.context
+        trace = (None if context is None else context.trace) or Trace()
+        may_know = not trace.records or (context is not None and is_admin(context.principal))
+        return self.told(trace.cost() if may_know else None)
 
 
 def trace_of(operation: Operation) -> Trace | None:
@@ -38,8 +65,10 @@ def check_explain(operation: Operation, explainers: Explainers, principal: Princ
         raise RefusedError(403, "You may not ask how a request is answered.", "FORBIDDEN")
 
 
-def extensions_of(operation: Operation, context: Context, *, ran: bool, failed: bool) -> dict[str, Any]:
-    """What is told beside the data. The cost is told whether it ran or not; what was refused early has no plan.
+def extensions_of(
+    operation: Operation, context: Context, cost: RequestCost, *, ran: bool, failed: bool
+) -> dict[str, Any]:
+    """What is told beside the data.
 
     What it really took counts also what was read and not shown: what is somebody else's, and what a mutation looks at
     before it writes. So all but admins are told of queries alone, and only of those in which nothing failed.
@@ -51,10 +80,5 @@ def extensions_of(operation: Operation, context: Context, *, ran: bool, failed: 
         told["explain"] = trace.explanation()
     if ran and operation.explain == "plan" and plan is not None:
         told["explain"] = {"plan": plan.json(context.admission.maximum)}
-    if operation.cost and trace is not None:
-        told["cost"] = {
-            "worstCase": None if plan is None else plan.worst_case,
-            "actual": trace.cost() if is_told or not ran else None,
-            "maximum": context.admission.maximum.json,
-        }
-    return told
+    actual = trace.cost() if trace is not None and (is_told or not ran) else None
+    return told | cost.told(actual)

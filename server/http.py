@@ -16,9 +16,16 @@ from strawberry.types.graphql import OperationType
 from domain.errors import SmartLockerError
 from resolvers.lazy import collapse_absent
 from server.compression import compress
-from server.explanation import check_explain, extensions_of, trace_of
+from server.explanation import RequestCost, check_explain, extensions_of, trace_of
 from server.graphiql import graphiql_page
-from server.incoming import RefusedError, RequestError, names_a_document, read_operation
+from server.incoming import (
+    RefusedError,
+    RequestError,
+    asks_for_cost,
+    names_a_document,
+    operation_of,
+    read_content,
+)
 from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.observation import REQUEST_ID
 from server.problems import describe_errors, internal_message, request_error
@@ -80,27 +87,28 @@ class GraphQLEndpoint:
         REQUEST_ID.set(request_id)
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
+        cost = RequestCost(self._limits.maximum, asks_for_cost(request.headers))
         try:
             async with self._limits.deadline():
-                response = await self._answer(request, media_type, request_id)
+                response = await self._answer(request, media_type, request_id, cost)
                 await compress(response, coding)
         except RefusedError as refusal:
-            response = _refusal(refusal, media_type or JSON, request_id)
+            response = _refusal(refusal, media_type or JSON, request_id, cost)
         except SmartLockerError as problem:
             told = RefusedError(problem.status, problem.message, problem.code)
-            response = _refusal(told, media_type or JSON, request_id)
+            response = _refusal(told, media_type or JSON, request_id, cost)
         except ClientDisconnect:
             return
         except Exception:
             logger.exception("request %s failed", request_id)
             error = request_error(internal_message(request_id), "INTERNAL_SERVER_ERROR", 500, request_id)
-            response = _json({"errors": [error]}, 500, media_type or JSON)
+            response = _json(_failed(error, cost.told_of_refused), 500, media_type or JSON)
         response.headers["X-Request-Id"] = request_id
         response.headers["Cache-Control"] = "no-store"
         response.headers["Vary"] = "Accept, Accept-Encoding"
         await response(scope, receive, send)
 
-    async def _answer(self, request: Request, media_type: str | None, request_id: str) -> Response:
+    async def _answer(self, request: Request, media_type: str | None, request_id: str, cost: RequestCost) -> Response:
         self._gate.check(request)
         if request.method not in _OPERATION_TYPES:
             raise RefusedError(405, "GraphQL takes GET and POST.", headers={"Allow": "GET, POST"})
@@ -111,9 +119,11 @@ class GraphQLEndpoint:
         principal = await self._authenticate(request)
         budget = self._limits.budget(principal)
         await budget.begin()
-        operation = await read_operation(request)
+        content = await read_content(request)
+        cost.is_asked = asks_for_cost(request.headers, content)
+        operation = operation_of(content, request.headers)
         document = self._documents.text_of(operation)
-        context = self._new_context(principal, trace_of(operation))
+        cost.context = context = self._new_context(principal, trace_of(operation))
         context.admission.charge = budget.charge
         context.admission.only_plan = operation.explain == "plan"
         check_explain(operation, self._explainers, principal)
@@ -129,8 +139,9 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
-        if extensions := extensions_of(operation, context, ran=not failed_before, failed=bool(errors)) | budget.told:
-            answer["extensions"] = extensions
+        told = extensions_of(operation, context, cost, ran=not failed_before, failed=bool(errors)) | budget.told
+        if told:
+            answer["extensions"] = told
         fails = failed_before and media_type == GRAPHQL
         return _json(answer, answer["errors"][0]["extensions"]["status"] if fails else _OK, media_type)
 
@@ -167,13 +178,18 @@ def _wants_page(request: Request) -> bool:
     )
 
 
-def _refusal(refusal: RefusedError, media_type: str, request_id: str) -> Response:
+def _refusal(refusal: RefusedError, media_type: str, request_id: str, cost: RequestCost) -> Response:
     error = request_error(refusal.message, refusal.code, refusal.status, request_id)
     is_told_in_the_answer = isinstance(refusal, RequestError) and media_type == JSON
-    told = {"extensions": refusal.extensions} if refusal.extensions else {}
-    response = _json({"errors": [error], **told}, _OK if is_told_in_the_answer else refusal.status, media_type)
+    content = _failed(error, cost.told_of_refused | refusal.extensions)
+    response = _json(content, _OK if is_told_in_the_answer else refusal.status, media_type)
     response.headers.update(refusal.headers)
     return response
+
+
+def _failed(error: dict[str, Any], extensions: dict[str, Any]) -> dict[str, Any]:
+    """The answer where the request failed as a whole."""
+    return {"errors": [error], "extensions": extensions} if extensions else {"errors": [error]}
 
 
 def _header(request: Request, name: str) -> str:

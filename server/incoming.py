@@ -15,11 +15,22 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-__all__ = ["Explain", "Operation", "RefusedError", "RequestError", "names_a_document", "parse_json", "read_operation"]
+__all__ = [
+    "Explain",
+    "Operation",
+    "RefusedError",
+    "RequestError",
+    "asks_for_cost",
+    "names_a_document",
+    "operation_of",
+    "parse_json",
+    "read_content",
+]
 
 _BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1
 _JSON_DEPTH = 32
+_COST = "SmartLocker-Cost"
 
 
 Explain: TypeAlias = Literal["off", "after", "plan"]
@@ -68,10 +79,16 @@ def names_a_document(request: Request) -> bool:
     return not {"query", "documentId", "extensions"}.isdisjoint(request.query_params)
 
 
-async def read_operation(request: Request) -> Operation:
-    """What a GET or POST request asks for."""
-    content = _from_url(request) if request.method == "GET" else await _from_body(request)
-    return _operation(content, request.headers)
+async def read_content(request: Request) -> Any:
+    """What a GET or POST request holds, whatever it is."""
+    return _from_url(request) if request.method == "GET" else await _from_body(request)
+
+
+def asks_for_cost(headers: Mapping[str, str], content: Any = None) -> bool:
+    """Whether a request asks what it takes: also one that is refused is told, as far as it could be read."""
+    extensions = content.get("extensions") if isinstance(content, dict) else None
+    asked = extensions.get("cost") if isinstance(extensions, dict) else None
+    return headers.get(_COST) == "1" if asked is None else asked is True
 
 
 def _from_url(request: Request) -> dict[str, Any]:
@@ -130,7 +147,8 @@ def _too_deep() -> RefusedError:
     return RefusedError(400, f"The request's JSON may be {_JSON_DEPTH} levels deep at most.")
 
 
-def _operation(content: Any, headers: Mapping[str, str]) -> Operation:
+def operation_of(content: Any, headers: Mapping[str, str]) -> Operation:
+    """What a request's content asks for."""
     if isinstance(content, list):
         raise RefusedError(400, "Batching is off: send one request at a time, as a JSON object.")
     if not isinstance(content, dict):
@@ -165,7 +183,7 @@ def _explain(extensions: dict[str, Any], headers: Mapping[str, str]) -> Explain:
 def _cost(extensions: dict[str, Any], headers: Mapping[str, str]) -> bool:
     asked = extensions.get("cost")
     if asked is None:
-        return _is_set(headers, "SmartLocker-Cost")
+        return _is_set(headers, _COST)
     if not isinstance(asked, bool):
         raise RefusedError(400, "extensions.cost must be true or false.")
     return asked

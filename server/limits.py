@@ -1,4 +1,4 @@
-"""What a request may take of this server: its time, its place among others, its caller's budget."""
+"""What a request may take: time, a place among others, of the store, and of its caller's budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from domain.principal import Principal
-    from resolvers.plan import Plan
+    from resolvers.plan import Maximum, Plan
     from server.rates import Rates
 
 __all__ = ["RequestBudget", "RequestLimits"]
@@ -27,14 +27,16 @@ class RequestLimits:
     Args:
         seconds: how long a request may take, from its header to its answer.
         most_running: how many may run at the same time; whoever still sends its body, or idles, is not running.
+        maximum: what a request may take of the store.
         rates: where budgets are kept; None where nobody has one.
     """
 
-    def __init__(self, seconds: float, most_running: int, rates: Rates | None) -> None:
+    def __init__(self, seconds: float, most_running: int, maximum: Maximum, rates: Rates | None) -> None:
         self._seconds = seconds
         self._most_running = most_running
         self._rates = rates
         self._running = 0
+        self.maximum = maximum
 
     @asynccontextmanager
     async def deadline(self) -> AsyncIterator[None]:

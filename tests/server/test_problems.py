@@ -15,6 +15,7 @@ from domain.errors import BadInputError, MissingError
 from domain.principal import DEVELOPMENT_ADMIN
 from loaders.items import DamagedItemError
 from loaders.table.client import Connection
+from resolvers.plan import Maximum
 from resolvers.schema import build_schema
 from server.app import create_app
 from server.documents import Documents
@@ -42,7 +43,7 @@ LOCKER = '{ locker(lockerId: "l1") { lockerId status } }'
 RENAME = """mutation {
   renameLocker(input: { lockerId: "l1", alias: "B", expectedVersion: 1 }) { locker { alias } userErrors { code } }
 }"""
-GATE, LIMITS = Gate(["*"], []), RequestLimits(10, 1, None)
+GATE, LIMITS = Gate(["*"], []), RequestLimits(10, 1, Maximum(1, 1), None)
 SECRET = "s3cret-token"  # noqa: S105  # stands for what must never be shown
 
 
@@ -110,7 +111,7 @@ async def test_an_unexpected_failure_is_masked_and_logged_under_the_requests_id(
     assert isinstance(record.exc_info[1], DamagedItemError)
     assert record.exc_info[1].__traceback__ is not None
     assert "Traceback" in caplog.text
-    assert "item LOCKER#l1 / META has no good status" in caplog.text
+    assert "item LOCKER / META (a16ece53ad8b) has no good status" in caplog.text
 
 
 async def test_a_failure_leaves_the_rest_of_the_answer_alone(damaged: Api) -> None:
