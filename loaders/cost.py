@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ALWAYS", "LARGE_PAGE", "LOOKS_FOR_CLAIMED", "MET_OTHERS", "Cost", "Part", "page_cost", "read_units"]
+__all__ = [
+    "ALWAYS",
+    "LARGE_PAGE",
+    "LOOKS_FOR_CLAIMED",
+    "MET_OTHERS",
+    "UNLESS_READ",
+    "Cost",
+    "Part",
+    "page_cost",
+    "read_units",
+]
 
 ALWAYS = "always"
 MET_OTHERS = "only where other writers were faster"
 LARGE_PAGE = "only where a page is larger than 1 MB"
+UNLESS_READ = "unless the same was read before"
 
 LOOKS_FOR_CLAIMED = 5
 """How often what a claim names is looked for: a plain read may see the claim a moment before it."""

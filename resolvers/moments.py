@@ -29,21 +29,23 @@ class Moment:
 class Batch(Moment):
     """What a loader is asked for in a moment, and at once the moment of its answer.
 
-    `keys` is how many in all, `together` how many in each moment where there are several. A loader on a Query asks for
-    them one by one.
+    `keys` is how many in all, `together` how many in each moment where there are several, `distinct` whether no two can
+    be the same. A loader on a Query asks for them one by one.
     """
 
     asked: Moment = field(default_factory=Moment)
     one_by_one: bool = False
     keys: int = 0
     together: int = 0
+    distinct: bool = True
     charges: list[Charge] = field(default_factory=list)
 
-    def add(self, keys: int, together: int) -> int:
+    def add(self, keys: int, together: int, *, distinct: bool) -> int:
         """Asks for more, and says how many operations more that takes."""
         before = self.operations
         self.keys += keys
         self.together += together
+        self.distinct = self.distinct and distinct
         self.count = 1 if self.one_by_one else self.operations
         return self.operations - before
 
@@ -65,8 +67,8 @@ class Place:
     """Where fields are selected: when their parents are known, and how many these are at most.
 
     `together` is how many of them come in one moment, and `source` what they are, so that the same thing is counted
-    once. `loading` is the moment of their records, where these are still on their way. `page` is how many items each of
-    them holds, if it is a page.
+    once. `distinct` where each of them is surely another one. `loading` is the moment of their records, where these are
+    still on their way. `page` is how many items each of them holds, if it is a page.
     """
 
     moment: Moment
@@ -76,6 +78,7 @@ class Place:
     loading: Moment | None = None
     page: int = 1
     when: str = ALWAYS
+    distinct: bool = False
 
     def below(self, kind: FieldKind) -> Place:
         """The place below a field that reads nothing itself."""
@@ -88,4 +91,5 @@ class Place:
             self.loading,
             self.page,
             kind.when or self.when,
+            self.distinct and kind.same,
         )

@@ -7,7 +7,7 @@ from dataclasses import field as attribute
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import TooComplexError
-from loaders.cost import ALWAYS, Cost
+from loaders.cost import ALWAYS, UNLESS_READ, Cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,22 +93,23 @@ class PlanNode:
 class Plan:
     """What a document would ask of the store at most.
 
-    `is_exact` where the operations that are always sent are certain, if everything that is asked for is there: nothing
-    is a list, and no loader is asked at two moments, which might be for the same thing.
+    Where it `has_pages`, an empty one leaves out what is below it. In all others, what is always sent is certain, if
+    everything that is asked for is there.
     """
 
     tree: list[PlanNode]
     total: Cost
     expected_operations: int
     expected_units: float
-    is_exact: bool
+    has_pages: bool
 
     @classmethod
-    def of(cls, tree: list[PlanNode], *, is_exact: bool) -> Plan:
+    def of(cls, tree: list[PlanNode], *, has_pages: bool) -> Plan:
         """The plan that these fields make."""
         total = sum((charge.cost for charge in _charges(tree)), _NOTHING)
         certain = sum((charge.cost for charge in _charges(tree) if charge.when == ALWAYS), _NOTHING)
-        return cls(tree, total, certain.operations, certain.read_units + certain.write_units, is_exact)
+        expected = sum((charge.cost for charge in _charges(tree) if charge.when == UNLESS_READ), certain)
+        return cls(tree, total, certain.operations, expected.read_units + expected.write_units, has_pages)
 
     @property
     def charges(self) -> Iterator[Charge]:

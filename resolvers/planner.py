@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import LONGEST_CALENDAR_DAYS
@@ -10,7 +10,7 @@ from domain.errors import TooComplexError
 from domain.times import count_days
 from loaders.contract import MOST_ITEMS, GetContract, QueryContract
 from loaders.contracts import QC_01
-from loaders.cost import ALWAYS, LARGE_PAGE, Cost
+from loaders.cost import ALWAYS, LARGE_PAGE, UNLESS_READ, Cost
 from resolvers.costs import (
     NODES,
     Beside,
@@ -69,7 +69,7 @@ def plan_of(
     """
     operation = operation_of(document, operation_name)
     if operation is None:
-        return Plan.of([], is_exact=True)
+        return Plan.of([], has_pages=False)
     root = operation.operation.value.capitalize()
     planner = _Planner(kinds, Selections(document, operation, variables, kinds.applies_to), sizes)
     return planner.plan(root, operation)
@@ -84,9 +84,9 @@ class _Planner:
         self._sizes = sizes
         self._batches: dict[tuple[str, Moment], Batch] = {}
         self._loaded: dict[tuple[str, Hashable], Batch] = {}
-        self._asked: set[str] = set()
+        self._first: dict[str, Batch] = {}
         self._joined: dict[tuple[Moment, Moment], Moment] = {}
-        self._is_exact = True
+        self._has_pages = False
 
     def plan(self, root: str, operation: OperationDefinitionNode) -> Plan:
         """The plan of an operation."""
@@ -94,11 +94,11 @@ class _Planner:
         tree: list[PlanNode] = []
         # The fields of a query run together; mutations one after another, and each forgets what was read before it.
         for group in [fields] if root == "Query" else [{key: same} for key, same in fields.items()]:
-            self._asked.clear()
-            tree += self._walk(root, group, Place(Moment(), 1, 1, None), "", 0)
+            self._first.clear()
+            tree += self._walk(root, group, Place(Moment(), 1, 1, None, distinct=True), "", 0)
         for batch in self._batches.values():
             batch.name_operations()
-        return Plan.of(tree, is_exact=self._is_exact)
+        return Plan.of(tree, has_pages=self._has_pages)
 
     def _walk(self, type_name: str, selected: Fields, place: Place, path: str, depth: int) -> list[PlanNode]:
         """Charges all fields of a selection, then goes below each: what is asked in one moment must be known first."""
@@ -145,20 +145,20 @@ class _Planner:
         contract = reading.contract
         if reading.argument is None:
             source: Hashable = (place.source, node.field)
-            batch = self._load(node, contract, source, place, place.loading or place.moment)
+            batch = self._load(node, contract, source, replace(place, distinct=False), place.loading or place.moment)
             return Place(batch, place.times, min(place.together, MOST_ITEMS), source, when=place.when)
         key = self._selections.value(fields[0], reading.argument)
         source = (contract.id, (str(key),))
         if node.field == "Query.owner" and not reads_profile(self._names("Owner", fields)):
-            return Place(place.moment, 1, 1, source)
+            return Place(place.moment, 1, 1, source, distinct=True)
         if reading.consistent and self._selections.value(fields[0], "consistent") is True:
             node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, 2 * item_units(contract)))
             known = Moment()
         else:
             known = self._load(node, contract, source, place, place.moment)
         if node.field == "Query.locker" and reads_beside(self._names("Locker", fields)):
-            return Place(place.moment, 1, 1, source, loading=known)
-        return Place(known, 1, 1, source)
+            return Place(place.moment, 1, 1, source, loading=known, distinct=True)
+        return Place(known, 1, 1, source, distinct=True)
 
     def _beside(self, node: PlanNode, contract: GetContract | QueryContract, place: Place) -> Place:
         source = (place.source, node.field)
@@ -176,13 +176,13 @@ class _Planner:
         size = self._size(fields[0])
         contract, times = reading.contract, place.times
         self._query(node, contract, size, place)
-        moment, loading = Moment(times), None
+        moment, loading, distinct = Moment(times), None, place.distinct or times == 1
         if reading.lockers and reads_record(self._listed(fields)):
-            page = Place(moment, times * size, size, node, when=place.when)
+            page = Place(moment, times * size, size, node, when=place.when, distinct=distinct)
             loading = self._load(node, QC_01, (node, "record"), page, moment)
             for operation, when, cost in fallback_costs(QC_01, size, MOST_ITEMS):
                 node.charge(QC_01.id, operation, when, cost * times)
-        return Place(moment, times, 1, node, loading, page=size, when=place.when)
+        return Place(moment, times, 1, node, loading, page=size, when=place.when, distinct=distinct)
 
     def _claimed(self, node: PlanNode, reading: Claimed, fields: list[FieldNode], place: Place) -> Place:
         contract = reading.contract
@@ -191,7 +191,7 @@ class _Planner:
             values = tuple(self._selections.value(fields[0], name) for name in reading.arguments)
             source = (node.field, str(values))
             batch = self._load(node, contract, source, place, Moment())
-            return Place(batch, 1, 1, source)
+            return Place(batch, 1, 1, source, distinct=True)
         node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, contract.item_units))
         for operation, when, cost in fallback_costs(contract):
             node.charge(contract.id, operation, when, cost)
@@ -207,19 +207,22 @@ class _Planner:
     def _nodes(self, node: PlanNode, argument: str, fields: list[FieldNode], place: Place) -> dict[str, Place]:
         value = self._selections.value(fields[0], argument)
         ids = value[:MOST_ITEMS] if isinstance(value, list) else [value]
-        counts: dict[str, int] = {}
-        known = Moment()
+        found: dict[str, list[tuple[Hashable, Batch]]] = {}
         for global_id in ids:
             kind, *parts = from_global_id(str(global_id)) or ("",)
             if kind in NODES:
-                counts[kind] = counts.get(kind, 0) + 1
-                answer = self._load(node, NODES[kind], (NODES[kind].id, tuple(parts)), place, place.moment)
-                known = known if argument == "ids" else answer
+                source = (NODES[kind].id, tuple(parts))
+                answer = self._load(node, NODES[kind], source, place, place.moment)
+                found.setdefault(kind, []).append((source, answer))
                 if kind in _BY_LOCKER:
                     _charge_locker(node)
-        if argument == "ids":
-            self._is_exact = False
-        return {kind: Place(known, count, count, (node, kind)) for kind, count in counts.items()}
+        if argument == "id":
+            return {kind: Place(answer, 1, 1, source, distinct=True) for kind, ((source, answer),) in found.items()}
+        known = Moment()
+        return {
+            kind: Place(known, len(named), len(named), (node, kind), distinct=len(set(named)) == len(named))
+            for kind, named in found.items()
+        }
 
     def _written(self, node: PlanNode, reading: Written, fields: list[FieldNode]) -> Place:
         contract, entries = reading.contract, 1
@@ -233,7 +236,7 @@ class _Planner:
 
     def _query(self, node: PlanNode, contract: QueryContract, size: int, place: Place) -> None:
         """One Query for each parent, and more where a page is too large for one."""
-        self._is_exact = False
+        self._has_pages = True
         cost, times = page_cost(contract, size), place.times
         node.charge(contract.id, "Query", place.when, Cost(times, cost.items * times, cost.read_units * times))
         if cost.operations > 1:
@@ -255,14 +258,23 @@ class _Planner:
         if batch is None:
             batch = Batch(asked=moment, one_by_one=isinstance(contract, QueryContract))
             self._batches[contract.id, moment] = batch
-            if contract.id in self._asked or place.times > 1:
-                self._is_exact = False
-            self._asked.add(contract.id)
         self._loaded[contract.id, source] = batch
-        operations = batch.add(place.times, place.together)
-        cost = Cost(operations, place.times, place.times * item_units(contract))
-        batch.charges.append(node.charge(contract.id, "", place.when, cost))
+        cost = Cost(0, place.times, place.times * item_units(contract))
+        for when, operations in self._certainty(contract, batch, place):
+            batch.charges.append(node.charge(contract.id, "", when, cost + Cost(operations)))
+            cost = Cost()
         return batch
+
+    def _certainty(self, contract: GetContract | QueryContract, batch: Batch, place: Place) -> list[tuple[str, int]]:
+        """The operations that a batch takes more, by when: what may be the same as something else is not certain."""
+        is_new = batch.keys == 0
+        operations = batch.add(place.times, place.together, distinct=place.distinct)
+        if place.when != ALWAYS:
+            return [(place.when, operations)]
+        if self._first.setdefault(contract.id, batch) is not batch:
+            return [(UNLESS_READ, operations)]
+        certain = operations if batch.distinct else min(operations, 1) if is_new else 0
+        return [(ALWAYS, certain), (UNLESS_READ, operations - certain)][: 1 + (operations > certain)]
 
     def _size(self, field: FieldNode) -> int:
         """The items of the page that is asked for; where that is refused later, the most that a page may have."""

@@ -24,7 +24,7 @@ from server.app import create_app, new_id
 from server.auth import Authenticator
 from server.settings import Settings
 from tests.api import Api
-from tests.planned import planned
+from tests.planned import OnTheWire, planned
 from tests.principals import played
 from tests.wire import Wire, open_wire
 
@@ -117,7 +117,8 @@ def beyond_plan(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     if "wire" not in request.fixturenames:
         yield []
         return
-    with planned(request.getfixturevalue("shared_wire")) as wrong:
+    wrong: list[str] = []
+    with planned(OnTheWire(request.getfixturevalue("shared_wire")), wrong.extend):
         yield wrong
     assert not wrong, "\n".join(wrong)
 

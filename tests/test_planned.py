@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 from graphql import parse
 
 from resolvers.schema import SmartLockerSchema
+from tests.planned import Recorded, planned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 LOCKER = '{ locker(lockerId: "l1") { version } }'
 WITH_OWNER = '{ locker(lockerId: "l1") { owner { name } } }'
 BOTH = '{ a: locker(lockerId: "l1"%s) { version } b: locker(lockerId: "l2") { version } }'
+TWICE = '{ locker(lockerId: "l1") { owner { name } } owner(ownerId: "%s") { kind } }'
 LIST = '{ owner(ownerId: "ada") { lockers(first: 2) { nodes { version } } } }'
 SHORT_LIST = '{ owner(ownerId: "ada") { lockers(first: 1) { nodes { version } } } }'
 
@@ -46,18 +49,33 @@ def plan_instead(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         (WITH_OWNER, LOCKER, "sent"),
         (LIST, SHORT_LIST, "read 5 items, planned 4"),
         (BOTH % "", BOTH % ", consistent: true", "is certain"),
+        (TWICE % "ada", TWICE % "ada", None),
+        (TWICE % "eve", TWICE % "eve", None),
+        (LOCKER, TWICE % "ada", "is certain"),
     ],
 )
+@pytest.mark.parametrize("is_recorded", [False, True])
 async def test_a_request_that_does_not_keep_to_its_plan_is_found(
-    api: Api, beyond_plan: list[str], plan_instead: Callable[[str], None], run: str, plan: str, found: str | None
+    api: Api,
+    beyond_plan: list[str],
+    plan_instead: Callable[[str], None],
+    run: str,
+    plan: str,
+    found: str | None,
+    *,
+    is_recorded: bool,
 ) -> None:
     await api.owner("ada")
+    await api.owner("eve")
     for number in range(4):
         await api.locker(f"l{number}", "ada")
     assert beyond_plan == []
     plan_instead(plan)
-    await api.run(run)
-    problems = list(beyond_plan)
+    problems: list[str] = []
+    with planned(Recorded(), problems.extend) if is_recorded else nullcontext():
+        await api.run(run)
+    if not is_recorded:
+        problems = list(beyond_plan)
     beyond_plan.clear()
     assert bool(problems) == (found is not None)
     assert found is None or any(found in problem for problem in problems)

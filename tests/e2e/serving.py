@@ -9,9 +9,11 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import httpx
+
+from tests.e2e.watched import KEPT, REPORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,20 +21,30 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "Server", "eventually", "is_running", "offspring_of", "refusal_of", "serving", "start"]
 
 COMMAND = Path(sys.executable).parent / "smartlocker"
+ROOT = Path(__file__).parents[2]
 _PATIENCE_SECONDS = 30
 
 
 class Server:
-    """One run of `smartlocker serve`; its output goes to files, so that nothing waits for a reader."""
+    """One run of `smartlocker serve`; its output goes to files, so that nothing waits for a reader.
+
+    Its program is not the very command but one around it, which holds each request against its plan.
+    """
+
+    program: ClassVar = [sys.executable, "-m", "tests.e2e.watched"]
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
         folder.mkdir()
         self._out = folder / "stdout"
         self._err = folder / "stderr"
+        self._plans = folder / "plans"
         with self._out.open("w") as out, self._err.open("w") as err:
             self.process = subprocess.Popen(
-                [COMMAND, "serve"],
-                env=os.environ | {"SMARTLOCKER_PORT": "0", "SMARTLOCKER_DRAIN_SECONDS": "0"} | settings,
+                [*self.program, "serve"],
+                env=os.environ
+                | {"SMARTLOCKER_PORT": "0", "SMARTLOCKER_DRAIN_SECONDS": "0"}
+                | {REPORT: str(self._plans), "PYTHONPATH": str(ROOT)}
+                | settings,
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -47,6 +59,11 @@ class Server:
     @property
     def stderr(self) -> str:
         return self._err.read_text()
+
+    @property
+    def plans(self) -> list[str]:
+        """What came of each request's plan."""
+        return self._plans.read_text().splitlines() if self._plans.exists() else []
 
     @property
     def greeting(self) -> list[str]:
@@ -88,15 +105,17 @@ class Server:
         return content
 
     def end(self, number: int = signal.SIGTERM) -> int:
-        """Sends a signal and returns the exit status."""
+        """Sends a signal and returns the exit status. Until then no request may have gone beyond its plan."""
         self.process.send_signal(number)
         try:
-            return self.process.wait(_PATIENCE_SECONDS)
+            status = self.process.wait(_PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
             for process in (*self.offspring, self.process.pid):
                 os.kill(process, signal.SIGKILL)
             self.process.wait()
             raise
+        assert set(self.plans) <= {KEPT}, self.plans
+        return status
 
 
 def start(folder: Path, **settings: str) -> Server:

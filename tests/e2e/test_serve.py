@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from tests.api import CREATE_OWNER, UPDATE_STATUS
-from tests.e2e.serving import COMMAND, eventually, is_running, serving, start
+from tests.e2e.serving import COMMAND, Server, eventually, is_running, serving, start
+from tests.e2e.watched import KEPT
 from tests.wire import Wait
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def test_a_first_start_makes_the_table_with_demo_data_and_prints_a_query_that_wo
                 }
             }
         }
+        assert server.plans == [KEPT]
         home = server.url.removesuffix("graphql")
         page = httpx.get(home, headers={"Accept": "text/html"}, follow_redirects=True)
         assert (page.status_code, str(page.url)) == (200, server.url)
@@ -121,7 +123,10 @@ async def test_a_request_in_flight_is_answered_before_sigterm_ends_the_server(
             server.end(signal.SIGKILL)
 
 
-def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(tmp_path: Path, store_url: str) -> None:
+def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(
+    tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Server, "program", [COMMAND])
     settings = {"SMARTLOCKER_ENDPOINT_URL": store_url, "SMARTLOCKER_TABLE_NAME": f"e2e-{tmp_path.name}"}
     made = subprocess.run(
         [COMMAND, "table", "create"], env=os.environ | settings, capture_output=True, text=True, check=True

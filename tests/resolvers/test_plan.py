@@ -11,6 +11,7 @@ from graphql import parse
 
 from domain.errors import TooComplexError
 from loaders.contracts import CONTRACTS
+from loaders.cost import UNLESS_READ
 from resolvers.costs import COSTS
 from resolvers.limits import DocumentLimits
 from resolvers.plan import Maximum
@@ -87,8 +88,44 @@ def test_what_a_document_takes(document: str, operations: int, items: int, units
 def test_three_lockers_with_their_owners_are_two_operations() -> None:
     lockers = " ".join(f'l{n}: locker(lockerId: "{n}") {{ owner {{ name }} }}' for n in range(3))
     made = plan(f"{{ {lockers} }}")
-    assert (made.total.operations, made.total.items, made.is_exact) == (2, 6, True)
+    assert (made.total.operations, made.total.items, made.has_pages) == (2, 6, False)
     assert {charge.operation for charge in made.charges} == {"BatchGetItem"}
+
+
+def whens(document: str, contract: str, **values: Any) -> dict[str, int]:
+    """How many operations of a contract are sent when."""
+    found: dict[str, int] = {}
+    for charge in plan(document, **values).charges:
+        if charge.contract == contract:
+            found[charge.when] = found.get(charge.when, 0) + charge.cost.operations
+    return found
+
+
+def test_what_is_asked_for_at_two_moments_may_be_the_same() -> None:
+    document = '{ locker(lockerId: "l") { owner { name } } owner(ownerId: "o") { kind } }'
+    assert whens(document, "QC-20") == {"always": 1, UNLESS_READ: 1}
+    made = plan(document)
+    assert (made.expected_operations, made.total.operations) == (2, 3)
+    assert made.expected_units == 1.5  # a budget is charged for all three
+
+
+def test_what_the_client_names_is_surely_not_the_same() -> None:
+    lockers = '{ a: locker(lockerId: "1") { %s } b: locker(lockerId: "2") { %s } }'
+    event = "latestEvent { action }"
+    assert whens(lockers % (event, event), "QC-10") == {"always": 2}
+    nodes = f"query ($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on Locker {{ {event} }} }} }}"
+    one, two = to_global_id("Locker", "1"), to_global_id("Locker", "2")
+    assert whens(nodes, "QC-10", ids=[one, two]) == {"always": 2}
+    assert whens(nodes, "QC-10", ids=[one, one]) == {"always": 1, UNLESS_READ: 1}
+    page = OWNER % f"lockers(first: 5) {{ nodes {{ {event} }} }}"
+    assert whens(page, "QC-10") == {"always": 5}
+
+
+def test_what_others_name_may_be_the_same() -> None:
+    document = "{ a: node(id: %s) { ...R } b: node(id: %s) { ...R } } fragment R on Reservation { locker { %s } }"
+    ids = [f'"{to_global_id("Reservation", "l", start, "r")}"' for start in ("1", "2")]
+    found = whens(document % (*ids, "latestEvent { action }"), "QC-10")
+    assert found == {"always": 1, UNLESS_READ: 1}
 
 
 def test_more_than_a_hundred_keys_are_two_batches() -> None:
@@ -119,7 +156,7 @@ def test_pages_multiply() -> None:
     assert (reservations.cost.operations, reservations.cost.items, reservations.cost.read_units) == (4, 40, 4)
     # The owners of each page are asked for when that page arrives.
     assert (owner.times, owner.cost.operations, owner.cost.items) == (36, 4, 36)
-    assert not made.is_exact
+    assert made.has_pages
 
 
 @pytest.mark.parametrize(
@@ -208,7 +245,7 @@ def test_mutations_run_one_after_another_and_forget_what_was_read() -> None:
     shown = "{ accessEvent { locker { alias } } }"
     made = plan(f"mutation {{ a: {entry} {shown} b: {entry} {shown} }}")
     assert made.expected_operations == 2 * 3
-    assert made.is_exact
+    assert not made.has_pages
 
 
 def test_events_of_one_input_count_by_their_number() -> None:
