@@ -111,6 +111,10 @@ class GraphiQL:
             await self.plan.get_by_role("button", name="Plan this request without running it").click()
         return await (await response.value).json()
 
+    def history_of(self, name: str) -> Locator:
+        """The history's newest entry of an operation; of one run on a slow machine GraphiQL may keep several."""
+        return self.page.get_by_role("list").get_by_text(name).first
+
     async def run(self) -> Any:
         """Runs what is in the editor that has the cursor, and returns the answer."""
         async with self.page.expect_response(lambda response: response.request.method == "POST") as response:

@@ -114,7 +114,7 @@ async def test_a_token_goes_with_the_request_and_is_kept_nowhere(graphiql: Graph
     await graphiql.expect_shown('"code": "UNAUTHENTICATED"')
     graphiql.complaints.clear()
     await graphiql.page.get_by_role("button", name="Show History").click()
-    await expect(graphiql.page.get_by_role("list").get_by_text("FirstQuery")).to_be_visible()
+    await expect(graphiql.history_of("FirstQuery")).to_be_visible()
     stored = await graphiql.page.evaluate("JSON.stringify({...localStorage})")
     assert "FirstQuery" in stored
     assert "canary" not in stored

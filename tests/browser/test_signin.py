@@ -52,7 +52,7 @@ async def test_the_browser_keeps_the_name_that_was_chosen_and_no_token(graphiql:
     await graphiql.signed_in_as.select_option(label=owner)
     await graphiql.run_tab("FirstQuery")
     await graphiql.page.get_by_role("button", name="Show History").click()
-    await expect(graphiql.page.get_by_role("list").get_by_text("FirstQuery")).to_be_visible()
+    await expect(graphiql.history_of("FirstQuery")).to_be_visible()
     stored = await graphiql.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
     assert owner in stored
     assert graphiql.sent[-1].headers["authorization"].removeprefix("Bearer ") not in stored
