@@ -13,7 +13,7 @@ from domain.commands import fingerprint
 from domain.models import Location, LocationId, LocationStatus, OwnerId
 from domain.times import Day, Instant, shift
 from loaders import items, keys
-from loaders.writes.bookings import booking_item, notification_of, slots_of_booking
+from loaders.writes.booking_steps import booking_item, notification_of, slots_of_booking
 from loaders.writes.locations import location_item
 
 if TYPE_CHECKING:

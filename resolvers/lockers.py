@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from domain.models import AccessEvent as EventRecord
     from domain.models import Reservation as ReservationRecord
-    from loaders.reads import Page
+    from loaders.pages import Page
     from resolvers.locations import Location
     from resolvers.owners import Owner
 

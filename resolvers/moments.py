@@ -1,4 +1,7 @@
-"""When things are known to a request: what arrives together asks for what is below it together."""
+"""When things are known to a request, and what its loaders are then asked for.
+
+What arrives together asks for what is below it together.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,17 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from loaders.contract import MOST_ITEMS
-from loaders.cost import ALWAYS
+from loaders.contract import MOST_ITEMS, GetContract, QueryContract
+from loaders.cost import ALWAYS, UNLESS_READ, Cost
+from resolvers.costs import item_units
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from resolvers.fieldkinds import FieldKind
-    from resolvers.plan import Charge
+    from resolvers.plan import Charge, PlanNode
 
-__all__ = ["Batch", "Moment", "Place"]
+__all__ = ["Batch", "Loading", "Moment", "Place"]
 
 
 @dataclass(slots=True, eq=False)
@@ -93,3 +97,59 @@ class Place:
             kind.when or self.when,
             self.distinct and kind.same,
         )
+
+
+class Loading:
+    """What the loaders of a request are asked for, moment by moment."""
+
+    def __init__(self) -> None:
+        self._batches: dict[tuple[str, Moment], Batch] = {}
+        self._loaded: dict[tuple[str, Hashable], Batch] = {}
+        self._first: dict[str, Batch] = {}
+
+    def forget(self) -> None:
+        """What was read before is read again."""
+        self._first.clear()
+
+    def knows(self, contract: GetContract | QueryContract, source: Hashable) -> bool:
+        """Whether something was asked for already."""
+        return (contract.id, source) in self._loaded
+
+    def name_operations(self) -> None:
+        """Tells all charges how they are sent, once everything was asked for."""
+        for batch in self._batches.values():
+            batch.name_operations()
+
+    def load(
+        self,
+        node: PlanNode,
+        contract: GetContract | QueryContract,
+        source: Hashable,
+        place: Place,
+        moment: Moment,
+    ) -> Batch:
+        """Asks a loader for something of each parent: once in a request, with what else is asked in this moment."""
+        known = self._loaded.get((contract.id, source))
+        if known is not None:
+            return known
+        batch = self._batches.get((contract.id, moment))
+        if batch is None:
+            batch = Batch(asked=moment, one_by_one=isinstance(contract, QueryContract))
+            self._batches[contract.id, moment] = batch
+        self._loaded[contract.id, source] = batch
+        cost = Cost(0, place.times, place.times * item_units(contract))
+        for when, operations in self._certainty(contract, batch, place):
+            batch.charges.append(node.charge(contract.id, "", when, cost + Cost(operations)))
+            cost = Cost()
+        return batch
+
+    def _certainty(self, contract: GetContract | QueryContract, batch: Batch, place: Place) -> list[tuple[str, int]]:
+        """The operations that a batch takes more, by when: what may be the same as something else is not certain."""
+        is_new = batch.keys == 0
+        operations = batch.add(place.times, place.together, distinct=place.distinct)
+        if place.when != ALWAYS:
+            return [(place.when, operations)]
+        if self._first.setdefault(contract.id, batch) is not batch:
+            return [(UNLESS_READ, operations)]
+        certain = operations if batch.distinct else min(operations, 1) if is_new else 0
+        return [(ALWAYS, certain), (UNLESS_READ, operations - certain)][: 1 + (operations > certain)]

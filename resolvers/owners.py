@@ -1,4 +1,4 @@
-"""Owners: the type, its queries and its mutations."""
+"""Owners: the type and its queries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Annotated
 
 import strawberry
 
-from domain import commands
 from domain.errors import BadInputError
 from domain.models import Owner as Record
 from domain.models import OwnerId, OwnerKind, OwnerRole
@@ -17,13 +16,10 @@ from domain.text import check_email, require_id
 from domain.times import Instant
 from loaders import reads
 from loaders.contract import Order
-from loaders.writes import owners as writes
 from resolvers.bookings import Booking, Notification
 from resolvers.context import Info, selected_fields
-from resolvers.errors import UserError, attempt
 from resolvers.lazy import Lazy, there
 from resolvers.lockers import Locker, listed
-from resolvers.permissions import authorised
 from resolvers.relay import (
     After,
     Before,
@@ -39,7 +35,7 @@ from resolvers.relay import (
 )
 from resolvers.reservations import Reservation
 
-__all__ = ["Owner", "OwnerMutations", "OwnerQueries", "reads_profile"]
+__all__ = ["Owner", "OwnerQueries", "reads_profile"]
 
 _LISTS = frozenset({"lockers", "reservations", "bookings", "notifications"})
 _KNOWN_FIELDS = _LISTS | {"id", "ownerId", "__typename"}
@@ -222,82 +218,3 @@ class OwnerQueries:
         if record is None:
             raise absent(principal, "There is no owner with this e-mail address.")
         return Owner.of(record)
-
-
-@strawberry.input(description="Create an owner.")
-class CreateOwnerInput:
-    """See `domain.commands`."""
-
-    owner_id: strawberry.ID | None = strawberry.field(
-        default=strawberry.UNSET,
-        description="An id of your choice: sent again with the same content, it gives the first result. Made here if "
-        "left out.",
-    )
-    kind: OwnerKind = strawberry.field(description="A person or an organisation.")
-    name: str = strawberry.field(description="Its name.")
-    email: str | None = strawberry.field(
-        default=strawberry.UNSET, description="Its e-mail address, which no other owner may have."
-    )
-    phone: str | None = strawberry.field(default=strawberry.UNSET, description="Its telephone number.")
-    role: OwnerRole = strawberry.field(default=OwnerRole.USER, description="What it may do beside using lockers.")
-
-
-@strawberry.input(description="Change an owner; what is left out stays.")
-class UpdateOwnerInput:
-    """See `domain.commands`."""
-
-    owner_id: strawberry.ID = strawberry.field(description="The owner.")
-    expected_version: int = strawberry.field(description="The version that you have seen.")
-    name: str | None = strawberry.field(default=strawberry.UNSET, description="Its new name.")
-    email: str | None = strawberry.field(
-        default=strawberry.UNSET, description="Its new e-mail address; null takes the present one away."
-    )
-    phone: str | None = strawberry.field(
-        default=strawberry.UNSET, description="Its new telephone number; null takes the present one away."
-    )
-    role: OwnerRole | None = strawberry.field(default=strawberry.UNSET, description="Its new role.")
-
-
-@strawberry.type(description="What came of creating an owner.")
-class CreateOwnerPayload:
-    """The owner."""
-
-    owner: Owner | None = strawberry.field(description="The owner, if it was created.")
-    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
-
-
-@strawberry.type(description="What came of changing an owner.")
-class UpdateOwnerPayload:
-    """The owner as it is now, after a conflict too."""
-
-    owner: Owner | None = strawberry.field(description="The owner as it is now, after a conflict too.")
-    user_errors: list[UserError] = strawberry.field(description="What was wrong; empty if nothing was.")
-
-
-@strawberry.type
-class OwnerMutations:
-    """Merged into Mutation."""
-
-    @strawberry.mutation(description="Create an owner.")
-    async def create_owner(
-        self,
-        info: Info,
-        input: Annotated[CreateOwnerInput, strawberry.argument(description="What to create.")],
-    ) -> CreateOwnerPayload:
-        """QC-22."""
-        outcome = await attempt(info, commands.CreateOwner, input, writes.create_owner)
-        return CreateOwnerPayload(owner=_shown(outcome.entity), user_errors=outcome.errors)
-
-    @strawberry.mutation(description="Change an owner's name or e-mail address.")
-    async def update_owner(
-        self,
-        info: Info,
-        input: Annotated[UpdateOwnerInput, strawberry.argument(description="What to change.")],
-    ) -> UpdateOwnerPayload:
-        """QC-22."""
-        outcome = await attempt(info, commands.UpdateOwner, input, authorised(info, writes.update_owner))
-        return UpdateOwnerPayload(owner=_shown(outcome.entity), user_errors=outcome.errors)
-
-
-def _shown(record: Record | None) -> Owner | None:
-    return None if record is None else Owner.of(record)

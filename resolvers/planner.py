@@ -10,7 +10,7 @@ from domain.errors import TooComplexError
 from domain.times import count_days
 from loaders.contract import MOST_ITEMS, GetContract, QueryContract
 from loaders.contracts import QC_01
-from loaders.cost import ALWAYS, LARGE_PAGE, UNLESS_READ, Cost
+from loaders.cost import ALWAYS, LARGE_PAGE, Cost
 from resolvers.costs import (
     NODES,
     Beside,
@@ -26,7 +26,7 @@ from resolvers.costs import (
     write_costs,
 )
 from resolvers.lockers import reads_beside, reads_record
-from resolvers.moments import Batch, Moment, Place
+from resolvers.moments import Loading, Moment, Place
 from resolvers.owners import reads_profile
 from resolvers.plan import Plan, PlanNode
 from resolvers.relay import from_global_id
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, FieldNode, OperationDefinitionNode
 
     from resolvers.fieldkinds import FieldKind, FieldKinds
+    from resolvers.moments import Batch
 
 __all__ = ["PageSizes", "plan_of"]
 
@@ -82,9 +83,7 @@ class _Planner:
         self._kinds = kinds
         self._selections = selections
         self._sizes = sizes
-        self._batches: dict[tuple[str, Moment], Batch] = {}
-        self._loaded: dict[tuple[str, Hashable], Batch] = {}
-        self._first: dict[str, Batch] = {}
+        self._loading = Loading()
         self._joined: dict[tuple[Moment, Moment], Moment] = {}
         self._has_pages = False
 
@@ -94,10 +93,9 @@ class _Planner:
         tree: list[PlanNode] = []
         # The fields of a query run together; mutations one after another, and each forgets what was read before it.
         for group in [fields] if root == "Query" else [{key: same} for key, same in fields.items()]:
-            self._first.clear()
+            self._loading.forget()
             tree += self._walk(root, group, Place(Moment(), 1, 1, None, distinct=True), "", 0)
-        for batch in self._batches.values():
-            batch.name_operations()
+        self._loading.name_operations()
         return Plan.of(tree, has_pages=self._has_pages)
 
     def _walk(self, type_name: str, selected: Fields, place: Place, path: str, depth: int) -> list[PlanNode]:
@@ -145,7 +143,9 @@ class _Planner:
         contract = reading.contract
         if reading.argument is None:
             source: Hashable = (place.source, node.field)
-            batch = self._load(node, contract, source, replace(place, distinct=False), place.loading or place.moment)
+            batch = self._loading.load(
+                node, contract, source, replace(place, distinct=False), place.loading or place.moment
+            )
             return Place(batch, place.times, min(place.together, MOST_ITEMS), source, when=place.when)
         key = self._selections.value(fields[0], reading.argument)
         source = (contract.id, (str(key),))
@@ -155,15 +155,15 @@ class _Planner:
             node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, 2 * item_units(contract)))
             known = Moment()
         else:
-            known = self._load(node, contract, source, place, place.moment)
+            known = self._loading.load(node, contract, source, place, place.moment)
         if node.field == "Query.locker" and reads_beside(self._names("Locker", fields)):
             return Place(place.moment, 1, 1, source, loading=known, distinct=True)
         return Place(known, 1, 1, source, distinct=True)
 
     def _beside(self, node: PlanNode, contract: GetContract | QueryContract, place: Place) -> Place:
         source = (place.source, node.field)
-        is_new = (contract.id, source) not in self._loaded
-        batch: Moment = self._load(node, contract, source, place, place.moment)
+        is_new = not self._loading.knows(contract, source)
+        batch: Moment = self._loading.load(node, contract, source, place, place.moment)
         if is_new and isinstance(contract, GetContract):
             for operation, when, cost in fallback_costs(contract):
                 node.charge(contract.id, operation, when, cost * place.times)
@@ -179,7 +179,7 @@ class _Planner:
         moment, loading, distinct = Moment(times), None, place.distinct or times == 1
         if reading.lockers and reads_record(self._listed(fields)):
             page = Place(moment, times * size, size, node, when=place.when, distinct=distinct)
-            loading = self._load(node, QC_01, (node, "record"), page, moment)
+            loading = self._loading.load(node, QC_01, (node, "record"), page, moment)
             for operation, when, cost in fallback_costs(QC_01, size, MOST_ITEMS):
                 node.charge(QC_01.id, operation, when, cost * times)
         return Place(moment, times, 1, node, loading, page=size, when=place.when, distinct=distinct)
@@ -190,7 +190,7 @@ class _Planner:
         if reading.loaded:
             values = tuple(self._selections.value(fields[0], name) for name in reading.arguments)
             source = (node.field, str(values))
-            batch = self._load(node, contract, source, place, Moment())
+            batch = self._loading.load(node, contract, source, place, Moment())
             return Place(batch, 1, 1, source, distinct=True)
         node.charge(contract.id, "GetItem", ALWAYS, Cost(1, 1, contract.item_units))
         for operation, when, cost in fallback_costs(contract):
@@ -212,7 +212,7 @@ class _Planner:
             kind, *parts = from_global_id(str(global_id)) or ("",)
             if kind in NODES:
                 source = (NODES[kind].id, tuple(parts))
-                answer = self._load(node, NODES[kind], source, place, place.moment)
+                answer = self._loading.load(node, NODES[kind], source, place, place.moment)
                 found.setdefault(kind, []).append((source, answer))
                 if kind in _BY_LOCKER:
                     _charge_locker(node)
@@ -241,40 +241,6 @@ class _Planner:
         node.charge(contract.id, "Query", place.when, Cost(times, cost.items * times, cost.read_units * times))
         if cost.operations > 1:
             node.charge(contract.id, "Query", LARGE_PAGE, Cost((cost.operations - 1) * times))
-
-    def _load(
-        self,
-        node: PlanNode,
-        contract: GetContract | QueryContract,
-        source: Hashable,
-        place: Place,
-        moment: Moment,
-    ) -> Batch:
-        """Asks a loader for something of each parent: once in a request, with what else is asked in this moment."""
-        known = self._loaded.get((contract.id, source))
-        if known is not None:
-            return known
-        batch = self._batches.get((contract.id, moment))
-        if batch is None:
-            batch = Batch(asked=moment, one_by_one=isinstance(contract, QueryContract))
-            self._batches[contract.id, moment] = batch
-        self._loaded[contract.id, source] = batch
-        cost = Cost(0, place.times, place.times * item_units(contract))
-        for when, operations in self._certainty(contract, batch, place):
-            batch.charges.append(node.charge(contract.id, "", when, cost + Cost(operations)))
-            cost = Cost()
-        return batch
-
-    def _certainty(self, contract: GetContract | QueryContract, batch: Batch, place: Place) -> list[tuple[str, int]]:
-        """The operations that a batch takes more, by when: what may be the same as something else is not certain."""
-        is_new = batch.keys == 0
-        operations = batch.add(place.times, place.together, distinct=place.distinct)
-        if place.when != ALWAYS:
-            return [(place.when, operations)]
-        if self._first.setdefault(contract.id, batch) is not batch:
-            return [(UNLESS_READ, operations)]
-        certain = operations if batch.distinct else min(operations, 1) if is_new else 0
-        return [(ALWAYS, certain), (UNLESS_READ, operations - certain)][: 1 + (operations > certain)]
 
     def _size(self, field: FieldNode) -> int:
         """The items of the page that is asked for; where that is refused later, the most that a page may have."""

@@ -10,12 +10,12 @@ import strawberry
 
 from domain.times import EARLIEST, LATEST, Instant
 from loaders.contract import Order
-from loaders.reads import Slice, Window, slice_of
+from loaders.pages import Slice, Window, slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from loaders.reads import Page
+    from loaders.pages import Page
     from resolvers.context import Info
 
 __all__ = [

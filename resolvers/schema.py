@@ -25,7 +25,8 @@ from resolvers.locations import LocationMutations, LocationQueries
 from resolvers.locker_mutations import LockerMutations
 from resolvers.lockers import LockerQueries
 from resolvers.nodes import NodeQueries
-from resolvers.owners import OwnerMutations, OwnerQueries
+from resolvers.owner_mutations import OwnerMutations
+from resolvers.owners import OwnerQueries
 from resolvers.paths import note_path
 from resolvers.permissions import guard_schema
 from resolvers.planner import plan_of

@@ -18,7 +18,8 @@ from domain.principal import Principal, Role, Scope
 from domain.times import shift
 from loaders.backend import Backend
 from loaders.contracts import QC_63
-from loaders.reads import Slice, api_keys
+from loaders.pages import Slice
+from loaders.reads import api_keys
 from loaders.table.client import open_store
 from loaders.table.definition import check_table, create_table
 from loaders.writes.api_keys import create_api_key, revoke_api_key

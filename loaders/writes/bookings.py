@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, Notification, slots_of
+from domain.bookings import Booking, BookingId, BookingStatus
 from domain.commands import fingerprint
 from domain.errors import (
     BadInputError,
@@ -27,14 +27,12 @@ from loaders.items import (
     BOOKING,
     CALENDAR_SLOT,
     LOCATION,
-    NOTIFICATION,
     OWNER,
-    OWNER_BOOKING,
     DamagedItemError,
-    difference,
 )
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
+from loaders.writes.booking_steps import approving, cancelling, rejecting, requesting
 
 if TYPE_CHECKING:
     from domain.booking_commands import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
@@ -42,24 +40,15 @@ if TYPE_CHECKING:
     from domain.principal import Principal
     from domain.times import Day, Instant
     from loaders.backend import Backend
-    from loaders.contract import WriteContract
-    from loaders.table.operations import Step, Transact
 
 __all__ = [
     "approve_booking",
-    "approving",
-    "booking_item",
     "cancel_booking",
-    "cancelling",
     "check_admin",
     "check_location",
     "check_slots",
-    "notification_of",
     "reject_booking",
-    "rejecting",
     "request_booking",
-    "requesting",
-    "slots_for",
 ]
 
 
@@ -129,94 +118,6 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
             continue  # somebody decided it meanwhile
         return cancelled
     raise UnavailableError("Too many changes met at this booking: try again in a moment.", ("input", "bookingId"))
-
-
-def requesting(booking: Booking, content: str) -> Transact:
-    """The request that writes a new booking, in the index of the pending ones."""
-    return QC_40.transact(
-        QC_40.step("booking", keys.booking(booking.booking_id), booking_item(booking, content)),
-        QC_40.step(
-            "copy",
-            keys.owner_booking(booking.owner_id, booking.date, booking.booking_id),
-            OWNER_BOOKING.encode(booking),
-        ),
-        QC_40.step("owner", keys.owner(booking.owner_id)),
-        QC_40.step("location", keys.location(booking.location_id), active=LocationStatus.ACTIVE),
-    )
-
-
-def approving(booking: Booking, approved: Booking) -> Transact:
-    """The request that lets a booking into the calendar."""
-    return QC_43.transact(
-        *_booking_steps(booking, approved),
-        *slots_for(QC_43, slots_of_booking(approved)),
-        *_telling(approved),
-        QC_43.step("location", keys.location(booking.location_id), active=LocationStatus.ACTIVE),
-    )
-
-
-def rejecting(booking: Booking, rejected: Booking) -> Transact:
-    """The request that turns a booking down."""
-    return QC_43.transact(*_booking_steps(booking, rejected), *_telling(rejected))
-
-
-def cancelling(booking: Booking, cancelled: Booking) -> Transact:
-    """The request that gives a booking up and frees its half days."""
-    freed = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
-    return QC_43.transact(
-        *_booking_steps(booking, cancelled),
-        *(
-            QC_43.step(
-                "freed slot",
-                keys.calendar_slot(slot.location_id, slot.date, slot.slot),
-                bookingId=booking.booking_id,
-            )
-            for slot in freed
-        ),
-    )
-
-
-def booking_item(booking: Booking, content: str) -> dict[str, Any]:
-    """The attributes of a new booking."""
-    return _indexed(booking) | {"fingerprint": content}
-
-
-def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
-    """The half days that an approved booking takes."""
-    return [
-        CalendarSlot(
-            location_id=booking.location_id,
-            date=booking.date,
-            slot=slot,
-            event_id=booking.booking_id,
-            title=booking.description.splitlines()[0][:200],
-            booking_id=booking.booking_id,
-            created_by=booking.decided_by or booking.owner_id,
-            created_at=booking.updated_at,
-        )
-        for slot in slots_of(booking.duration)
-    ]
-
-
-def slots_for(contract: WriteContract, slots: list[CalendarSlot]) -> list[Step]:
-    """The steps that fill half days which nothing takes."""
-    return [
-        contract.step("slot", keys.calendar_slot(slot.location_id, slot.date, slot.slot), CALENDAR_SLOT.encode(slot))
-        for slot in slots
-    ]
-
-
-def notification_of(booking: Booking) -> Notification:
-    """What the owner is told of a decision."""
-    because = f": {booking.reason}" if booking.reason else ""
-    return Notification(
-        notification_id=f"{booking.booking_id}-{booking.status.lower()}",
-        owner_id=booking.owner_id,
-        booking_id=booking.booking_id,
-        booking_status=booking.status,
-        message=f"Your booking for {booking.date} was {booking.status.lower()}{because}",
-        created_at=booking.updated_at,
-    )
 
 
 def check_admin(refusal: TransactionRefusedError) -> None:
@@ -327,36 +228,3 @@ def _check_day(location: Location, command: RequestBooking, now: Instant) -> Non
     today = day_in(location.time_zone, now)
     if command.date < today:
         raise BadInputError(f"date must not lie before today, which is {today} at the location", ("input", "date"))
-
-
-def _booking_steps(booking: Booking, changed: Booking) -> tuple[Step, Step]:
-    return (
-        QC_43.step(
-            "booking",
-            keys.booking(booking.booking_id),
-            difference(_indexed(booking), _indexed(changed)),
-            expectedVersion=booking.version,
-            readStatus=booking.status,
-        ),
-        QC_43.step(
-            "copy",
-            keys.owner_booking(booking.owner_id, booking.date, booking.booking_id),
-            OWNER_BOOKING.encode(changed),
-        ),
-    )
-
-
-def _telling(decided: Booking) -> tuple[Step, Step]:
-    notice = notification_of(decided)
-    key = keys.notification(notice.owner_id, notice.created_at, notice.notification_id)
-    admin = keys.owner(OwnerId(str(decided.decided_by)))
-    return (
-        QC_43.step("notification", key, NOTIFICATION.encode(notice)),
-        QC_43.step("admin", admin, admin=OwnerRole.ADMIN),
-    )
-
-
-def _indexed(booking: Booking) -> dict[str, Any]:
-    is_pending = booking.status is BookingStatus.PENDING
-    index = keys.pending_index(booking.requested_at, booking.booking_id) if is_pending else {}
-    return BOOKING.encode(booking) | index

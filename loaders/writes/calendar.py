@@ -13,7 +13,8 @@ from loaders import keys
 from loaders.contracts import QC_46, QC_49
 from loaders.items import CALENDAR_CLAIM, CALENDAR_SLOT, PAYMENT, CalendarClaim
 from loaders.table.errors import TransactionRefusedError
-from loaders.writes.bookings import check_admin, check_location, check_slots, slots_for
+from loaders.writes.booking_steps import slots_for
+from loaders.writes.bookings import check_admin, check_location, check_slots
 
 if TYPE_CHECKING:
     from domain.booking_commands import CreateCalendarEvent, DeleteCalendarEvent, RecordPayment

@@ -27,23 +27,18 @@ from loaders.items import (
     ACTIVE_POINTER,
     GUARD,
     LOCKER,
-    OWNER_RESERVATION,
     RESERVATION,
     RESERVATION_CLAIM,
     DamagedItemError,
     ReservationClaim,
-    difference,
 )
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
+from loaders.writes.reservation_steps import changing, creating
 from loaders.writes.timeline import (
     MOVED,
     MovedError,
     first_ahead,
-    guard_step,
-    last_change_step,
-    next_revision,
-    pointer_step,
     walk,
 )
 
@@ -58,7 +53,7 @@ if TYPE_CHECKING:
     from loaders.table.client import Store
     from loaders.table.operations import KeyRange, Transact
 
-__all__ = ["cancel_reservation", "changing", "create_reservation", "creating", "extend_reservation"]
+__all__ = ["cancel_reservation", "create_reservation", "extend_reservation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,61 +161,6 @@ async def extend_reservation(backend: Backend, command: ExtendReservation, princ
         if await _changed(backend, changing(reservation, extended, ledger.guard, ledger.pointer, becomes)):
             return extended
     raise _contended()
-
-
-def creating(
-    reservation: Reservation, content: str, guard: Guard | None, pointer: Reservation | None, locker_owner: OwnerId
-) -> Transact:
-    """The request that creates a reservation, given what was read of guard, pointer and locker."""
-    locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
-    # Nothing unended lies before what the pointer names, and nothing overlaps: the earlier start is the earlier one.
-    becomes = reservation if pointer is None or start < pointer.start_at else pointer
-    claim = ReservationClaim(reservation_id=reservation_id, locker_id=locker_id, start_at=start, fingerprint=content)
-    return QC_04.transact(
-        guard_step(QC_04, locker_id, guard, reservation),
-        QC_04.step(
-            "reservation",
-            keys.reservation(locker_id, start, reservation_id),
-            RESERVATION.encode(reservation) | {"revision": next_revision(guard)},
-        ),
-        QC_04.step("claim", keys.reservation_claim(locker_id, reservation_id), RESERVATION_CLAIM.encode(claim)),
-        QC_04.step(
-            "copy",
-            keys.owner_reservation(reservation.owner_id, start, reservation_id),
-            OWNER_RESERVATION.encode(reservation),
-        ),
-        pointer_step(QC_04, locker_id, pointer, becomes),
-        QC_04.step("locker", keys.locker(locker_id), readOwner=locker_owner, maintenance=LockerStatus.MAINTENANCE),
-        *last_change_step(QC_04, locker_id, guard),
-    )
-
-
-def changing(
-    read: Reservation,
-    changed: Reservation,
-    guard: Guard | None,
-    pointer: Reservation | None,
-    becomes: Reservation | None,
-) -> Transact:
-    """The request that changes a reservation and its copy, and moves the pointer."""
-    locker_id, reservation_id, start = read.locker_id, read.reservation_id, read.start_at
-    return QC_13.transact(
-        guard_step(QC_13, locker_id, guard, changed),
-        QC_13.step(
-            "reservation",
-            keys.reservation(locker_id, start, reservation_id),
-            difference(RESERVATION.encode(read), RESERVATION.encode(changed)) | {"revision": next_revision(guard)},
-            readStatus=read.status,
-            readEnd=read.end_at,
-        ),
-        QC_13.step(
-            "copy",
-            keys.owner_reservation(read.owner_id, start, reservation_id),
-            OWNER_RESERVATION.encode(changed),
-        ),
-        pointer_step(QC_13, locker_id, pointer, becomes),
-        *last_change_step(QC_13, locker_id, guard, but=read),
-    )
 
 
 async def _open(

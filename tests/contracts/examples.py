@@ -23,7 +23,7 @@ from domain.principal import DEVELOPMENT_ADMIN
 from loaders import reads
 from loaders.batch import open_loaders
 from loaders.contracts import CONTRACTS
-from loaders.reads import Slice, Window
+from loaders.pages import Slice, Window
 from loaders.writes.events import record_access_events
 from loaders.writes.locations import create_location
 from loaders.writes.lockers import move_locker, register_locker, transfer_locker, update_locker_status

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from loaders.contract import Order
-    from loaders.reads import Page, Slice, Window
+    from loaders.pages import Page, Slice, Window
     from loaders.table.client import Store
     from loaders.table.operations import Place
 

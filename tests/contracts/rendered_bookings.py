@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from domain.bookings import Booking, BookingId, BookingStatus, Duration
 from domain.models import LocationId, OwnerId
 from domain.times import Day, Instant
-from loaders.writes.bookings import approving, rejecting, requesting
+from loaders.writes.booking_steps import approving, rejecting, requesting
 from tests.contracts.rendered_calendar import ADMIN_CHECKED, LOCATION_IS_ACTIVE
 
 if TYPE_CHECKING:

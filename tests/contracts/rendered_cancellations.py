@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import BookingStatus, Duration
-from loaders.writes.bookings import cancelling
+from loaders.writes.booking_steps import cancelling
 from tests.contracts.rendered_bookings import APPROVED, BY_ROOT, CONTENT, COPY_KEY, ELEVEN, PENDING, TEN
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from domain.models import ReservationStatus
 from domain.times import Instant
 from loaders import keys
 from loaders.contracts import QC_13
-from loaders.writes.reservations import changing
+from loaders.writes.reservation_steps import changing
 from tests.contracts.rendered_steps import (
     BEHIND_LATER,
     BEHIND_THIS,

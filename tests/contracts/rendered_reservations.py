@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from domain.models import OwnerId
 from loaders import keys
 from loaders.contracts import QC_04
-from loaders.writes.reservations import creating
+from loaders.writes.reservation_steps import creating
 from tests.contracts.rendered_steps import (
     BEHIND_LATER,
     EARLIER,

@@ -15,7 +15,7 @@ from loaders import reads
 from loaders.contract import Order
 from loaders.contracts import CONTRACTS
 from loaders.cursors import encode_cursor
-from loaders.reads import Slice, Window
+from loaders.pages import Slice, Window
 from loaders.table.operations import IndexKey
 from loaders.writes.locations import deactivate_location, reactivate_location
 from tests.contracts.examples import make_location

@@ -10,7 +10,7 @@ from domain.errors import BadCursorError
 from loaders.contract import Order, QueryContract
 from loaders.contracts import CONTRACTS
 from loaders.cursors import encode_cursor
-from loaders.reads import Page, Slice, Window
+from loaders.pages import Page, Slice, Window
 from tests.contracts.list_example import at
 from tests.contracts.lists import LISTS, neighbours
 

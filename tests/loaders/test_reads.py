@@ -14,7 +14,7 @@ from domain.principal import DEVELOPMENT_ADMIN
 from domain.times import EARLIEST, LATEST, Instant
 from loaders import reads
 from loaders.items import DamagedItemError
-from loaders.reads import Slice, Window, slice_of
+from loaders.pages import Slice, Window, slice_of
 from loaders.table.values import item_to_wire
 from loaders.writes.locations import create_location
 from loaders.writes.lockers import register_locker
