@@ -39,6 +39,7 @@ def _without_hooks() -> Iterator[None]:
         patch.object(SmartLockerSchema, "_get_middleware_manager", strawberry.Schema._get_middleware_manager),  # noqa: SLF001  # what it overrides
         patch("server.http.trace_of", lambda _: None),
         patch("server.http.check_explain", lambda *_: None),
+        patch("server.http.asks_early_for_cost", lambda *_: False),
         patch("server.http.asks_for_cost", lambda *_: False),
         patch("server.incoming._explain", lambda *_: "off"),
         patch("server.incoming._cost", lambda *_: False),

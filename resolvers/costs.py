@@ -125,10 +125,14 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A mutation; `entries` is the list in its input that says how many things it writes, where there is one."""
+    """A mutation; `entries` is the list in its input that says how many things it writes, where there is one.
+
+    `claimed` is the id that, where a client chooses it, is written together with a claim.
+    """
 
     contract: WriteContract
     entries: str | None = None
+    claimed: str | None = None
 
 
 Reading: TypeAlias = ByKey | Beside | Claimed | Paged | Days | Nodes | Written
@@ -194,8 +198,8 @@ COSTS: dict[str, Reading] = {
     "Mutation.createReservation": Written(QC_04),
     "Mutation.cancelReservation": Written(QC_13),
     "Mutation.extendReservation": Written(QC_13),
-    "Mutation.recordAccessEvent": Written(QC_08),
-    "Mutation.recordAccessEvents": Written(QC_08, entries="events"),
+    "Mutation.recordAccessEvent": Written(QC_08, claimed="eventId"),
+    "Mutation.recordAccessEvents": Written(QC_08, entries="events", claimed="eventId"),
     "Mutation.createLocation": Written(QC_30),
     "Mutation.updateLocation": Written(QC_33),
     "Mutation.deactivateLocation": Written(QC_33),

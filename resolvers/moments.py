@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Loading", "Moment", "Place"]
 
+_ROUNDS = 16
+
 
 @dataclass(slots=True, eq=False)
 class Moment:
@@ -29,19 +31,34 @@ class Moment:
     count: int = 1
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
+class Joined(Moment):
+    """When two things are both there: each can be the later one."""
+
+    parts: tuple[Moment, Moment]
+
+    def settle(self) -> None:
+        """Takes over what became of its parts."""
+        self.count = sum(part.count for part in self.parts)
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
 class Batch(Moment):
     """What a loader is asked for in a moment, and at once the moment of its answer.
 
     `keys` is how many in all, `together` how many in each moment where there are several, `distinct` whether no two can
-    be the same. A loader on a Query asks for them one by one.
+    be the same, `sources` how many fields ask, and `revisits` in how many other moments one of them asks again. A
+    loader on a Query asks for its keys one by one, and answers when it has them all.
     """
 
-    asked: Moment = field(default_factory=Moment)
-    one_by_one: bool = False
+    node: PlanNode
+    asked: Moment
+    one_by_one: bool
     keys: int = 0
     together: int = 0
     distinct: bool = True
+    sources: int = 0
+    revisits: int = 0
     charges: list[Charge] = field(default_factory=list)
 
     def add(self, keys: int, together: int, *, distinct: bool) -> int:
@@ -50,7 +67,8 @@ class Batch(Moment):
         self.keys += keys
         self.together += together
         self.distinct = self.distinct and distinct
-        self.count = 1 if self.one_by_one else self.operations
+        self.sources += 1
+        self.count = self.answers
         return self.operations - before
 
     @property
@@ -60,10 +78,18 @@ class Batch(Moment):
             return self.keys
         return min(self.keys, self.asked.count * math.ceil(self.together / MOST_ITEMS))
 
-    def name_operations(self) -> None:
-        """Tells the charges how they are sent: a lone key is a GetItem."""
-        for charge in self.charges:
-            charge.operation = "Query" if self.one_by_one else "GetItem" if self.keys == 1 else "BatchGetItem"
+    @property
+    def answers(self) -> int:
+        """In how many moments its own operations are answered."""
+        return min(self.asked.count, self.keys) if self.one_by_one else self.operations
+
+    def settle(self, others: int) -> None:
+        """Counts the moments in which something of it is there, given the answers of others to the same loader.
+
+        What another batch reads as well comes with the answer to that, or is there at once whenever it is asked for.
+        """
+        more = others + self.asked.count - 1 if others or self.sources > 1 else 0
+        self.count = min(self.answers + more + self.revisits, self.keys)
 
 
 @dataclass(slots=True)
@@ -100,25 +126,54 @@ class Place:
 
 
 class Loading:
-    """What the loaders of a request are asked for, moment by moment."""
+    """What loaders are asked for, moment by moment, until they forget what they have read."""
 
     def __init__(self) -> None:
         self._batches: dict[tuple[str, Moment], Batch] = {}
         self._loaded: dict[tuple[str, Hashable], Batch] = {}
         self._first: dict[str, Batch] = {}
-
-    def forget(self) -> None:
-        """What was read before is read again."""
-        self._first.clear()
+        self._joined: dict[tuple[Moment, Moment], Joined] = {}
 
     def knows(self, contract: GetContract | QueryContract, source: Hashable) -> bool:
         """Whether something was asked for already."""
         return (contract.id, source) in self._loaded
 
-    def name_operations(self) -> None:
-        """Tells all charges how they are sent, once everything was asked for."""
-        for batch in self._batches.values():
-            batch.name_operations()
+    def joined(self, first: Moment, second: Moment) -> Moment:
+        """When both are there."""
+        if (first, second) not in self._joined:
+            self._joined[first, second] = Joined(first.count + second.count, parts=(first, second))
+        return self._joined[first, second]
+
+    def settle(self) -> None:
+        """Counts all operations anew, once everything was asked for, and tells the charges how they are sent.
+
+        One batch may split the moments of another, which then splits those of what is asked for below it, and so on.
+        """
+        self._settle_counts()
+        for (contract_id, _), batch in self._batches.items():
+            more = batch.operations - sum(charge.cost.operations for charge in batch.charges)
+            if more:
+                batch.charges.append(batch.node.charge(contract_id, "", UNLESS_READ, Cost(more)))
+            for charge in batch.charges:  # a lone key is a GetItem
+                charge.operation = "Query" if batch.one_by_one else "GetItem" if batch.keys == 1 else "BatchGetItem"
+
+    def _settle_counts(self) -> None:
+        moments: list[Batch | Joined] = [*self._batches.values(), *self._joined.values()]
+        for _ in range(_ROUNDS):
+            before = [moment.count for moment in moments]
+            answers: dict[str, int] = {}
+            for (contract_id, _), batch in self._batches.items():
+                answers[contract_id] = answers.get(contract_id, 0) + batch.answers
+            for (contract_id, _), batch in self._batches.items():
+                batch.settle(answers[contract_id] - batch.answers)
+            for joined in self._joined.values():
+                joined.settle()
+            if before == [moment.count for moment in moments]:
+                return
+        for batch in self._batches.values():  # no more than each key by itself
+            batch.count = batch.keys
+        for joined in self._joined.values():
+            joined.settle()
 
     def load(
         self,
@@ -131,10 +186,11 @@ class Loading:
         """Asks a loader for something of each parent: once in a request, with what else is asked in this moment."""
         known = self._loaded.get((contract.id, source))
         if known is not None:
+            known.revisits += 0 if moment is known.asked else moment.count
             return known
         batch = self._batches.get((contract.id, moment))
         if batch is None:
-            batch = Batch(asked=moment, one_by_one=isinstance(contract, QueryContract))
+            batch = Batch(node=node, asked=moment, one_by_one=isinstance(contract, QueryContract))
             self._batches[contract.id, moment] = batch
         self._loaded[contract.id, source] = batch
         cost = Cost(0, place.times, place.times * item_units(contract))

@@ -84,7 +84,6 @@ class _Planner:
         self._selections = selections
         self._sizes = sizes
         self._loading = Loading()
-        self._joined: dict[tuple[Moment, Moment], Moment] = {}
         self._has_pages = False
 
     def plan(self, root: str, operation: OperationDefinitionNode) -> Plan:
@@ -93,9 +92,9 @@ class _Planner:
         tree: list[PlanNode] = []
         # The fields of a query run together; mutations one after another, and each forgets what was read before it.
         for group in [fields] if root == "Query" else [{key: same} for key, same in fields.items()]:
-            self._loading.forget()
+            self._loading = Loading()
             tree += self._walk(root, group, Place(Moment(), 1, 1, None, distinct=True), "", 0)
-        self._loading.name_operations()
+            self._loading.settle()
         return Plan.of(tree, has_pages=self._has_pages)
 
     def _walk(self, type_name: str, selected: Fields, place: Place, path: str, depth: int) -> list[PlanNode]:
@@ -163,13 +162,14 @@ class _Planner:
     def _beside(self, node: PlanNode, contract: GetContract | QueryContract, place: Place) -> Place:
         source = (place.source, node.field)
         is_new = not self._loading.knows(contract, source)
-        batch: Moment = self._loading.load(node, contract, source, place, place.moment)
+        # Who may not see a pointer must not read it, so all but admins wait for the record first.
+        moment = place.loading or place.moment if isinstance(contract, GetContract) else place.moment
+        batch: Moment = self._loading.load(node, contract, source, place, moment)
         if is_new and isinstance(contract, GetContract):
             for operation, when, cost in fallback_costs(contract):
                 node.charge(contract.id, operation, when, cost * place.times)
         if place.loading is not None:
-            joined = (place.loading, batch)
-            batch = self._joined.setdefault(joined, Moment(max(place.loading.count, batch.count)))
+            batch = self._loading.joined(place.loading, batch)
         return Place(batch, place.times, min(place.together, MOST_ITEMS), source, when=place.when)
 
     def _paged(self, node: PlanNode, reading: Paged, fields: list[FieldNode], place: Place) -> Place:
@@ -225,13 +225,14 @@ class _Planner:
         }
 
     def _written(self, node: PlanNode, reading: Written, fields: list[FieldNode]) -> Place:
-        contract, entries = reading.contract, 1
-        if reading.entries is not None:
-            given = self._selections.value(fields[0], "input")
-            listed = given.get(reading.entries) if isinstance(given, dict) else None
-            entries = min(len(listed), contract.most_entries) if isinstance(listed, list) else 1
-        for operation, when, cost in write_costs(contract, node.field, entries):
-            node.charge(contract.id, operation, when, cost)
+        contract = reading.contract
+        given = self._selections.value(fields[0], "input")
+        listed = given.get(reading.entries) if reading.entries is not None and isinstance(given, dict) else None
+        entries = listed if isinstance(listed, list) else [given]
+        is_one_item = len(entries) == 1 and not (isinstance(entries[0], dict) and entries[0].get(reading.claimed))
+        for operation, when, cost in write_costs(contract, node.field, min(len(entries), contract.most_entries)):
+            sent = "TransactWriteItems" if operation == "PutItem" and not is_one_item else operation
+            node.charge(contract.id, sent, when, cost)
         return Place(Moment(), 1, 1, node)
 
     def _query(self, node: PlanNode, contract: QueryContract, size: int, place: Place) -> None:

@@ -21,6 +21,7 @@ from server.graphiql import graphiql_page
 from server.incoming import (
     RefusedError,
     RequestError,
+    asks_early_for_cost,
     asks_for_cost,
     names_a_document,
     operation_of,
@@ -87,7 +88,7 @@ class GraphQLEndpoint:
         REQUEST_ID.set(request_id)
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
-        cost = RequestCost(self._limits.maximum, asks_for_cost(request.headers))
+        cost = RequestCost(self._limits.maximum, asks_early_for_cost(request))
         try:
             async with self._limits.deadline():
                 response = await self._answer(request, media_type, request_id, cost)

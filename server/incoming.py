@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -20,6 +21,7 @@ __all__ = [
     "Operation",
     "RefusedError",
     "RequestError",
+    "asks_early_for_cost",
     "asks_for_cost",
     "names_a_document",
     "operation_of",
@@ -84,7 +86,16 @@ async def read_content(request: Request) -> Any:
     return _from_url(request) if request.method == "GET" else await _from_body(request)
 
 
-def asks_for_cost(headers: Mapping[str, str], content: Any = None) -> bool:
+def asks_early_for_cost(request: Request) -> bool:
+    """Whether a request asks what it takes, as far as that is known before its body is read."""
+    content = None
+    if request.method == "GET":
+        with suppress(RefusedError):
+            content = _from_url(request)
+    return asks_for_cost(request.headers, content)
+
+
+def asks_for_cost(headers: Mapping[str, str], content: Any) -> bool:
     """Whether a request asks what it takes: also one that is refused is told, as far as it could be read."""
     extensions = content.get("extensions") if isinstance(content, dict) else None
     asked = extensions.get("cost") if isinstance(extensions, dict) else None

@@ -73,6 +73,25 @@ async def test_a_request_that_cannot_be_read_has_a_cost_where_a_header_asks(
     assert not wire.calls
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Authorization": "Bearer nonsense"}, 401),
+        ({"Origin": "https://elsewhere.example"}, 403),
+        ({"Accept": "text/plain"}, 406),
+    ],
+)
+async def test_a_url_asks_for_the_cost_of_a_refusal_too(
+    api: Api, wire: Wire, headers: dict[str, str], status: int
+) -> None:
+    for extensions, told in (('{"cost": true}', {"cost": NOTHING}), ('{"cost": false}', None), ("{", None)):
+        parameters = {"query": OWNER, "extensions": extensions}
+        response = await api.client.get("/graphql", params=parameters, headers=headers)
+        assert response.status_code == status
+        assert response.json().get("extensions") == told
+    assert not wire.calls
+
+
 async def test_a_request_over_its_callers_budget_has_the_worst_case_that_was_too_much(
     open_api: Callable[..., AbstractAsyncContextManager[Api]], wire: Wire
 ) -> None:
