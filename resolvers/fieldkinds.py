@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from resolvers.costs import Reading
 
-__all__ = ["FieldKind", "FieldKinds"]
+__all__ = ["REFUSED", "FieldKind", "FieldKinds"]
 
 REFUSED = "only where the mutation is refused"
 _OF_PAGE = frozenset({"nodes", "edges"})

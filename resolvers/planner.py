@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from resolvers.fieldkinds import FieldKind, FieldKinds
     from resolvers.moments import Batch
 
-__all__ = ["PageSizes", "plan_of"]
+__all__ = ["WHOSE_LOCKER", "PageSizes", "plan_of"]
 
 _BY_LOCKER = frozenset({"Reservation", "AccessEvent"})
-_WHOSE_LOCKER = "only where whose the locker is decides who may see it"
+WHOSE_LOCKER = "only where whose the locker is decides who may see it"
 _DEEPEST = 50
 _SLOTS_A_DAY = 2
 
@@ -271,7 +271,7 @@ class _Planner:
 
 def _charge_locker(node: PlanNode) -> None:
     """Whose a locker is, is read for whoever may see a thing only if the locker is theirs."""
-    node.charge(QC_01.id, "GetItem", _WHOSE_LOCKER, Cost(1, 1, item_units(QC_01)))
+    node.charge(QC_01.id, "GetItem", WHOSE_LOCKER, Cost(1, 1, item_units(QC_01)))
 
 
 def _days_of(window: Any) -> int:

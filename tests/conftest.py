@@ -24,6 +24,7 @@ from server.app import create_app, new_id
 from server.auth import Authenticator
 from server.settings import Settings
 from tests.api import Api
+from tests.e2e.reports import beyond_plans
 from tests.planned import OnTheWire, planned
 from tests.principals import played
 from tests.wire import Wire, open_wire
@@ -113,13 +114,14 @@ def wire(shared_wire: Wire, table: str) -> Iterator[Wire]:
 
 @pytest.fixture(autouse=True)
 def beyond_plan(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """Every request that a test sends to the application is held against its plan; what was wrong fails the test."""
-    if "wire" not in request.fixturenames:
-        yield []
-        return
+    """Every request to an application of ours is held against its plan; what was wrong fails the test."""
     wrong: list[str] = []
-    with planned(OnTheWire(request.getfixturevalue("shared_wire")), wrong.extend):
+    if "wire" in request.fixturenames:
+        with planned(OnTheWire(request.getfixturevalue("shared_wire")), wrong.extend):
+            yield wrong
+    else:
         yield wrong
+    wrong += beyond_plans()
     assert not wrong, "\n".join(wrong)
 
 

@@ -1,8 +1,9 @@
 """Holds every request of the suite against its plan: it does no more than the worst case, and no less than is certain.
 
-For each contract, reads by key, Queries and writes are counted at the seam. None may be more than the plan says. In a
-document without pages they may not be fewer than it says is always sent either: where nothing is conditional, that is
-all. The second half is asked only where everything was found and every mutation wrote what it should at its first
+For each contract, reads by key, Queries and writes are counted at the seam. None may be more than the plan says; nor,
+where nothing of a contract was read strongly or written, more than it says without fallbacks, which begin like that.
+In a document without pages they may not be fewer than it says is always sent either: where nothing is conditional, that
+is all. The second half is asked only where everything was found and every mutation wrote what it should at its first
 attempt: a null, an error, a repeat that is answered with the first result and a write that met another one leave reads
 out. The units that the store says it took are held against the plan too, wherever they are known.
 
@@ -19,11 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import server.app
 from loaders.batch import open_loaders
-from loaders.cost import ALWAYS
+from loaders.cost import ALWAYS, LARGE_PAGE, UNLESS_READ
 from loaders.table.client import DynamoStore
 from loaders.table.recording import RecordedStore
 from loaders.trace import Trace
 from resolvers.context import Context
+from resolvers.fieldkinds import REFUSED
+from resolvers.planner import WHOSE_LOCKER
 from resolvers.schema import SmartLockerSchema
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.batch import Loaders
     from loaders.table.client import QueryPage, Store
-    from loaders.table.operations import BatchGet, Get, Key, Put, Query, Transact
+    from loaders.table.operations import BatchGet, Get, Key, Operation, Put, Query, Transact
     from loaders.table.values import Item
     from resolvers.plan import Plan, PlanNode
     from tests.wire import Wire
@@ -48,6 +51,7 @@ KINDS = {
     "PutItem": "write",
     "TransactWriteItems": "write",
 }
+WITHOUT_FALLBACKS = frozenset({ALWAYS, UNLESS_READ, LARGE_PAGE, REFUSED, WHOSE_LOCKER})
 READS = frozenset({"GetItem", "BatchGetItem", "Query"})
 
 
@@ -61,21 +65,22 @@ class CountingStore:
     items: int = 0
     written: int = 0
     refused: int = 0
+    strong: set[str] = field(default_factory=set)
 
     async def get(self, operation: Get) -> Item | None:
-        self.sent[operation.contract, "by key"] += 1
+        self._count(operation, "by key", is_strong=operation.consistent)
         item = await self.store.get(operation)
         self.items += item is not None
         return item
 
     async def batch_get(self, operation: BatchGet) -> dict[Key, Item]:
-        self.sent[operation.contract, "by key"] += 1
+        self._count(operation, "by key", is_strong=operation.consistent)
         found = await self.store.batch_get(operation)
         self.items += len(found)
         return found
 
     async def query(self, operation: Query) -> QueryPage:
-        self.sent[operation.contract, "Query"] += 1
+        self._count(operation, "Query", is_strong=operation.consistent)
         page = await self.store.query(operation)
         self.items += len(page.items)
         return page
@@ -87,13 +92,18 @@ class CountingStore:
         await self._write(operation, self.store.transact)
 
     async def _write(self, operation: Any, write: Any) -> None:
-        self.sent[operation.contract, "write"] += 1
+        self._count(operation, "write", is_strong=True)
         try:
             await write(operation)
         except Exception:
             self.refused += 1
             raise
         self.written += 1
+
+    def _count(self, operation: Operation, kind: str, *, is_strong: bool) -> None:
+        self.sent[operation.contract, kind] += 1
+        if is_strong:
+            self.strong.add(operation.contract)
 
 
 class OnTheWire:
@@ -171,14 +181,17 @@ def planned(meter: OnTheWire | Recorded, report: Callable[[list[str]], None]) ->
         store = context.backend.store
         if not isinstance(store, CountingStore):
             return await execute(self, *args, **named)  # type: ignore[no-any-return]
-        with meter.running(store) as units:
-            result: ExecutionResult = await execute(self, *args, **named)
-        admission = context.admission
-        problems = [
-            *_problems(admission.plan, store, result, only_plan=admission.only_plan),
-            *_unit_problems(admission.plan, units()),
-        ]
-        report([f"{problem} in {args[0]} with {named.get('variable_values')}" for problem in problems])
+        result: ExecutionResult | None = None
+        try:
+            with meter.running(store) as units:
+                result = await execute(self, *args, **named)
+        finally:
+            admission = context.admission
+            problems = [
+                *_problems(admission.plan, store, result, only_plan=admission.only_plan),
+                *_unit_problems(admission.plan, units()),
+            ]
+            report([f"{problem} in {args[0]} with {named.get('variable_values')}" for problem in problems])
         return result
 
     root.Context, schema.execute = counting_context, watched
@@ -188,7 +201,9 @@ def planned(meter: OnTheWire | Recorded, report: Callable[[list[str]], None]) ->
         root.Context, schema.execute = new_context, execute
 
 
-def _problems(plan: Plan | None, store: CountingStore, result: ExecutionResult, *, only_plan: bool) -> Iterator[str]:
+def _problems(
+    plan: Plan | None, store: CountingStore, result: ExecutionResult | None, *, only_plan: bool
+) -> Iterator[str]:
     if plan is None or only_plan:
         if store.sent:
             yield f"ran {store.sent} without a plan"
@@ -197,12 +212,15 @@ def _problems(plan: Plan | None, store: CountingStore, result: ExecutionResult, 
     certain: Counter[tuple[str, str]] = Counter()
     for charge in plan.charges:
         kind = charge.contract, KINDS[charge.operation]
-        worst[kind] += charge.cost.operations
+        if charge.when in WITHOUT_FALLBACKS or charge.contract in store.strong:
+            worst[kind] += charge.cost.operations
         certain[kind] += charge.cost.operations if charge.when == ALWAYS else 0
     if not store.sent <= worst:
         yield f"sent {store.sent}, planned {worst}"
     if store.items > plan.total.items:
         yield f"read {store.items} items, planned {plan.total.items}"
+    if result is None:
+        return
     if not plan.has_pages and _went_well(plan, store, result) and not certain <= store.sent:
         yield f"sent {store.sent}, but {certain} is certain"
 

@@ -57,6 +57,7 @@ def server(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     folder = tmp_path_factory.mktemp("browser")
     with serving(folder / "run", SMARTLOCKER_DATA_DIR=str(folder / "data")) as started:
         yield started
+        assert started.plans
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

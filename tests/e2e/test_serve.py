@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from tests.api import CREATE_OWNER, UPDATE_STATUS
+from tests.e2e.reports import KEPT
 from tests.e2e.serving import COMMAND, Server, eventually, is_running, serving, start
-from tests.e2e.watched import KEPT
 from tests.wire import Wait
 
 if TYPE_CHECKING:
@@ -123,10 +123,16 @@ async def test_a_request_in_flight_is_answered_before_sigterm_ends_the_server(
             server.end(signal.SIGKILL)
 
 
-def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(
-    tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+def test_the_bare_command_serves_and_leaves_nothing_in_its_folder(
+    tmp_path: Path, furnished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Server, "program", [COMMAND])
+    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished)) as server:
+        assert httpx.get(server.url.replace("/graphql", "/ready")).text == "ready"
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["stderr", "stdout"]
+
+
+def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(tmp_path: Path, store_url: str) -> None:
     settings = {"SMARTLOCKER_ENDPOINT_URL": store_url, "SMARTLOCKER_TABLE_NAME": f"e2e-{tmp_path.name}"}
     made = subprocess.run(
         [COMMAND, "table", "create"], env=os.environ | settings, capture_output=True, text=True, check=True
@@ -140,7 +146,7 @@ def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(
         missing = server.try_to_ask(LOCKER, lockerId="locker-000001")  # nobody asked for demo data
         assert missing["errors"][0]["message"] == "There is no locker locker-000001."
         assert server.offspring == {}
-        assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["stderr", "stdout"]
+        assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["plans", "stderr", "stdout"]
         assert server.stderr == ""  # at this level, all is well is not worth a line
 
 

@@ -1,0 +1,31 @@
+"""What servers that tests start as processes report: a line for each request, that it kept to its plan or how not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["KEPT", "VARIABLE", "beyond_plans", "expect"]
+
+VARIABLE = "PLANS_REPORT"
+"""The variable of the environment that names the file."""
+KEPT = "kept to its plan"
+
+_read: dict[Path, int] = {}
+
+
+def expect(report: Path) -> None:
+    """From here on looks at a report."""
+    _read[report] = 0
+
+
+def beyond_plans() -> list[str]:
+    """What all servers have reported since this was last asked, but for requests that kept to their plans."""
+    wrong: list[str] = []
+    for report, seen in _read.items():
+        lines = report.read_text().splitlines() if report.exists() else []
+        _read[report] = len(lines)
+        wrong += [line for line in lines[seen:] if line != KEPT]
+    return wrong
