@@ -12,6 +12,7 @@ from graphql import parse
 from domain.errors import TooComplexError
 from loaders.contracts import CONTRACTS
 from loaders.cost import UNLESS_READ
+from resolvers import moments
 from resolvers.costs import COSTS
 from resolvers.limits import DocumentLimits
 from resolvers.plan import Maximum
@@ -126,6 +127,69 @@ def test_what_others_name_may_be_the_same() -> None:
     ids = [f'"{to_global_id("Reservation", "l", start, "r")}"' for start in ("1", "2")]
     found = whens(document % (*ids, "latestEvent { action }"), "QC-10")
     assert found == {"always": 1, UNLESS_READ: 1}
+
+
+def test_what_was_read_before_is_there_sooner_than_the_rest() -> None:
+    below = "reservations(first: 10) { nodes { locker { owner { name } location { name } } } }"
+    alone, beside = OWNER % below, f'{{ locker(lockerId: "l") {{ alias }} owner(ownerId: "acme") {{ {below} }} }}'
+    for contract in ("QC-20", "QC-31"):
+        assert whens(alone, contract) == {"always": 1}
+        assert whens(beside, contract) == {"always": 1, UNLESS_READ: 1}
+    ids = [f'"{to_global_id("Reservation", "l", start, "r")}"' for start in ("1", "2")]
+    fragment = "fragment R on Reservation { locker { owner { name } } }"
+    nodes = f"{{ %s a: node(id: %s) {{ ...R }} b: node(id: %s) {{ ...R }} }} {fragment}"
+    assert whens(nodes % ("", *ids), "QC-20") == {"always": 1}
+    assert whens(nodes % ('c: locker(lockerId: "l") { alias }', *ids), "QC-20") == {"always": 1, UNLESS_READ: 1}
+
+
+def test_events_below_several_pages_come_with_each_page() -> None:
+    events = "lockers(first: 3) { nodes { latestEvent { locker { owner { name } } } } }"
+    document = f"{{ locations(first: 12) {{ nodes {{ {events} }} }} }}"
+    assert sum(whens(document, "QC-01").values()) == sum(whens(document, "QC-20").values()) == 12
+
+
+def test_the_pointers_of_a_strong_and_a_plain_read_may_be_asked_for_apart() -> None:
+    document = '{ a: locker(lockerId: "1", consistent: true) { %s } b: locker(lockerId: "2") { %s } }'
+    found = whens(document % (("activeReservation { endAt }",) * 2), "QC-07")
+    assert (found["always"], found[UNLESS_READ]) == (1, 1)
+
+
+def test_the_order_of_fields_changes_nothing() -> None:
+    document = (
+        """{ location(locationId: "x") { calendar(window: {from: "2026-03-01", to: "2026-05-31"}) { %s %s } } }"""
+    )
+    halves = "morning { booking { owner { name } } }", "afternoon { booking { bookingId } }"
+    assert totals(document % halves) == totals(document % halves[::-1])
+
+
+def test_moments_that_split_each_other_again_and_again_are_counted_key_by_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    below = "locker { activeReservation { locker { activeReservation { endAt } } owner { name } } }"
+    document = OWNER % f"reservations(first: 10) {{ nodes {{ {below} }} }}"
+    settled = plan(document)
+    monkeypatch.setattr(moments, "_ROUNDS", 0)
+    given_up = plan(document)
+    for contract, most in {"QC-01": 20, "QC-20": 10}.items():
+        settled_to, given_up_to = (
+            sum(charge.cost.operations for charge in made.charges if charge.contract == contract)
+            for made in (settled, given_up)
+        )
+        assert settled_to <= given_up_to <= most
+    assert settled.total.operations < given_up.total.operations
+
+
+def test_a_write_of_several_things_or_with_a_claim_is_a_transaction() -> None:
+    document = "mutation ($input: RecordAccessEventInput!) { recordAccessEvent(input: $input) { userErrors { code } } }"
+    event = {"lockerId": "l", "action": "OPEN", "actorId": "a", "result": "SUCCESS"}
+    several = document.replace("RecordAccessEventInput", "RecordAccessEventsInput").replace("Event(", "Events(")
+
+    def writes(query: str, **values: Any) -> list[str]:
+        always = [charge for charge in plan(query, input=values).charges if charge.when == "always"]
+        return [charge.operation for charge in always if charge.cost.write_units]
+
+    assert writes(document, **event) == ["PutItem"]
+    assert writes(document, **event, eventId="e") == ["TransactWriteItems"]
+    assert writes(several, events=[event]) == ["PutItem"]
+    assert writes(several, events=[event, event]) == ["TransactWriteItems"]
 
 
 def test_more_than_a_hundred_keys_are_two_batches() -> None:
