@@ -26,9 +26,18 @@ _ROUNDS = 16
 
 @dataclass(slots=True, eq=False)
 class Moment:
-    """The arrival of an answer of the store; `count` where there is one for each of several parents."""
+    """The arrival of an answer of the store; `count` where there is one for each of several parents.
+
+    `after` is the moment in which that was asked for, as far as it is of interest.
+    """
 
     count: int = 1
+    after: Moment | None = None
+
+    @property
+    def before(self) -> tuple[Moment, ...]:
+        """What came before it."""
+        return () if self.after is None else (self.after,)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -36,6 +45,11 @@ class Joined(Moment):
     """When two things are both there: each can be the later one."""
 
     parts: tuple[Moment, Moment]
+
+    @property
+    def before(self) -> tuple[Moment, ...]:
+        """See Moment."""
+        return self.parts
 
     def settle(self) -> None:
         """Takes over what became of its parts."""
@@ -61,6 +75,24 @@ class Batch(Moment):
     revisits: int = 0
     charges: list[Charge] = field(default_factory=list)
 
+    @property
+    def before(self) -> tuple[Moment, ...]:
+        """See Moment."""
+        return (self.asked,)
+
+    def follows(self, other: Batch) -> bool:
+        """Whether it is asked for only after an answer of the other."""
+        seen: set[Moment] = set()
+        left = [self.asked]
+        while left:
+            moment = left.pop()
+            if moment is other:
+                return True
+            if moment not in seen:
+                seen.add(moment)
+                left += moment.before
+        return False
+
     def add(self, keys: int, together: int, *, distinct: bool) -> int:
         """Asks for more, and says how many operations more that takes."""
         before = self.operations
@@ -84,7 +116,7 @@ class Batch(Moment):
         return min(self.asked.count, self.keys) if self.one_by_one else self.operations
 
     def settle(self, others: int) -> None:
-        """Counts the moments in which something of it is there, given the answers of others to the same loader.
+        """Counts the moments in which something of it is there, given the answers of other batches of its loader.
 
         What another batch reads as well comes with the answer to that, or is there at once whenever it is asked for.
         """
@@ -159,13 +191,13 @@ class Loading:
 
     def _settle_counts(self) -> None:
         moments: list[Batch | Joined] = [*self._batches.values(), *self._joined.values()]
+        others = self._others()
         for _ in range(_ROUNDS):
             before = [moment.count for moment in moments]
-            answers: dict[str, int] = {}
-            for (contract_id, _), batch in self._batches.items():
-                answers[contract_id] = answers.get(contract_id, 0) + batch.answers
-            for (contract_id, _), batch in self._batches.items():
-                batch.settle(answers[contract_id] - batch.answers)
+            for batch, beside, behind in others:
+                # What is asked for in one moment cannot meet what is only asked for because of its answer.
+                met = beside if batch.asked.count == 1 else [*beside, *behind]
+                batch.settle(sum(other.answers for other in met))
             for joined in self._joined.values():
                 joined.settle()
             if before == [moment.count for moment in moments]:
@@ -174,6 +206,19 @@ class Loading:
             batch.count = batch.keys
         for joined in self._joined.values():
             joined.settle()
+
+    def _others(self) -> list[tuple[Batch, list[Batch], list[Batch]]]:
+        """Each batch with the others of its loader: those that do not follow it, and those that do."""
+        same: dict[str, list[Batch]] = {}
+        for (contract_id, _), batch in self._batches.items():
+            same.setdefault(contract_id, []).append(batch)
+        found = []
+        for batches in same.values():
+            for batch in batches:
+                behind = [other for other in batches if other is not batch and other.follows(batch)]
+                beside = [other for other in batches if other is not batch and other not in behind]
+                found.append((batch, beside, behind))
+        return found
 
     def load(
         self,

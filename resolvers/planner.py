@@ -176,7 +176,7 @@ class _Planner:
         size = self._size(fields[0])
         contract, times = reading.contract, place.times
         self._query(node, contract, size, place)
-        moment, loading, distinct = Moment(times), None, place.distinct or times == 1
+        moment, loading, distinct = Moment(times, place.moment), None, place.distinct or times == 1
         if reading.lockers and reads_record(self._listed(fields)):
             page = Place(moment, times * size, size, node, when=place.when, distinct=distinct)
             loading = self._loading.load(node, QC_01, (node, "record"), page, moment)
@@ -202,7 +202,7 @@ class _Planner:
     def _days(self, node: PlanNode, contract: QueryContract, fields: list[FieldNode], place: Place) -> Place:
         days = _days_of(self._selections.value(fields[0], "window"))
         self._query(node, contract, days * _SLOTS_A_DAY, place)
-        return Place(Moment(place.times), place.times * days, days, node, when=place.when)
+        return Place(Moment(place.times, place.moment), place.times * days, days, node, when=place.when)
 
     def _nodes(self, node: PlanNode, argument: str, fields: list[FieldNode], place: Place) -> dict[str, Place]:
         value = self._selections.value(fields[0], argument)
