@@ -15,19 +15,25 @@ if TYPE_CHECKING:
 __all__ = ["Charge", "Maximum", "Plan", "PlanNode"]
 
 _NOTHING = Cost()
+_EXPECTED = frozenset({ALWAYS, UNLESS_READ})
 
 
 @dataclass(frozen=True, slots=True)
 class Maximum:
-    """The most that one request may take of the store."""
+    """The most that one request may take of the store; of items, as far as no fallback is met."""
 
     read_units: int
     operations: int
+    items: int
 
     @property
     def json(self) -> dict[str, int]:
         """As clients read it."""
-        return {"readUnits": self.read_units, "operations": self.operations}
+        return {"readUnits": self.read_units, "operations": self.operations, "items": self.items}
+
+    def share(self, cost: Cost, expected_items: int) -> float:
+        """How much of what is allowed something takes; more than 1 is too much."""
+        return max(cost.read_units / self.read_units, cost.operations / self.operations, expected_items / self.items)
 
 
 @dataclass(slots=True)
@@ -60,6 +66,11 @@ class PlanNode:
     def cost(self) -> Cost:
         """What the field itself takes at most, without what is below it."""
         return sum((charge.cost for charge in self.charges), _NOTHING)
+
+    @property
+    def expected_items(self) -> int:
+        """The items that it asks for itself where its pages are full and no fallback is met."""
+        return sum(charge.cost.items for charge in self.charges if charge.when in _EXPECTED)
 
     def walk(self) -> Iterator[PlanNode]:
         """The field and all below it."""
@@ -101,6 +112,7 @@ class Plan:
     total: Cost
     expected_operations: int
     expected_units: float
+    expected_items: int
     has_pages: bool
 
     @classmethod
@@ -109,7 +121,8 @@ class Plan:
         total = sum((charge.cost for charge in _charges(tree)), _NOTHING)
         certain = sum((charge.cost for charge in _charges(tree) if charge.when == ALWAYS), _NOTHING)
         expected = sum((charge.cost for charge in _charges(tree) if charge.when == UNLESS_READ), certain)
-        return cls(tree, total, certain.operations, expected.read_units + expected.write_units, has_pages)
+        units = expected.read_units + expected.write_units
+        return cls(tree, total, certain.operations, units, expected.items, has_pages)
 
     @property
     def charges(self) -> Iterator[Charge]:
@@ -118,7 +131,7 @@ class Plan:
 
     def fits(self, maximum: Maximum) -> bool:
         """Whether it may be run."""
-        return self.total.read_units <= maximum.read_units and self.total.operations <= maximum.operations
+        return maximum.share(self.total, self.expected_items) <= 1
 
     def check(self, maximum: Maximum) -> None:
         """Raises TooComplexError where it may not be run."""
@@ -127,9 +140,9 @@ class Plan:
         heaviest = self._heaviest(maximum) or {}
         total = self.total
         raise TooComplexError(
-            f"This could take {_number(total.read_units)} read units and {total.operations} operations of the store; "
-            f"{maximum.read_units} and {maximum.operations} are allowed. {heaviest.get('path')} weighs most: ask for "
-            "smaller pages or less below it.",
+            f"This could take {_number(total.read_units)} read units and {total.operations} operations of the store, "
+            f"and asks for {self.expected_items} items; {maximum.read_units}, {maximum.operations} and {maximum.items} "
+            f"are allowed. {heaviest.get('path')} weighs most: ask for smaller pages or less below it.",
             {"worstCase": self.worst_case, "maximum": maximum.json, "heaviest": heaviest},
         )
 
@@ -146,6 +159,7 @@ class Plan:
             "totals": {
                 "operations": amounts.pop("operations"),
                 "expectedOperations": self.expected_operations,
+                "expectedItems": self.expected_items,
                 **amounts,
             },
             "maximum": maximum.json,
@@ -155,14 +169,16 @@ class Plan:
 
     def _heaviest(self, maximum: Maximum) -> dict[str, Any] | None:
         """The field that takes most of what is allowed."""
-        found = [(node.cost, node.path) for root in self.tree for node in root.walk() if node.charges]
+        found = [node for root in self.tree for node in root.walk() if node.charges]
         if not found:
             return None
-        cost, path = max(
-            found,
-            key=lambda pair: max(pair[0].read_units / maximum.read_units, pair[0].operations / maximum.operations),
-        )
-        return {"path": path, "readUnits": _number(cost.read_units), "operations": cost.operations}
+        node = max(found, key=lambda node: maximum.share(node.cost, node.expected_items))
+        return {
+            "path": node.path,
+            "readUnits": _number(node.cost.read_units),
+            "operations": node.cost.operations,
+            "expectedItems": node.expected_items,
+        }
 
 
 def _charges(tree: list[PlanNode]) -> Iterator[Charge]:

@@ -43,7 +43,7 @@ MEASURED = Path(__file__).with_name("measured.json")
 
 _DOCUMENTS = Path(__file__).with_name("measured.graphql")
 _NOW = Instant("2026-03-01T12:00:00.000Z")
-_MAXIMUM = Maximum(read_units=25_000, operations=1500)
+_MAXIMUM = Maximum(read_units=25_000, operations=1500, items=20_000)
 _TIMES = frozenset({"startMs", "durationMs"})
 
 

@@ -123,6 +123,9 @@ class Settings(BaseSettings):
     max_operations: Annotated[int, Field(ge=1)] = Field(
         default=1500, description="The most operations of the store that one request may take in the worst case."
     )
+    max_items: Annotated[int, Field(ge=1)] = Field(
+        default=20_000, description="The most items that one request may ask for, its pages counted as full."
+    )
     trusted_documents_file: FilePath | None = Field(
         default=None,
         description="A manifest of trusted documents as relay-compiler and graphql-codegen write it, read once.",
@@ -213,7 +216,7 @@ class Settings(BaseSettings):
     @property
     def maximum(self) -> Maximum:
         """The most that one request may take of the store."""
-        return Maximum(self.max_read_units, self.max_operations)
+        return Maximum(self.max_read_units, self.max_operations, self.max_items)
 
     @property
     def explainers(self) -> Literal["everyone", "admins", "nobody"]:

@@ -27,6 +27,7 @@ ASKERS: list[Principal] = [*[ANNA] * 7, *[partner(*Scope, of="anna")] * 2, devic
 NO_LIMITS = {
     "max_read_units": 10**12,
     "max_operations": 10**12,
+    "max_items": 10**12,
     "max_tokens": 10**6,
     "max_depth": 20,
     "max_aliases": 10**4,

@@ -39,8 +39,13 @@ async def test_a_document_that_could_take_too_much_is_refused_and_nothing_reache
         "code": "QUERY_TOO_COMPLEX",
         "status": 400,
         "worstCase": {"operations": 301, "items": 10_201, "readUnits": 31718.5, "writeUnits": 0},
-        "maximum": {"readUnits": 25_000, "operations": 1500},
-        "heaviest": {"path": "owner.lockers.nodes.accessEvents", "readUnits": 31700, "operations": 300},
+        "maximum": {"readUnits": 25_000, "operations": 1500, "items": 20_000},
+        "heaviest": {
+            "path": "owner.lockers.nodes.accessEvents",
+            "readUnits": 31700,
+            "operations": 300,
+            "expectedItems": 10_100,
+        },
         "requestId": response.headers["x-request-id"],
     }
     for told in ("31718.5 read units", "25000", "owner.lockers.nodes.accessEvents"):
@@ -61,6 +66,8 @@ async def test_plain_json_has_the_refusal_with_status_200(api: Api) -> None:
         ({"max_read_units": 2, "max_operations": 2}, True),
         ({"max_read_units": 1}, False),
         ({"max_operations": 1}, False),
+        ({"max_items": 4}, True),
+        ({"max_items": 3}, False),
     ],
 )
 async def test_the_maximum_is_a_setting_and_may_be_reached(
@@ -82,6 +89,7 @@ async def test_a_plan_is_given_without_running_anything(api: Api, wire: Wire) ->
     assert plan["totals"] == {
         "operations": 2,
         "expectedOperations": 2,
+        "expectedItems": 4,
         "items": 4,
         "readUnits": 1.5,
         "writeUnits": 0,

@@ -65,7 +65,9 @@ VALUES: dict[str, list[str]] = {
     "last": ["3"],
 }
 DOCUMENTS = 480
-UNLIMITED = dict.fromkeys(("max_read_units", "max_operations", "max_tokens", "max_aliases", "max_depth"), 10**9)
+UNLIMITED = dict.fromkeys(
+    ("max_read_units", "max_operations", "max_items", "max_tokens", "max_aliases", "max_depth"), 10**9
+)
 
 
 def made(seed: int) -> str:

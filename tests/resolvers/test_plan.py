@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from resolvers.plan import Plan
 
 SCHEMA = build_schema(DocumentLimits(tokens=10_000, aliases=1000, depth=100, root_fields=1000))
-MAXIMUM = Maximum(25_000, 1500)
+MAXIMUM = Maximum(25_000, 1500, 20_000)
 OWNER = '{ owner(ownerId: "acme") { %s } }'
 ID = to_global_id("Locker", "l1")
 
@@ -359,9 +359,16 @@ def test_the_plan_as_clients_read_it() -> None:
                 ],
             }
         ],
-        "totals": {"operations": 2, "expectedOperations": 2, "items": 2, "readUnits": 1, "writeUnits": 0},
-        "maximum": {"readUnits": 25_000, "operations": 1500},
-        "heaviest": {"path": "mine", "readUnits": 0.5, "operations": 1},
+        "totals": {
+            "operations": 2,
+            "expectedOperations": 2,
+            "expectedItems": 2,
+            "items": 2,
+            "readUnits": 1,
+            "writeUnits": 0,
+        },
+        "maximum": {"readUnits": 25_000, "operations": 1500, "items": 20_000},
+        "heaviest": {"path": "mine", "readUnits": 0.5, "operations": 1, "expectedItems": 1},
         "allowed": True,
     }
 
@@ -371,6 +378,8 @@ def test_a_document_that_reads_nothing_has_an_empty_plan() -> None:
     assert (made["tree"], made["heaviest"], made["allowed"]) == ([], None, True)
 
 
+WINDOW = '(window: {from: "2026-03-01", to: "2026-05-31"}) { date }'
+CALENDARS = f"a: availability{WINDOW} b: calendar{WINDOW}"
 SINGLE = "owner { name } location { name } activeReservation { endAt } latestEvent { action }"
 
 
@@ -381,6 +390,7 @@ SINGLE = "owner { name } location { name } activeReservation { endAt } latestEve
         ("lockers(first: 25) { nodes { reservations(first: 25) { nodes { startAt owner { name } } } } }", True),
         ("lockers(first: 100) { nodes { accessEvents(first: 10) { nodes { action } } } }", True),
         ("lockers(first: 100) { nodes { accessEvents(first: 100) { nodes { action } } } }", False),
+        ("lockers(first: 100) { nodes { location { " + CALENDARS + " } } }", False),
         ("lockers(first: 100) { nodes { owner { lockers(first: 100) { nodes { latestEvent { action } } } } } }", False),
     ],
 )

@@ -58,7 +58,13 @@ async def test_an_explanation_is_asked_for_by_header_or_extension(api: Api) -> N
 
 async def test_the_cost_is_asked_for_by_header_or_extension(api: Api) -> None:
     await api.owner("ada")
-    told = {"cost": {"worstCase": COST, "actual": COST, "maximum": {"readUnits": 25_000, "operations": 1500}}}
+    told = {
+        "cost": {
+            "worstCase": COST,
+            "actual": COST,
+            "maximum": {"readUnits": 25_000, "operations": 1500, "items": 20_000},
+        }
+    }
     assert await extensions(api, {"SmartLocker-Cost": "1"}) == told
     assert await extensions(api, extensions={"cost": True}) == told
     both = await extensions(api, {"SmartLocker-Cost": "1"}, extensions={"explain": True})
@@ -156,7 +162,7 @@ async def test_a_request_that_was_refused_before_it_was_planned_has_a_cost_witho
     headers = {"SmartLocker-Cost": "1", "Accept": accept}
     answer = (await api.client.post("/graphql", json={"query": query}, headers=headers)).json()
     nothing = dict.fromkeys(COST, 0)
-    maximum = {"readUnits": 25_000, "operations": 1500}
+    maximum = {"readUnits": 25_000, "operations": 1500, "items": 20_000}
     assert answer["errors"]
     assert answer["extensions"] == {"cost": {"worstCase": None, "actual": nothing, "maximum": maximum}}
     assert not wire.calls
@@ -286,7 +292,7 @@ async def test_a_request_that_is_not_traced_has_no_middleware_and_the_plain_stor
     for trace in (None, Trace(wants_paths=False), Trace()):
         loaders = open_loaders(backend, trace)
         extension.execution_context.context = Context(
-            backend, loaders, DEVELOPMENT_ADMIN, 25, 100, Admission(Maximum(1, 1)), trace
+            backend, loaders, DEVELOPMENT_ADMIN, 25, 100, Admission(Maximum(1, 1, 1)), trace
         )
         manager = schema._get_middleware_manager([extension])  # noqa: SLF001  # what execute asks for
         assert manager.middlewares == ((note_path,) if trace and trace.wants_paths else ())

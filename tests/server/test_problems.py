@@ -43,7 +43,7 @@ LOCKER = '{ locker(lockerId: "l1") { lockerId status } }'
 RENAME = """mutation {
   renameLocker(input: { lockerId: "l1", alias: "B", expectedVersion: 1 }) { locker { alias } userErrors { code } }
 }"""
-GATE, LIMITS = Gate(["*"], []), RequestLimits(10, 1, Maximum(1, 1), None)
+GATE, LIMITS = Gate(["*"], []), RequestLimits(10, 1, Maximum(1, 1, 1), None)
 SECRET = "s3cret-token"  # noqa: S105  # stands for what must never be shown
 
 

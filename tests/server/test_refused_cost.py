@@ -21,7 +21,7 @@ COST = {"operations": 1, "items": 1, "readUnits": 0.5, "writeUnits": 0}
 NOTHING = {
     "worstCase": None,
     "actual": dict.fromkeys(COST, 0),
-    "maximum": {"readUnits": 25_000, "operations": 1500},
+    "maximum": {"readUnits": 25_000, "operations": 1500, "items": 20_000},
 }
 
 

@@ -32,6 +32,7 @@ export function Tree({ plan: { tree, totals, maximum, heaviest, allowed } }) {
       <div className="plan-meters">
         <Meter name="Read units" value={totals.readUnits} maximum={maximum.readUnits} />
         <Meter name="Operations" value={totals.operations} maximum={maximum.operations} />
+        <Meter name="Items" value={totals.expectedItems} maximum={maximum.items} />
       </div>
       <div className="plan-tree">
         <div className="plan-line plan-columns" aria-hidden="true">
