@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,15 @@ def test_of_all_partitions_only_those_of_addresses_and_codes_hide_what_follows()
     shown = {keys.shown(made.pk) for made in map(_made, builders) if hasattr(made, "pk")}
     assert {partition for partition in shown if "…" in partition} == {"EMAIL#…", "LOCATION_CODE#…"}
     assert keys.shown(keys.owner(OwnerId("EMAIL")).pk) == "OWNER#EMAIL"
+
+
+def test_a_masked_key_shows_its_kind_and_a_mark_unless_that_could_be_guessed_from() -> None:
+    assert keys.masked(keys.locker(LockerId("l1"))) == "LOCKER / META (a16ece53ad8b)"
+    assert keys.masked(keys.locker(LockerId("l2"))) != keys.masked(keys.locker(LockerId("l1")))
+    for key in (keys.email_claim("ada@example.com"), keys.location_code("rome")):
+        masked = keys.masked(key)
+        assert "(" not in masked
+        assert not {"ada", "rome"} & set(re.split(r"\W", masked))
 
 
 def _made(builder: Any) -> Any:
