@@ -8,7 +8,7 @@ from typing import Annotated
 
 import strawberry
 
-from domain.errors import BadInputError
+from domain.errors import BadInputError, ForbiddenError
 from domain.models import Owner as Record
 from domain.models import OwnerId, OwnerKind, OwnerRole
 from domain.principal import Scope, absent, acts_for, may_reach_owner, may_see_locker, may_see_notifications, require
@@ -176,6 +176,10 @@ def reads_profile(wanted: AbstractSet[str]) -> bool:
     return not (wanted & _LISTS and wanted <= _KNOWN_FIELDS)
 
 
+def _refused(_: Record | None) -> Record:
+    raise ForbiddenError
+
+
 @strawberry.type
 class OwnerQueries:
     """Merged into Query."""
@@ -186,14 +190,19 @@ class OwnerQueries:
         info: Info,
         owner_id: Annotated[strawberry.ID, strawberry.argument(description="The owner's id.")],
     ) -> Owner | None:
-        """QC-20; null with NOT_FOUND where there is none. With only lists asked for, the profile is not read."""
+        """QC-20; null with NOT_FOUND where there is none.
+
+        The profile is not read where only lists are asked for, nor for who may not see it: its fields refuse then.
+        """
         plain_id = OwnerId(require_id(owner_id, "ownerId"))
         principal = info.context.principal
+        require(may_reach_owner(principal, plain_id))
         wanted = selected_fields(info)
         if not reads_profile(wanted):
-            require(may_reach_owner(principal, plain_id))
             return Owner.at(plain_id, Lazy())
-        require(acts_for(principal, plain_id, Scope.OWNERS_READ))
+        if not acts_for(principal, plain_id, Scope.OWNERS_READ):
+            require(not wanted <= _KNOWN_FIELDS)  # by its id alone it is asked for to learn whether it is there
+            return Owner.at(plain_id, Lazy(found=_refused))
         found = partial(there, name=f"owner {plain_id}")
         lazy: Lazy[Record] = Lazy(loading=info.context.loaders.owner.load(plain_id), found=found)
         if wanted & _LISTS:

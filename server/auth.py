@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from domain.api_keys import KEY_MARK, id_in, matches, principal_of
 from domain.errors import UnavailableError
 from server.claims import BadTokenError
-from server.incoming import RefusedError
+from server.incoming import RefusedError, refusal_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -131,9 +131,7 @@ class Authenticator:
         except BadTokenError as error:
             raise _unauthenticated(str(error), f'{_CHALLENGE} error="invalid_token"') from None
         except UnavailableError as error:
-            raise RefusedError(
-                error.status, error.message, error.code, {"Retry-After": str(error.retry_after_seconds)}
-            ) from error
+            raise refusal_of(error) from error
 
 
 def _bearer(given: list[str]) -> str:

@@ -13,7 +13,6 @@ from rich.table import Column, Table
 
 from domain.api_keys import ApiKeyRole, CreateApiKey, RevokeApiKey
 from domain.commands import understand
-from domain.errors import SmartLockerError
 from domain.principal import Principal, Role, Scope
 from domain.times import shift
 from loaders.backend import Backend
@@ -30,7 +29,7 @@ from server.development import development_token
 from server.store import connect
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator
 
     from domain.api_keys import ApiKey
     from domain.times import Instant
@@ -74,7 +73,7 @@ def keys_create(
         typer.echo(f"key {created.record.key_id}, shown this once:", err=True)
         typer.echo(created.secret)
 
-    _run(work())
+    asyncio.run(work())
 
 
 @keys_app.command("list")
@@ -95,7 +94,7 @@ def keys_list() -> None:
                     break
         wide_console().print(listing)
 
-    _run(work())
+    asyncio.run(work())
 
 
 @keys_app.command("revoke")
@@ -107,7 +106,7 @@ def keys_revoke(key_id: Annotated[str, typer.Argument(help="The key's id.")]) ->
             revoked = await revoke_api_key(backend, understand(RevokeApiKey, {"key_id": key_id}))
         typer.echo(f"key {revoked.key_id} is revoked since {revoked.revoked_at}")
 
-    _run(work())
+    asyncio.run(work())
 
 
 def token(
@@ -171,10 +170,3 @@ def _duration(text: str) -> timedelta:
         raise CommandError("--expires must be a number of days or hours, such as 90d or 12h")
     count = int(match["count"])
     return timedelta(days=count) if match["unit"] == "d" else timedelta(hours=count)
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    try:
-        asyncio.run(work)
-    except SmartLockerError as error:
-        raise CommandError(error.message) from error

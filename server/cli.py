@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from domain.errors import FaultError, SmartLockerError
 from loaders.demo import DemoShape, load_demo, owner_id
 from loaders.demo_places import LOCATIONS
 from loaders.table.client import open_store
@@ -149,16 +150,18 @@ def permissions_check(
 
 
 def main() -> None:
-    """Runs the command; what its user can mend is said in one line."""
+    """Runs the command; what its user can mend, and what the store refuses, is said in one line."""
     try:
         app()
     except (
         CommandError,
         EmbeddedStoreError,
         ExplainError,
+        FaultError,
         JwksError,
         ManifestError,
         MeasurementError,
+        SmartLockerError,
         TableProblemError,
     ) as error:
         typer.echo(f"smartlocker: {' '.join(str(error).split())}", err=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from resolvers.plan import Maximum
     from server.incoming import Operation
+    from server.limits import RequestBudget
 
 __all__ = ["Explainers", "RequestCost", "check_explain", "extensions_of", "trace_of"]
 
@@ -23,19 +24,24 @@ Explainers: TypeAlias = Literal["everyone", "admins", "nobody"]
 
 @dataclass(slots=True)
 class RequestCost:
-    """What a request takes, for a client that asks: told in every answer, however far the request came."""
+    """What a request takes: of the store for a client that asks, and of its caller's budget where there are such.
+
+    Told in every answer, however far the request came.
+    """
 
     maximum: Maximum
     is_asked: bool
     context: Context | None = None
+    budget: RequestBudget | None = None
 
     def told(self, actual: dict[str, Any] | None) -> dict[str, Any]:
         """Beside what it really took, where that may be known. What was refused early has no plan."""
-        plan = None if self.context is None else self.context.admission.plan
+        told = {} if self.budget is None else self.budget.told
         if not self.is_asked:
-            return {}
+            return told
+        plan = None if self.context is None else self.context.admission.plan
         worst_case = None if plan is None else plan.worst_case
-        return {"cost": {"worstCase": worst_case, "actual": actual, "maximum": self.maximum.json}}
+        return told | {"cost": {"worstCase": worst_case, "actual": actual, "maximum": self.maximum.json}}
 
     @property
     def told_of_refused(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from server.incoming import (
     names_a_document,
     operation_of,
     read_content,
+    refusal_of,
 )
 from server.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.observation import REQUEST_ID
@@ -96,8 +97,7 @@ class GraphQLEndpoint:
         except RefusedError as refusal:
             response = _refusal(refusal, media_type or JSON, request_id, cost)
         except SmartLockerError as problem:
-            told = RefusedError(problem.status, problem.message, problem.code)
-            response = _refusal(told, media_type or JSON, request_id, cost)
+            response = _refusal(refusal_of(problem), media_type or JSON, request_id, cost)
         except ClientDisconnect:
             return
         except Exception:
@@ -118,7 +118,7 @@ class GraphQLEndpoint:
         if media_type is None:
             raise RefusedError(406, f"The answer can be {GRAPHQL} or {JSON}.")
         principal = await self._authenticate(request)
-        budget = self._limits.budget(principal)
+        cost.budget = budget = self._limits.budget(principal)
         await budget.begin()
         content = await read_content(request)
         cost.is_asked = asks_for_cost(request.headers, content)
@@ -140,7 +140,7 @@ class GraphQLEndpoint:
         failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
         if not failed_before:
             answer["data"] = result.data
-        told = extensions_of(operation, context, cost, ran=not failed_before, failed=bool(errors)) | budget.told
+        told = extensions_of(operation, context, cost, ran=not failed_before, failed=bool(errors))
         if told:
             answer["extensions"] = told
         fails = failed_before and media_type == GRAPHQL
@@ -182,7 +182,7 @@ def _wants_page(request: Request) -> bool:
 def _refusal(refusal: RefusedError, media_type: str, request_id: str, cost: RequestCost) -> Response:
     error = request_error(refusal.message, refusal.code, refusal.status, request_id)
     is_told_in_the_answer = isinstance(refusal, RequestError) and media_type == JSON
-    content = _failed(error, cost.told_of_refused | refusal.extensions)
+    content = _failed(error, cost.told_of_refused)
     response = _json(content, _OK if is_told_in_the_answer else refusal.status, media_type)
     response.headers.update(refusal.headers)
     return response

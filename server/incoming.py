@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
+from domain.errors import UnavailableError
 from server.negotiation import JSON, parse_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.requests import Request
+
+    from domain.errors import SmartLockerError
 
 __all__ = [
     "Explain",
@@ -27,6 +30,7 @@ __all__ = [
     "operation_of",
     "parse_json",
     "read_content",
+    "refusal_of",
 ]
 
 _BODY_BYTES = 256 * 1024
@@ -62,18 +66,22 @@ class RefusedError(Exception):
         message: str,
         code: str = "BAD_USER_INPUT",
         headers: dict[str, str] | None = None,
-        extensions: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.code = code
         self.headers = headers or {}
-        self.extensions = extensions or {}
 
 
 class RequestError(RefusedError):
     """The request is well-formed and cannot be run: an error like any other, so plain JSON has it with status 200."""
+
+
+def refusal_of(problem: SmartLockerError) -> RefusedError:
+    """The refusal of the whole request for a problem around it; of one that passes it says when to come again."""
+    headers = {"Retry-After": str(problem.retry_after_seconds)} if isinstance(problem, UnavailableError) else None
+    return RefusedError(problem.status, problem.message, problem.code, headers)
 
 
 def names_a_document(request: Request) -> bool:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from domain.errors import SmartLockerError
-from server.incoming import RefusedError
+from server.incoming import RefusedError, refusal_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -103,7 +103,7 @@ class RequestBudget:
         try:
             state = await self._rates.take(self._caller, units, taken)
         except SmartLockerError as problem:  # the framework would make an error of the document's of it
-            raise RefusedError(problem.status, problem.message, problem.code) from problem
+            raise refusal_of(problem) from problem
         self.told = {
             "rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}
         }
@@ -113,5 +113,4 @@ class RequestBudget:
                 f"The budget is spent: there is enough of it again in {state.retry_seconds} s.",
                 "RATE_LIMITED",
                 {"Retry-After": str(state.retry_seconds)},
-                self.told,
             )

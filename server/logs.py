@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ __all__ = ["formatter", "logging_as"]
 
 # All others may say only what is wrong: debugging, the SDK writes out whole requests.
 _OURS = ("domain", "loaders", "resolvers", "server", "uvicorn")
+_QUOTED = re.compile(r"[(<].*[)>]")
 
 
 @contextmanager
@@ -68,9 +70,9 @@ def _add_request_id(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableM
 
 
 def _shorten_asyncio(_: Any, __: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Of a failure that nobody waited for asyncio writes out all that it has, the values included."""
+    """Of a failure that nobody waited for asyncio writes out all that it has: tasks and arguments, values included."""
     if line["_record"].name == "asyncio":
-        line["event"] = line["event"].partition("\n")[0]
+        line["event"] = _QUOTED.sub("…", line["event"].partition("\n")[0])
     return line
 
 

@@ -34,8 +34,9 @@ another's. A field without a declaration stops the server from starting: nothing
 ## Refusals
 
 - A look-up, an edge or a list that is refused is null by itself, with one error `FORBIDDEN` (status 403) at its
-  path; the rest of the answer stands. A mutation that is refused says so in its `userErrors`, and nothing was
-  written.
+  path; the rest of the answer stands. So is a field of an owner's profile; one that the schema promises not to be
+  null (`name`, `kind`, …) takes the owner with it, by GraphQL's own rule, and the error is at its own path. A
+  mutation that is refused says so in its `userErrors`, and nothing was written.
 - What does not exist and what is somebody else's are refused with the same words: only an admin gets `NOT_FOUND`
   where nothing but the record could have allowed the use. Where the arguments decide (`owner(ownerId:)`), nothing
   is read.
@@ -61,7 +62,9 @@ it has that scope. `node` and `nodes` have the rule of what they find, each entr
 - A reservation is *own* to who made it and to who owns the locker; only who made it may cancel or extend it.
 - A locker is transferred by its owner to an organisation that it belongs to, by a partner between owners that it is
   bound to, and by an admin to anybody.
-- `Query.owner` for the lists alone needs no more than the row says; the profile has rows of its own under `Owner`.
+- `Query.owner` needs no more than its row says; the lists and the profile have rows of their own under `Owner`. For
+  who may not see the profile it is not read: `ownerId`, beside other fields, is what was sent, whether or not there is
+  such an owner, and by its id alone an owner is not looked up.
 - `updateOwner` changes a `role` only for an admin.
 """
 

@@ -62,7 +62,8 @@ class Spans:
         """Begins a request's span, as part of its client's trace where that sent one."""
         span = self._tracer.start_span(
             "GraphQL",
-            self._context.extract(observation.headers),
+            # Its state is left out: no span of ours needs it, and the library warns of a bad one in the client's words.
+            self._context.extract({"traceparent": observation.headers.get("traceparent", "")}),
             SpanKind.SERVER,
             {"http.request.method": observation.method if observation.method in _METHODS else "_OTHER"},
             start_time=observation.started_at,

@@ -152,7 +152,9 @@ def bad_headers() -> list[dict[str, str]]:
     values = {
         "Origin": [f"https://{CANARY}.example", CANARY, f"http://[{CANARY}", "http://%zz" + CANARY],
         "Host": [f"{CANARY}.example", f"{CANARY}:{CANARY}", f"[{CANARY}", f"localhost@{CANARY}"],
-        "traceparent": [CANARY, f"00-{CANARY}-{CANARY}-01", f"{SPAN}-{CANARY}"],
+        "traceparent": [CANARY, f"00-{CANARY}-{CANARY}-01", f"{SPAN}-{CANARY}", f"{SPAN}-{CANARY * 50}"],
+        "tracestate": [f"{CANARY}!!", f"{CANARY}=", f"a={CANARY}=", f"a={CANARY},a={CANARY}", f"a={CANARY}," * 40],
+        "baggage": [f"{CANARY}!!", f"{CANARY}=%zz", f"={CANARY}", f"a={CANARY};{CANARY}", f"a={CANARY}," * 200],
         "SmartLocker-Explain": [CANARY],
         "SmartLocker-Cost": [CANARY],
         "Accept": [CANARY, f"{CANARY}/{CANARY};q={CANARY}"],

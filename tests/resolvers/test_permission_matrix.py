@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest_asyncio
-from graphql import TypeInfo, TypeInfoVisitor, Visitor, get_named_type, is_composite_type, parse, visit
+from graphql import (
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    get_named_type,
+    is_composite_type,
+    is_non_null_type,
+    parse,
+    visit,
+)
 
 from domain.principal import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from resolvers.relay import to_global_id
@@ -154,6 +163,17 @@ def refused_paths(case: Case, walk: list[tuple[tuple[str, ...], str, bool]], act
     return {path for path in refused if not any(path[:length] in refused for length in range(1, len(path)))}
 
 
+def emptied_paths(walk: list[tuple[tuple[str, ...], str, bool]], refused: set[Any]) -> set[Any]:
+    """Where the answer is null: at what is refused, or above it where the schema promises that it is not null."""
+    promised = {path for path, name, has_fields in walk if not has_fields and is_promised(name)}
+    return {path[:-1] if path in promised else path for path in refused}
+
+
+def is_promised(name: str) -> bool:
+    kind, field = name.split(".")
+    return is_non_null_type(SCHEMA.type_map[kind].fields[field].type)  # type: ignore[attr-defined]
+
+
 def values_at(data: Any, path: tuple[str, ...]) -> list[Any]:
     """What stands at a path, once for each entry of the lists on the way."""
     if isinstance(data, list):
@@ -169,8 +189,9 @@ def check_query(
     assert {error["extensions"]["status"] for error in errors} <= {403}, about
     paths = {tuple(part for part in error["path"] if isinstance(part, str)) for error in errors}
     assert paths == refused, (about, errors)
+    emptied = emptied_paths(walk, refused)
     for path, _, has_fields in walk:
-        hidden = any(path[:length] in refused for length in range(1, len(path) + 1))
+        hidden = any(path[:length] in emptied for length in range(1, len(path) + 1))
         if hidden or has_fields:
             assert all(bool(value) is not hidden for value in values_at(answer["data"], path)), (about, path)
 

@@ -33,6 +33,7 @@ EXTEND = mutation("extendReservation", "reservation { endAt }")
 UPDATE_OWNER = mutation("updateOwner", "owner { name role }")
 RECORD_EVENTS = mutation("recordAccessEvents", "accessEvents { eventId }")
 STRANGERS = [owner("bob"), partner(*Scope, of="bob"), device("l1")]
+OF_LOCKERS_ALONE = [owner("bob", "org", "gone"), partner(Scope.LOCKERS_READ, of=("org", "gone"))]
 NESTED = (
     "activeReservation { endAt } latestEvent { action } reservations { nodes { endAt } } accessEvents { nextCursor }"
 )
@@ -169,6 +170,43 @@ async def test_a_member_sees_and_lists_the_lockers_of_its_organisation_and_nothi
     assert answer["data"]["owner"]["lockers"]["nodes"] == [{"lockerId": "l3", "version": 1, **dict.fromkeys(names)}]
     assert sorted(path for path, *_ in described(answer)) == [["owner", "lockers", "nodes", 0, name] for name in names]
     assert wire.operations == {"Query": 1, "GetItem": 1}  # the list and the lockers of it: nothing below was read
+
+
+@pytest.mark.parametrize("principal", OF_LOCKERS_ALONE)
+async def test_a_profile_that_is_hidden_does_not_take_the_lists_with_it(
+    shared: Api, wire: Wire, principal: Principal
+) -> None:
+    for name, lockers in (("org", [{"lockerId": "l3"}]), ("gone", [])):
+        wire.reset()
+        query = f'{{ owner(ownerId: "{name}") {{ ownerId email phone lockers {{ nodes {{ lockerId }} }} }} }}'
+        answer = await shared.by(principal).send(query)
+        shown = {"ownerId": name, "email": None, "phone": None, "lockers": {"nodes": lockers}}
+        assert answer["data"] == {"owner": shown}
+        assert sorted(described(answer)) == [
+            (["owner", "email"], REFUSAL, "FORBIDDEN", 403),
+            (["owner", "phone"], REFUSAL, "FORBIDDEN", 403),
+        ]
+        assert wire.operations == {"Query": 1}
+
+
+@pytest.mark.parametrize("principal", OF_LOCKERS_ALONE)
+@pytest.mark.parametrize(
+    ("selection", "shown", "refused"),
+    [
+        ("ownerId", None, [["owner"]]),
+        ("email", {"email": None}, [["owner", "email"]]),
+        ("name", None, [["owner", "name"]]),
+        ("version lockers { nextCursor }", None, [["owner", "version"]]),
+    ],
+)
+async def test_a_profile_that_is_hidden_is_not_read_and_looks_like_a_missing_one(
+    shared: Api, wire: Wire, principal: Principal, selection: str, shown: Any, refused: list[list[str]]
+) -> None:
+    for name in ("org", "gone"):
+        answer = await shared.by(principal).send(f'{{ owner(ownerId: "{name}") {{ {selection} }} }}')
+        assert answer["data"] == {"owner": shown}
+        assert [path for path, *_ in described(answer)] == refused
+    assert not wire.of("GetItem")
 
 
 async def test_a_partner_without_the_scope_is_refused_below_without_a_read(shared: Api, wire: Wire) -> None:

@@ -15,6 +15,7 @@ from server.claims import principal_from
 from server.cli import main
 from server.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
 from tests.issuer import bearer
+from tests.wire import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.api import Api
+    from tests.wire import Wire
 
     Run = Callable[..., "Result"]
 
@@ -119,6 +121,22 @@ async def test_what_cannot_be_done_is_said_in_one_line(
     on_table: Callable[..., Any], words: tuple[str, ...], message: str
 ) -> None:
     assert await on_table(*words) == Result(1, "", f"smartlocker: {message}\n")
+
+
+@pytest.mark.parametrize("words", [DEVICE, ("keys", "list"), ("keys", "revoke", "nothing")])
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("AccessDeniedException", "AccessDeniedException: AccessDeniedException"),
+        ("ThrottlingException", "The store is busy or down: try again in a moment."),
+    ],
+)
+async def test_what_the_store_refuses_is_said_in_one_line(
+    run: Run, wire: Wire, table: str, words: tuple[str, ...], code: str, message: str
+) -> None:
+    wire.fault = lambda call: None if call.operation == "DescribeTable" else Answer.error(code)
+    refused = await asyncio.to_thread(run, *words, endpoint_url=wire.url, table_name=table)
+    assert refused == Result(1, "", f"smartlocker: {message}\n")
 
 
 def test_keys_work_on_the_embedded_store_too(run: Run) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import logging
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -243,4 +244,16 @@ async def test_a_failure_that_nobody_waits_for_is_logged_without_its_value(capsy
     logged = capsys.readouterr().err
     assert logged.startswith("ERROR:    Future exception was never retrieved")
     assert logged.rstrip().endswith("KeyError")
+    assert CANARY not in logged
+
+
+async def test_a_callback_that_fails_is_logged_without_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    def fall(value: str) -> None:
+        raise KeyError(value)
+
+    with logging_as(Settings()):
+        asyncio.get_running_loop().call_soon(fall, CANARY)
+        await asyncio.sleep(0)
+    logged = capsys.readouterr().err
+    assert re.match(r"ERROR:    Exception in callback .*… at .*test_logs.py:\d+\n", logged)
     assert CANARY not in logged

@@ -15,7 +15,7 @@ from loaders.rates import TableRates
 from server import rates
 from server.rates import ProcessRates
 from server.settings import Settings
-from tests.wire import Answer, Lose
+from tests.wire import Answer, Lose, Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,6 +92,43 @@ async def test_a_request_that_cannot_be_run_is_paid_for_too(open_api: Opener, st
 
 
 @BOTH
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        ("{", {}, 400),
+        ("[]", {}, 400),
+        ("{}", {"Content-Type": "text/plain"}, 415),
+        ('{"query": ""}', {}, 400),
+        ('{"query": "{ __typename }", "operationName": "Unknown"}', {}, 200),
+        ('{"documentId": "unknown"}', {}, 200),
+    ],
+)
+async def test_a_request_that_is_refused_as_a_whole_tells_what_is_left_too(
+    open_api: Opener, store: str, body: str, headers: dict[str, str], status: int
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=5, rate_limit_store=store) as api:
+        sent = {"Content-Type": "application/json"} | headers
+        refused = await api.client.post("/graphql", content=body, headers=sent)
+    assert (refused.status_code, "data" in refused.json()) == (status, False)
+    assert refused.json()["extensions"] == {"rateLimit": {"limit": 5, "remaining": 4, "resetSeconds": 1}}
+
+
+async def test_a_request_that_is_turned_away_given_up_or_fails_tells_what_is_left_too(
+    open_api: Opener, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = '{ owner(ownerId: "ada") { name } }'
+    limits = {"rate_limit_units": 60, "rate_limit_burst": 5, "request_seconds": 0.5, "max_concurrent_requests": 1}
+    wire.fault = lambda _: Wait(2)
+    async with open_api(**limits) as api:
+        given_up, turned_away = await asyncio.gather(ask(api, owner), ask(api, owner))
+        monkeypatch.setattr("server.http.check_explain", lambda *_: 1 / 0)
+        failed = await ask(api, owner)
+    answers = [given_up, turned_away, failed]
+    assert [answer.status_code for answer in answers] == [504, 503, 500]
+    assert [answer.json()["extensions"]["rateLimit"]["remaining"] for answer in answers] == [4, 3, 2]
+
+
+@BOTH
 async def test_health_checks_cost_nothing(open_api: Opener, store: str) -> None:
     async with open_api(rate_limit_units=1, rate_limit_store=store) as api:
         for _ in range(10):
@@ -157,6 +194,8 @@ async def test_a_table_that_does_not_answer_lets_nobody_through(open_api: Opener
         refused = await ask(api, '{ owner(ownerId: "ada") { name } }')
         (error,) = refused.json()["errors"]
         assert (refused.status_code, error["extensions"]["code"]) == (503, "UNAVAILABLE")
+        assert refused.headers["retry-after"] == "1"
+        assert "extensions" not in refused.json()
         assert set(wire.operations) == {"UpdateItem"}
 
 
@@ -218,6 +257,8 @@ async def test_a_table_that_fails_at_any_charge_is_told_by_the_status(
         refused = await ask(api, THREE, accept)
         (error,) = refused.json()["errors"]
         assert (refused.status_code, error["extensions"]["code"]) == (503, "UNAVAILABLE")
+        assert refused.headers["retry-after"] == "1"
+        assert ("extensions" in refused.json()) is (answered > 0)
         assert set(wire.operations) == {"UpdateItem"}
 
 

@@ -158,6 +158,18 @@ async def test_a_clients_trace_is_continued(traced: Traced) -> None:
     assert f"{spans[0].parent.span_id:016x}" == span_id
 
 
+@pytest.mark.parametrize("state", ["vendor=canary", "canary!!", "canary=", "a=canary,a=canary"])
+async def test_the_state_of_a_clients_trace_is_in_no_span_and_no_log(
+    traced: Traced, caplog: pytest.LogCaptureFixture, state: str
+) -> None:
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    request, *_ = await traced.post(OWNER, {"traceparent": trace, "tracestate": state, "baggage": state})
+    assert request.parent
+    assert request.context
+    assert not request.context.trace_state
+    assert "canary" not in caplog.text
+
+
 async def test_what_is_not_sampled_makes_no_spans_and_asks_for_no_capacity(traced: Traced, wire: Wire) -> None:
     spans = await traced.post(OWNER, {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"})
     assert spans == []
