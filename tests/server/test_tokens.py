@@ -350,6 +350,23 @@ async def test_a_new_key_that_signs_at_once_fails_no_request_though_a_stranger_c
     assert key_server.fetches == 3
 
 
+async def test_a_wait_for_a_key_never_takes_the_requests_whole_time(
+    open_api: Open, issuer: dict[str, Any], key_server: KeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jwks, "_REFETCH_SECONDS", 1)
+    async with open_api(**issuer | {"jwks": key_server.url}, request_seconds=1) as api:
+        assert (await ask(api.client, sign())).status_code == 200
+        key_server.seconds = 0.1
+        answers = await asyncio.gather(*(ask(api.client, sign(name=name)) for name in ("second", "third")))
+        assert sorted(answer.status_code for answer in answers) == [401, 503]
+        key_server.seconds = 2
+        await asyncio.sleep(1)
+        slow = await ask(api.client, sign(name="second"))
+    for refused in (slow, *(answer for answer in answers if answer.status_code == 503)):
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert refused.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+
+
 async def test_while_the_issuer_is_down_known_keys_work_and_of_others_nobody_can_tell(
     remote: httpx.AsyncClient, key_server: KeyServer
 ) -> None:
