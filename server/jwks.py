@@ -109,17 +109,23 @@ class JwksFile:
         self._path = path
         self._mark = self._current_mark()
         self._keys = self._read()
+        self._trouble: str | None = None
+
+    def known(self, key_id: str | None) -> PyJWK | None:
+        """See KeySource."""
+        mark = self._current_mark()
+        # What could not be read may be readable now without having changed.
+        if mark != self._mark or self._trouble is not None:
+            self._mark = mark
+            self._read_again()
+        return self._keys.get(key_id)
 
     async def find(self, key_id: str | None) -> PyJWK | None:
         """See KeySource."""
-        mark = self._current_mark()
-        if mark != self._mark:
-            self._mark = mark
-            try:
-                self._keys = self._read()
-            except JwksError as error:
-                logger.warning("%s; the keys stay as they were", error)
-        return self._keys.get(key_id)
+        key = self.known(key_id)
+        if key is None and self._trouble is not None:
+            raise UnknownKeyError("The issuer's keys cannot be read: try again in a moment.", 1)
+        return key
 
     @asynccontextmanager
     async def kept_fresh(self) -> AsyncIterator[None]:
@@ -132,6 +138,15 @@ class JwksFile:
         except OSError:
             return None
         return (status.st_ino, status.st_mtime_ns, status.st_size)
+
+    def _read_again(self) -> None:
+        try:
+            self._keys = self._read()
+            self._trouble = None
+        except JwksError as error:
+            if str(error) != self._trouble:
+                logger.warning("%s; the keys stay as they were", error)
+            self._trouble = str(error)
 
     def _read(self) -> dict[str | None, PyJWK]:
         try:

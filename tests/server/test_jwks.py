@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 import pytest_asyncio
@@ -18,7 +20,6 @@ from tests.issuer import jwk, key_of, served_keys, write_keys
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from tests.issuer import KeyServer
 
@@ -132,6 +133,31 @@ async def test_a_file_is_read_again_when_it_changes_and_stays_as_it_was_when_it_
     write_keys(path, jwk(name="third"))
     assert await keys.find("third") is not None
     assert await keys.find("second") is None
+
+
+async def test_while_a_file_gives_no_keys_nobody_can_tell_of_those_that_are_not_known(tmp_path: Path) -> None:
+    path = write_keys(tmp_path / "keys.json", jwk())
+    keys = JwksFile(path)
+    path.unlink()
+    for _ in range(2):
+        with pytest.raises(UnavailableError, match=r"^The issuer's keys cannot be read: try again in a moment\.$"):
+            await keys.find("second")
+        assert await keys.find("first") is not None
+    write_keys(path, jwk())
+    assert await keys.find("second") is None
+
+
+async def test_a_file_that_could_not_be_read_is_read_again_though_it_did_not_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_keys(tmp_path / "keys.json", jwk())
+    keys = JwksFile(path)
+    write_keys(path, jwk(name="second"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", Mock(side_effect=PermissionError))
+        with pytest.raises(UnavailableError):
+            await keys.find("second")
+    assert await keys.find("second") is not None
 
 
 def test_a_file_that_cannot_be_used_is_refused_at_once(tmp_path: Path) -> None:

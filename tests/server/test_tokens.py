@@ -367,6 +367,16 @@ async def test_a_wait_for_a_key_never_takes_the_requests_whole_time(
         assert refused.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
 
 
+async def test_while_the_key_file_is_damaged_known_keys_work_and_of_others_nobody_can_tell(
+    guarded: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    (tmp_path / "keys.json").write_text("{")
+    unknown = await ask(guarded, sign(name="second"))
+    assert (unknown.status_code, unknown.headers["retry-after"]) == (503, "1")
+    assert unknown.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert (await ask(guarded, sign(name="ES256"))).status_code == 200
+
+
 async def test_while_the_issuer_is_down_known_keys_work_and_of_others_nobody_can_tell(
     remote: httpx.AsyncClient, key_server: KeyServer
 ) -> None:
