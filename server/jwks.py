@@ -54,6 +54,9 @@ class UnknownKeyError(UnavailableError):
 class KeySource(Protocol):
     """Where the keys that verify tokens come from."""
 
+    def known(self, key_id: str | None) -> PyJWK | None:
+        """The key of that id, if it is known already; without an id, the only key that there is."""
+
     async def find(self, key_id: str | None) -> PyJWK | None:
         """The key of that id, asked for where it is not known; None where there is none.
 
@@ -183,6 +186,10 @@ class JwksUrl:
         self._waiting = 0
         self._strange_ids: set[str | None] = set()
         self._is_crowded = asyncio.Event()
+
+    def known(self, key_id: str | None) -> PyJWK | None:
+        """See KeySource."""
+        return self._keys.get(key_id)
 
     async def find(self, key_id: str | None) -> PyJWK | None:
         """See KeySource. None where a set that was fetched since this was asked does not have the key.

@@ -367,6 +367,39 @@ async def test_a_wait_for_a_key_never_takes_the_requests_whole_time(
         assert refused.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"exp": in_seconds(-3600)}, "The token has expired."),
+        ({"nbf": in_seconds(3600)}, "The token is not valid yet."),
+        ({"iat": in_seconds(3600)}, "The token is not valid yet."),
+        ({"iss": "https://other.example.com/"}, "The token is of another issuer."),
+        ({"aud": "https://other.example.com/"}, "The token is for another audience."),
+        ({"exp": None}, "The token has no exp."),
+        ({"iss": None}, "The token has no iss."),
+        ({"aud": None}, "The token has no aud."),
+        ({"sub": None}, "The token has no sub."),
+        ({"sub": 5}, UNTRUSTED),
+        ({"jti": 5}, UNTRUSTED),
+    ],
+)
+async def test_a_token_that_no_key_could_make_good_fetches_none(
+    remote: httpx.AsyncClient, key_server: KeyServer, more: dict[str, Any], message: str
+) -> None:
+    head, content, signature = sign(name="second", **more).split(".")
+    for token in (f"{head}.{content}.{signature}", f"{head}.{content}."):
+        assert await refusal(remote, token) == message
+    assert key_server.fetches == 1
+
+
+async def test_a_token_by_a_key_that_must_be_fetched_is_verified_like_any_other(
+    remote: httpx.AsyncClient, key_server: KeyServer
+) -> None:
+    key_server.content = {"keys": [jwk(), jwk(name="second")]}
+    assert await refusal(remote, sign(headers={"kid": "second"})) == UNTRUSTED
+    assert key_server.fetches == 2
+
+
 async def test_while_the_key_file_is_damaged_known_keys_work_and_of_others_nobody_can_tell(
     guarded: httpx.AsyncClient, tmp_path: Path
 ) -> None:
