@@ -156,7 +156,7 @@ def _issuer(settings: Settings) -> Issuer | None:
     name, audience, place = settings.jwt_issuer, settings.jwt_audience, settings.jwks
     if name is None or audience is None or place is None:
         return None
-    return Issuer(name, audience, source_of(place), settings.jwt_claims)
+    return Issuer(name, audience, source_of(place, settings.request_seconds), settings.jwt_claims)
 
 
 def _rates(

@@ -32,7 +32,11 @@ _SMALLEST_RSA_BITS = 2048
 _TIMEOUT_SECONDS = 5
 _REFETCH_SECONDS = 10
 _REFRESH_SECONDS = 600
-_MOST_WAITING = 100
+_MOST_STRANGE_IDS = 20
+_MOST_WAITING = 1000
+# The rest of a request's time is for what the request asks for.
+_SHARE_FOR_KEYS = 0.9
+_NOT_YET: Final = "The token's key is not known yet"
 
 
 class JwksError(Exception):
@@ -50,16 +54,23 @@ class UnknownKeyError(UnavailableError):
 class KeySource(Protocol):
     """Where the keys that verify tokens come from."""
 
+    def known(self, key_id: str | None) -> PyJWK | None:
+        """The key of that id, if it is known already; without an id, the only key that there is."""
+
     async def find(self, key_id: str | None) -> PyJWK | None:
-        """The key of that id; without an id, the only key that there is."""
+        """The key of that id, asked for where it is not known; None where there is none.
+
+        Raises:
+            UnknownKeyError: where nobody can tell at the moment.
+        """
 
     def kept_fresh(self) -> AbstractAsyncContextManager[None]:
         """Keeps the keys fresh for as long as the block runs."""
 
 
-def source_of(place: str) -> KeySource:
-    """The keys at a URL or in a file."""
-    return JwksUrl(place) if "://" in place else JwksFile(Path(place))
+def source_of(place: str, request_seconds: float) -> KeySource:
+    """The keys at a URL or in a file, for requests that may take so long."""
+    return JwksUrl(place, request_seconds) if "://" in place else JwksFile(Path(place))
 
 
 def parse_keys(content: bytes) -> dict[str | None, PyJWK]:
@@ -101,17 +112,23 @@ class JwksFile:
         self._path = path
         self._mark = self._current_mark()
         self._keys = self._read()
+        self._trouble: str | None = None
+
+    def known(self, key_id: str | None) -> PyJWK | None:
+        """See KeySource."""
+        mark = self._current_mark()
+        # What could not be read may be readable now without having changed.
+        if mark != self._mark or self._trouble is not None:
+            self._mark = mark
+            self._read_again()
+        return self._keys.get(key_id)
 
     async def find(self, key_id: str | None) -> PyJWK | None:
         """See KeySource."""
-        mark = self._current_mark()
-        if mark != self._mark:
-            self._mark = mark
-            try:
-                self._keys = self._read()
-            except JwksError as error:
-                logger.warning("%s; the keys stay as they were", error)
-        return self._keys.get(key_id)
+        key = self.known(key_id)
+        if key is None and self._trouble is not None:
+            raise UnknownKeyError("The issuer's keys cannot be read: try again in a moment.", 1)
+        return key
 
     @asynccontextmanager
     async def kept_fresh(self) -> AsyncIterator[None]:
@@ -124,6 +141,15 @@ class JwksFile:
         except OSError:
             return None
         return (status.st_ino, status.st_mtime_ns, status.st_size)
+
+    def _read_again(self) -> None:
+        try:
+            self._keys = self._read()
+            self._trouble = None
+        except JwksError as error:
+            if str(error) != self._trouble:
+                logger.warning("%s; the keys stay as they were", error)
+            self._trouble = str(error)
 
     def _read(self) -> dict[str | None, PyJWK]:
         try:
@@ -138,32 +164,54 @@ class JwksUrl:
     """Keys at a fixed URL, fetched every ten minutes and, at most once in ten seconds, for an id that is not known.
 
     While the URL does not answer, the keys stay as they were. Whoever asks for an unknown id within the ten seconds
-    waits for their end, since the key may be a new one, unless too many do: most of these ids are then made up.
+    waits for their end, since the key may be a new one, unless its own time ends before, or too many ids are asked for:
+    most of them are then made up.
+
+    Args:
+        url: where the keys are.
+        request_seconds: how long a request that asks for a key may take.
+        timer: measures the seconds.
     """
 
-    def __init__(self, url: str, timer: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, url: str, request_seconds: float, timer: Callable[[], float] = time.monotonic) -> None:
         self._url = url
+        self._patience = request_seconds * _SHARE_FOR_KEYS
         self._timer = timer
         self._keys: dict[str | None, PyJWK] = {}
         self._is_current = False
         self._fetching: asyncio.Task[None] | None = None
+        self._fetch_seconds = 0.0
         self._begun = 0
         self._refetch_at = timer()
         self._waiting = 0
+        self._strange_ids: set[str | None] = set()
         self._is_crowded = asyncio.Event()
+
+    def known(self, key_id: str | None) -> PyJWK | None:
+        """See KeySource."""
+        return self._keys.get(key_id)
 
     async def find(self, key_id: str | None) -> PyJWK | None:
         """See KeySource. None where a set that was fetched since this was asked does not have the key.
 
         Raises:
-            UnknownKeyError: where there is no such set: the URL does not answer, or too many wait for it to be asked.
+            UnknownKeyError: where there is no such set in time: the URL does not answer, or it may not be asked yet.
         """
+        try:
+            async with asyncio.timeout(self._patience):
+                return await self._find(key_id)
+        except TimeoutError:
+            raise self._unknown(_NOT_YET) from None
+
+    async def _find(self, key_id: str | None) -> PyJWK | None:
         begun_before = self._begun
+        until = self._timer() + self._patience
         while key_id not in self._keys:
             if self._fetching is not None:
                 await asyncio.shield(self._fetching)
             elif self._begun == begun_before and self._timer() >= self._refetch_at:
                 self._refetch_at = self._timer() + _REFETCH_SECONDS
+                self._strange_ids.clear()
                 self._is_crowded.clear()
                 self._begin_fetch()
             elif not self._is_current:
@@ -171,13 +219,19 @@ class JwksUrl:
             elif self._begun > begun_before:
                 return None
             else:
-                await self._wait()
+                await self._wait(key_id, until)
         return self._keys[key_id]
 
-    async def _wait(self) -> None:
+    async def _wait(self, key_id: str | None, until: float) -> None:
         """Until the keys may be fetched again."""
-        if self._waiting == _MOST_WAITING:
+        # Who cannot wait counts too: else the last few of a flood would wait, and fetch once more.
+        if len(self._strange_ids) < _MOST_STRANGE_IDS:
+            self._strange_ids.add(key_id)
+        elif key_id not in self._strange_ids:
             self._is_crowded.set()
+        is_too_late = self._refetch_at + self._fetch_seconds > until
+        if is_too_late or self._waiting == _MOST_WAITING:
+            raise self._unknown(_NOT_YET)
         self._waiting += 1
         try:
             async with asyncio.timeout(self._refetch_at - self._timer()):
@@ -186,10 +240,12 @@ class JwksUrl:
             return
         finally:
             self._waiting -= 1
-        raise self._unknown("The token's key is not known yet")
+        raise self._unknown(_NOT_YET)
 
     def _unknown(self, what: str) -> UnknownKeyError:
-        return UnknownKeyError(f"{what}: try again in a moment.", self._refetch_at - self._timer())
+        # A fetch that is under way will tell soon.
+        seconds = self._refetch_at - self._timer() if self._fetching is None else 0
+        return UnknownKeyError(f"{what}: try again in a moment.", seconds)
 
     @asynccontextmanager
     async def kept_fresh(self) -> AsyncIterator[None]:
@@ -220,9 +276,11 @@ class JwksUrl:
         return self._fetching
 
     async def _fetch(self) -> None:
+        begun_at = self._timer()
         try:
             self._keys = parse_keys(await _download(self._url))
             self._is_current = True
+            self._fetch_seconds = self._timer() - begun_at
         except Exception as error:  # noqa: BLE001  # whatever it is, the next fetch must come
             self._is_current = False
             logger.warning("the key set %s cannot be used, the keys stay as they were: %r", self._url, error)

@@ -62,9 +62,8 @@ class Tokens:
         header = _header(token)
         # The algorithm decides which keys are looked at; each kind of key has an allow-list of its own.
         if header.get("alg") in ALGORITHMS and self.issuer is not None:
-            key = await self.issuer.keys.find(header.get("kid"))
-            if key is None:
-                raise BadTokenError("The token is signed with a key that is not known.")
+            key_id = header.get("kid")
+            key = self.issuer.keys.known(key_id) or await _asked_for(self.issuer, key_id, token)
             claims = _verified(token, key, ALGORITHMS, self.issuer.name, self.issuer.audience)
             return principal_from(claims, self.issuer.claims)
         if header.get("alg") == DEVELOPMENT_ALGORITHM and self.development_secret is not None:
@@ -74,6 +73,15 @@ class Tokens:
             claims = _verified(token, secret, (DEVELOPMENT_ALGORITHM,), DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE)
             return principal_from(claims, {})
         raise BadTokenError(_MESSAGES[exceptions.InvalidAlgorithmError])
+
+
+async def _asked_for(issuer: Issuer, key_id: str | None, token: str) -> jwt.PyJWK:
+    # A token that would be refused in any case is not worth asking for its key.
+    _check_claims(token, issuer)
+    key = await issuer.keys.find(key_id)
+    if key is None:
+        raise BadTokenError("The token is signed with a key that is not known.")
+    return key
 
 
 def _header(token: str) -> dict[str, Any]:
@@ -96,7 +104,35 @@ def _verified(
             leeway=_LEEWAY_SECONDS,
             options={"require": _REQUIRED},
         )
-    except exceptions.MissingRequiredClaimError as error:
-        raise BadTokenError(f"The token has no {error.claim}.") from None
     except exceptions.InvalidTokenError as error:
-        raise BadTokenError(_MESSAGES.get(type(error), _UNTRUSTED)) from None
+        raise _refusal(error) from None
+
+
+def _check_claims(token: str, issuer: Issuer) -> None:
+    """Refuses what no signature could make good; gives nothing back, since nothing of it is verified."""
+    try:
+        jwt.decode(
+            token,
+            issuer=issuer.name,
+            audience=issuer.audience,
+            leeway=_LEEWAY_SECONDS,
+            options={
+                "verify_signature": False,
+                "verify_exp": True,
+                "verify_nbf": True,
+                "verify_iat": True,
+                "verify_iss": True,
+                "verify_aud": True,
+                "verify_sub": True,
+                "verify_jti": True,
+                "require": _REQUIRED,
+            },
+        )
+    except exceptions.InvalidTokenError as error:
+        raise _refusal(error) from None
+
+
+def _refusal(error: exceptions.InvalidTokenError) -> BadTokenError:
+    if isinstance(error, exceptions.MissingRequiredClaimError):
+        return BadTokenError(f"The token has no {error.claim}.")
+    return BadTokenError(_MESSAGES.get(type(error), _UNTRUSTED))

@@ -359,6 +359,27 @@ async def test_what_is_remembered_of_keys_is_bounded_in_time_and_number(clock: C
     assert asked.count("9999") == 1
 
 
+async def test_a_client_that_goes_away_does_not_end_the_read_for_the_others(backend: Backend, clock: Clock) -> None:
+    record, secret = await partner_key(backend)
+    asked: list[str] = []
+    go_on = asyncio.Event()
+
+    async def read(key_id: ApiKeyId) -> ApiKey | None:
+        asked.append(key_id)
+        await go_on.wait()
+        return record
+
+    ring = KeyRing(read, clock)
+    hasty, patient = (asyncio.create_task(ring.principal(secret)) for _ in range(2))
+    await asyncio.sleep(0.01)
+    hasty.cancel()
+    await asyncio.wait([hasty])
+    assert not patient.done()
+    go_on.set()
+    assert (await patient).role is Role.PARTNER
+    assert asked == [record.key_id]
+
+
 async def test_many_made_up_keys_at_once_are_a_few_reads_and_good_ones_are_taken_meanwhile(
     guarded: httpx.AsyncClient, backend: Backend, wire: Wire
 ) -> None:

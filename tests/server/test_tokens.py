@@ -350,6 +350,66 @@ async def test_a_new_key_that_signs_at_once_fails_no_request_though_a_stranger_c
     assert key_server.fetches == 3
 
 
+async def test_a_wait_for_a_key_never_takes_the_requests_whole_time(
+    open_api: Open, issuer: dict[str, Any], key_server: KeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jwks, "_REFETCH_SECONDS", 1)
+    async with open_api(**issuer | {"jwks": key_server.url}, request_seconds=1) as api:
+        assert (await ask(api.client, sign())).status_code == 200
+        key_server.seconds = 0.1
+        answers = await asyncio.gather(*(ask(api.client, sign(name=name)) for name in ("second", "third")))
+        assert sorted(answer.status_code for answer in answers) == [401, 503]
+        key_server.seconds = 2
+        await asyncio.sleep(1)
+        slow = await ask(api.client, sign(name="second"))
+    for refused in (slow, *(answer for answer in answers if answer.status_code == 503)):
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert refused.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"exp": in_seconds(-3600)}, "The token has expired."),
+        ({"nbf": in_seconds(3600)}, "The token is not valid yet."),
+        ({"iat": in_seconds(3600)}, "The token is not valid yet."),
+        ({"iss": "https://other.example.com/"}, "The token is of another issuer."),
+        ({"aud": "https://other.example.com/"}, "The token is for another audience."),
+        ({"exp": None}, "The token has no exp."),
+        ({"iss": None}, "The token has no iss."),
+        ({"aud": None}, "The token has no aud."),
+        ({"sub": None}, "The token has no sub."),
+        ({"sub": 5}, UNTRUSTED),
+        ({"jti": 5}, UNTRUSTED),
+    ],
+)
+async def test_a_token_that_no_key_could_make_good_fetches_none(
+    remote: httpx.AsyncClient, key_server: KeyServer, more: dict[str, Any], message: str
+) -> None:
+    head, content, signature = sign(name="second", **more).split(".")
+    for token in (f"{head}.{content}.{signature}", f"{head}.{content}."):
+        assert await refusal(remote, token) == message
+    assert key_server.fetches == 1
+
+
+async def test_a_token_by_a_key_that_must_be_fetched_is_verified_like_any_other(
+    remote: httpx.AsyncClient, key_server: KeyServer
+) -> None:
+    key_server.content = {"keys": [jwk(), jwk(name="second")]}
+    assert await refusal(remote, sign(headers={"kid": "second"})) == UNTRUSTED
+    assert key_server.fetches == 2
+
+
+async def test_while_the_key_file_is_damaged_known_keys_work_and_of_others_nobody_can_tell(
+    guarded: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    (tmp_path / "keys.json").write_text("{")
+    unknown = await ask(guarded, sign(name="second"))
+    assert (unknown.status_code, unknown.headers["retry-after"]) == (503, "1")
+    assert unknown.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert (await ask(guarded, sign(name="ES256"))).status_code == 200
+
+
 async def test_while_the_issuer_is_down_known_keys_work_and_of_others_nobody_can_tell(
     remote: httpx.AsyncClient, key_server: KeyServer
 ) -> None:
