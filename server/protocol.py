@@ -33,12 +33,16 @@ class DeadlineProtocol(H11Protocol):
         self._sending: asyncio.TimerHandle | None = None
         self._reading: asyncio.TimerHandle | None = None
         self._phase: object = None
+        self._is_resting = False
         self._is_refused = False
+        # Writing pauses as soon as something is left, and resumes when nothing is: so we know how long a client reads.
+        transport.set_write_buffer_limits(0)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
         """Takes a header in small pieces, the rest as it comes."""
-        if self.timeout_keep_alive_task is not None:
+        if self._is_resting:
+            self._is_resting = False
             self._phase = None  # after a pause, the next header has its whole time
         while data and not self._is_refused and not self.transport.is_closing():
             size = _PIECE_BYTES if self.conn.their_state is h11.IDLE else len(data)
@@ -49,19 +53,20 @@ class DeadlineProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         """Waits for the client to read it, and for a next request."""
         super().on_response_complete()
-        if self.transport.get_write_buffer_size():
-            self._wait_for_reader()
+        self._unset_keepalive_if_required()  # uvicorn's would begin before the answer is read
         self._watch()
+        self._is_resting = self.conn.their_state is h11.IDLE
 
     def pause_writing(self) -> None:
         """The client does not read as fast as we write."""
         super().pause_writing()
-        self._wait_for_reader()
+        self._reading = self.loop.call_later(_READING_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """It has read on."""
+        """It has made room for all of it."""
         super().resume_writing()
         self._forget_reader()
+        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Waits for nothing any more."""
@@ -88,6 +93,8 @@ class DeadlineProtocol(H11Protocol):
     def _watch(self) -> None:
         """Begins a new wait whenever the client has come to another part of its request."""
         phase = self.conn.their_state
+        if phase is h11.IDLE and self.flow.write_paused:
+            phase = h11.DONE  # it reads the last answer still, and has a deadline for that
         if phase is self._phase or self._is_refused:
             return
         self._phase = phase
@@ -95,15 +102,6 @@ class DeadlineProtocol(H11Protocol):
         seconds = {h11.IDLE: _HEADER_SECONDS, h11.SEND_BODY: _BODY_SECONDS}.get(phase)
         if seconds is not None:
             self._sending = self.loop.call_later(seconds, self.transport.abort)
-
-    def _wait_for_reader(self) -> None:
-        if self._reading is None:
-            self._reading = self.loop.call_later(_READING_SECONDS, self._give_up_on_reader)
-
-    def _give_up_on_reader(self) -> None:
-        self._reading = None
-        if self.transport.get_write_buffer_size():
-            self.transport.abort()
 
     def _forget_sender(self) -> None:
         if self._sending is not None:
