@@ -131,7 +131,7 @@ def create_app(
         ),
         shows_graphiql=settings.shows_graphiql,
     )
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/graphql", telemetry.around(endpoint)),
             *telemetry.routes(),
@@ -142,6 +142,8 @@ def create_app(
         middleware=[Middleware(SafeHeaders, readiness), *_cors(settings)],
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False  # it would redirect to whatever host the client names
+    return app
 
 
 def _pages(settings: Settings) -> list[Route]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from server.protocol import HEADER_BYTES, DeadlineProtocol
+from server.protocol import DeadlineProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,6 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 app,
                 http=DeadlineProtocol,
-                h11_max_incomplete_event_size=HEADER_BYTES,
                 log_config=None,
                 log_level=settings.log_level,
                 lifespan="on",

@@ -1,4 +1,4 @@
-"""Clients that send or read slowly, or send too much of a header: real connections to a real server."""
+"""Clients that send or read slowly, too large a header, or what is no request: real connections to a real server."""
 
 from __future__ import annotations
 
@@ -170,3 +170,15 @@ async def test_what_is_no_http_is_refused_as_such(server: Server) -> None:
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert b"x-content-type-options: nosniff\r\n" in answer.lower()
     writer.close()
+
+
+async def test_a_broken_body_is_refused_as_such_and_is_no_failure_of_the_servers(server: Server) -> None:
+    reader, writer = await connect(server)
+    # given one that the application would refuse too, for another reason
+    writer.write(CHUNKED.replace(b"application/json", b"text/plain") + b"1\r\nx\r\nZZZ\r\n")
+    answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    writer.close()
+    async with httpx.AsyncClient() as client:  # by then the log has what it gets
+        assert (await client.get(server.url.replace("/graphql", "/health"))).text == "ok"
+    assert "ERROR" not in server.stderr

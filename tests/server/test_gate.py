@@ -63,6 +63,13 @@ async def test_the_names_can_be_set_and_the_address_that_is_listened_on_is_one(o
         assert (await create(api, Host="whatever")).status_code == 200
 
 
+async def test_a_path_with_one_slash_more_is_none_and_tells_nothing(api: Api) -> None:
+    for host in ("evil.example", "localhost", "["):
+        response = await api.client.post("/graphql/", json=OWNER, headers={"Host": host})
+        assert response.status_code == 404
+        assert "location" not in response.headers
+
+
 async def test_probes_may_come_by_any_name(api: Api) -> None:
     for path in ("/health", "/ready"):
         assert (await api.client.get(path, headers={"Host": "10.1.2.3:8000"})).status_code == 200
