@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, SelectionSetNode
 
-__all__ = ["DEFAULT_LIMITS", "DocumentLimits", "parse_within"]
+__all__ = ["DEFAULT_LIMITS", "MOST_ERRORS", "DocumentLimits", "parse_within"]
+
+# Finding each of very many takes longer than any client reads.
+MOST_ERRORS = 10
 
 # Reading a text takes time for every character, whatever it holds.
 _CHARACTERS = 32 * 1024
