@@ -16,6 +16,8 @@ from zoneinfo import available_timezones
 from domain.errors import BadInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from domain.models import Json
 
 __all__ = [
@@ -49,6 +51,7 @@ _METADATA_DEPTH = 5
 _KEY_LONGEST = 255
 _NUMBER_DIGITS = 38
 _NUMBER_EXPONENTS = range(-130, 126)
+_SMALL = 10**_NUMBER_DIGITS  # no integer below it has too many digits
 
 
 def check_id(value: str) -> str:
@@ -139,12 +142,13 @@ def check_metadata(value: Any) -> dict[str, Json]:
     """A JSON object within the limits, its numbers exact."""
     if not isinstance(value, dict):
         raise ValueError("must be a JSON object")  # noqa: TRY004  # a client's mistake like any other
+    # Its size first: what is too large is not looked at value by value.
+    size = _count_bytes(value)
+    if size > _METADATA_BYTES:
+        raise ValueError(f"must be {_METADATA_BYTES // 1024} KB at most, it has {size} bytes")
     keys = _check_level(value, depth=1)
     if keys > _METADATA_KEYS:
         raise ValueError(f"must have {_METADATA_KEYS} keys at most, in all its levels together")
-    size = len(json.dumps(value, default=str, ensure_ascii=False, separators=(",", ":")).encode())
-    if size > _METADATA_BYTES:
-        raise ValueError(f"must be {_METADATA_BYTES // 1024} KB at most, it has {size} bytes")
     return value
 
 
@@ -154,34 +158,60 @@ def _time_zones() -> frozenset[str]:
     return frozenset(available_timezones()) - {"localtime", "Factory"}
 
 
-def _check_level(value: Any, depth: int) -> int:
+def _count_bytes(value: dict[str, Any]) -> int:
+    try:
+        text = json.dumps(value, default=str, ensure_ascii=False, separators=(",", ":"))
+    except RecursionError:
+        raise _too_deep() from None
+    return len(text.encode(errors="surrogatepass"))
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"must not be nested deeper than {_METADATA_DEPTH} levels")
+
+
+def _check_level(value: dict[str, Any] | list[Any], depth: int) -> int:
     """Counts the keys below a value; refuses what cannot be stored exactly."""
-    match value:
-        case dict() | list() if depth > _METADATA_DEPTH:
-            raise ValueError(f"must not be nested deeper than {_METADATA_DEPTH} levels")
-        case dict():
-            for key in value:
-                if not 1 <= len(_encodable(key)) <= _KEY_LONGEST:
-                    raise ValueError(f"must have keys of 1 to {_KEY_LONGEST} characters")
-            return len(value) + sum(_check_level(child, depth + 1) for child in value.values())
-        case list():
-            return sum(_check_level(child, depth + 1) for child in value)
-        case str():
-            _encodable(value)
-        case int() | Decimal():
-            _check_number(Decimal(value))
-        case None:
-            pass
-        case _:
-            raise ValueError(f"must be JSON, which has no {type(value).__name__}")
-    return 0
+    if depth > _METADATA_DEPTH:
+        raise _too_deep()
+    keys = 0
+    children: Iterable[Any] = value
+    if isinstance(value, dict):
+        _check_keys(value)
+        keys, children = len(value), value.values()
+    for child in children:
+        match child:
+            case str():
+                _encodable(child)
+            case int() if -_SMALL < child < _SMALL:
+                pass
+            case int() | Decimal():
+                _check_number(Decimal(child))
+            case dict() | list():
+                keys += _check_level(child, depth + 1)
+            case None:
+                pass
+            case _:
+                raise ValueError(f"must be JSON, which has no {type(child).__name__}")
+    return keys
+
+
+def _check_keys(value: dict[str, Any]) -> None:
+    for key in value:
+        if not 1 <= len(_encodable(key)) <= _KEY_LONGEST:
+            raise ValueError(f"must have keys of 1 to {_KEY_LONGEST} characters")
 
 
 def _check_number(number: Decimal) -> None:
     # Counted on the digits themselves: arithmetic, normalize() included, rounds to the context's precision first.
-    digits = "".join(map(str, number.as_tuple().digits)).strip("0")
-    if not number.is_finite() or len(digits) > _NUMBER_DIGITS or number.adjusted() not in _NUMBER_EXPONENTS:
+    # They take long to get, so not those of a number that is short to write.
+    is_long = len(str(number)) > _NUMBER_DIGITS and _count_digits(number) > _NUMBER_DIGITS
+    if is_long or not number.is_finite() or number.adjusted() not in _NUMBER_EXPONENTS:
         raise ValueError(f"must have numbers of {_NUMBER_DIGITS} digits at most")
+
+
+def _count_digits(number: Decimal) -> int:
+    return len("".join(map(str, number.as_tuple().digits)).strip("0"))
 
 
 def _encodable(text: str) -> str:

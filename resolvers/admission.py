@@ -9,7 +9,6 @@ from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionResult
 
 from resolvers.planner import PageSizes
-from resolvers.selection import check_variables
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -45,8 +44,9 @@ class PlanFirst(SchemaExtension):
             sizes = PageSizes(context.page_size, context.page_size_max)
             context.admission.plan = plan = schema.plan(document, name, variables, sizes)
             if context.admission.only_plan:
-                check_variables(schema._schema, document, name, variables)  # noqa: SLF001  # it has no other name
-                execution.result = ExecutionResult(data=None, errors=None)
+                # What running would refuse is told as it would tell it.
+                errors = schema.variable_errors(document, name, variables)
+                execution.result = ExecutionResult(data=None, errors=errors or None)
             else:
                 plan.check(context.admission.maximum)
                 if context.admission.charge is not None:

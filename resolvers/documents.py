@@ -10,7 +10,7 @@ from strawberry.extensions import SchemaExtension
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from resolvers.limits import parse_within
+from resolvers.limits import MOST_ERRORS, parse_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Checked", "ValidDocuments", "find_errors"]
 
-_MOST_ERRORS = 10
 _MOST_KEPT = 256
 _RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
 def find_errors(schema: GraphQLSchema, document: DocumentNode, *, is_guarded: bool) -> list[GraphQLError]:
-    """Few of a document's errors: finding each of very many takes longer than any client reads."""
-    return validate(schema, document, _RULES, max_errors=_MOST_ERRORS, hide_suggestions=is_guarded)
+    """The first of a document's errors."""
+    return validate(schema, document, _RULES, max_errors=MOST_ERRORS, hide_suggestions=is_guarded)
 
 
 class ValidDocuments:

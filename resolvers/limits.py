@@ -11,6 +11,7 @@ from graphql import (
     GraphQLSyntaxError,
     InlineFragmentNode,
     OperationDefinitionNode,
+    TokenKind,
     parse,
 )
 
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, SelectionSetNode
 
-__all__ = ["DEFAULT_LIMITS", "DocumentLimits", "parse_within"]
+__all__ = ["DEFAULT_LIMITS", "MOST_ERRORS", "DocumentLimits", "parse_within"]
+
+# Finding each of very many takes longer than any client reads.
+MOST_ERRORS = 10
 
 # Reading a text takes time for every character, whatever it holds.
 _CHARACTERS = 32 * 1024
+# Python reads no integer of more than 4,300 digits, and no number that is kept here takes half of this to write.
+_NUMBER_CHARACTERS = 400
 # How graphql-core ends what it says when a text has more than it was allowed.
 _ABORTED = " Parsing aborted."
+_NUMBERS = frozenset({TokenKind.INT, TokenKind.FLOAT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,21 @@ def parse_within(text: str, limits: DocumentLimits) -> DocumentNode:
         if not error.message.endswith(_ABORTED):
             raise
         raise TooComplexError(error.message.removeprefix("Syntax Error: ").removesuffix(_ABORTED)) from error
+    refuse_above(_NUMBER_CHARACTERS, _longest_number(document), "characters in one number")
     refuse_above(limits.aliases, sum(_count_aliases(part) for part in _selections(document)), "aliases")
     refuse_above(limits.directives, _count_directives(document), "directives")
     check_expansion(document, limits.depth, limits.root_fields)
     return document
+
+
+def _longest_number(document: DocumentNode) -> int:
+    longest = 0
+    token = document.loc.start_token if document.loc else None
+    while token:
+        if token.kind in _NUMBERS:
+            longest = max(longest, token.end - token.start)
+        token = token.next
+    return longest
 
 
 def _selections(document: DocumentNode) -> Iterator[SelectionSetNode]:

@@ -86,7 +86,7 @@ def _parse_number_literal(node: ValueNode, _variables: dict[str, Any] | None = N
 def _exact_number(node: IntValueNode | FloatValueNode) -> int | Decimal:
     try:
         return int(node.value) if isinstance(node, IntValueNode) else Decimal(node.value)
-    except (ValueError, ArithmeticError):
+    except ArithmeticError:
         raise GraphQLError("JSON has a number beyond all measure here.", node) from None
 
 

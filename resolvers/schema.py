@@ -20,7 +20,7 @@ from resolvers.documents import Checked, ValidDocuments, find_errors
 from resolvers.errors import ERROR_TYPES
 from resolvers.events import AccessEventMutations
 from resolvers.fieldkinds import FieldKinds
-from resolvers.limits import DEFAULT_LIMITS, DocumentLimits, parse_within
+from resolvers.limits import DEFAULT_LIMITS, MOST_ERRORS, DocumentLimits, parse_within
 from resolvers.locations import LocationMutations, LocationQueries
 from resolvers.locker_mutations import LockerMutations
 from resolvers.lockers import LockerQueries
@@ -32,7 +32,7 @@ from resolvers.permissions import guard_schema
 from resolvers.planner import plan_of
 from resolvers.reservations import ReservationMutations, ReservationQueries
 from resolvers.scalars import schema_config
-from resolvers.selection import check_variables
+from resolvers.selection import find_variable_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -111,10 +111,16 @@ class SmartLockerSchema(strawberry.Schema):
         """
         document = parse_within(text, self.limits)
         errors = find_errors(self._schema, document, is_guarded=self.is_guarded)
+        errors = errors or self.variable_errors(document, operation_name, variables)
         if errors:
             raise errors[0]
-        check_variables(self._schema, document, operation_name, variables)
         return document
+
+    def variable_errors(
+        self, document: DocumentNode, operation_name: str | None, variables: dict[str, Any]
+    ) -> list[GraphQLError]:
+        """What is wrong with the variables of a valid document's operation."""
+        return find_variable_errors(self._schema, document, operation_name, variables, is_guarded=self.is_guarded)
 
     def plan(
         self, document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any], sizes: PageSizes
@@ -137,8 +143,9 @@ class SmartLockerSchema(strawberry.Schema):
         return MiddlewareManager(*manager.middlewares, note_path)
 
     def _get_custom_context_kwargs(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Values that do not fit are told without the names of those that would."""
-        return super()._get_custom_context_kwargs(*args, **kwargs) | {"hide_suggestions": self.is_guarded}
+        """Values that do not fit are told without the names of those that would, and not all of very many."""
+        own = {"hide_suggestions": self.is_guarded, "max_coercion_errors": MOST_ERRORS}
+        return super()._get_custom_context_kwargs(*args, **kwargs) | own
 
 
 def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, is_guarded: bool = False) -> SmartLockerSchema:

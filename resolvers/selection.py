@@ -17,13 +17,14 @@ from graphql import (
 
 from domain.errors import TooComplexError
 from resolvers.context import is_included
+from resolvers.limits import MOST_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from graphql import DocumentNode, GraphQLSchema, SelectionNode, SelectionSetNode
 
-__all__ = ["Fields", "Selections", "check_variables", "operation_of"]
+__all__ = ["Fields", "Selections", "find_variable_errors", "operation_of"]
 
 Fields = dict[str, list[FieldNode]]
 
@@ -112,17 +113,23 @@ def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitio
     return None
 
 
-def check_variables(
-    schema: GraphQLSchema, document: DocumentNode, operation_name: str | None, variables: dict[str, Any]
-) -> None:
-    """Raises a GraphQLError where there is no such operation or the variables do not fit it."""
+def find_variable_errors(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    operation_name: str | None,
+    variables: dict[str, Any],
+    *,
+    is_guarded: bool,
+) -> list[GraphQLError]:
+    """The first of what is wrong with the variables of an operation, or that there is no such operation."""
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     operation = operation_of(document, operation_name)
     if operation is None or (operation_name is None and len(operations) > 1):
-        raise GraphQLError("The document has no operation of that name, or no name was given.")
-    found = get_variable_values(schema, operation.variable_definitions or (), variables)
-    if isinstance(found, list):
-        raise found[0]
+        return [GraphQLError("The document has no operation of that name, or no name was given.")]
+    found = get_variable_values(
+        schema, operation.variable_definitions or (), variables, MOST_ERRORS, hide_suggestions=is_guarded
+    )
+    return found if isinstance(found, list) else []
 
 
 def _with_defaults(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -36,6 +37,14 @@ __all__ = [
 _BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1
 _JSON_DEPTH = 32
+# Each value takes time wherever it is looked at. The most that one field needs is an event's metadata: 16 KB can hold
+# 8,189 of them.
+_JSON_VALUES = 10_000
+# An object takes far more than its values do. No more events than 25 are taken at once, and in metadata, which has 50
+# keys in all, no more objects than that hold anything.
+_JSON_OBJECTS = 50
+# It takes whatever follows a quote, so that it never goes back: what is no JSON must not take long either.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?', re.DOTALL)
 _COST = "SmartLocker-Cost"
 
 
@@ -133,13 +142,17 @@ async def _from_body(request: Request) -> Any:
         body += chunk
         if len(body) > _BODY_BYTES:
             raise RefusedError(413, f"The body may have {_BODY_BYTES // 1024} KB at most.")
+    if body.lstrip().startswith(b"["):
+        raise RefusedError(400, "Batching is off: send one request at a time, as a JSON object.")
     return parse_json(bytes(body))
 
 
 def parse_json(text: bytes) -> Any:
     """Strict JSON whose numbers stay exact: one parser knows the rules, the other keeps the digits."""
+    if _count_values(text) > _JSON_VALUES:
+        raise RefusedError(400, f"The request's JSON may have {_JSON_VALUES:,} values at most.")
     try:
-        _check_depth(orjson.loads(text))
+        _check_shape(orjson.loads(text))
         return json.loads(text, parse_float=Decimal)
     except (ValueError, ArithmeticError) as error:
         if str(error).startswith("depth limit exceeded"):  # orjson's own, far above ours
@@ -147,18 +160,30 @@ def parse_json(text: bytes) -> Any:
         raise RefusedError(400, "The request is not valid JSON.") from error
 
 
-def _check_depth(content: Any) -> None:
+def _count_values(text: bytes) -> int:
+    """Every value follows a comma or is the first of a list or an object; an empty one counts as if it had a value.
+
+    To parse very many takes long, so they are counted on the text.
+    """
+    bare = _STRING.sub(b"", text)
+    return sum(map(bare.count, (b",", b"[", b"{")))
+
+
+def _check_shape(content: Any) -> None:
     """Level by level, which takes no stack; nothing here needs more than a few of them."""
-    level = [content]
-    for _ in range(_JSON_DEPTH):
-        level = [
-            child
-            for node in level
-            for child in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
-            if isinstance(child, dict | list)
-        ]
-        if not level:
+    level = [[content]]
+    for _ in range(_JSON_DEPTH + 1):
+        below: list[Any] = []
+        for node in level:
+            children = list(node.values()) if isinstance(node, dict) else node
+            objects = [child for child in children if isinstance(child, dict)]
+            if isinstance(node, list) and len(objects) > _JSON_OBJECTS:
+                raise RefusedError(400, f"A list of the request's JSON may have {_JSON_OBJECTS} objects at most.")
+            below += objects
+            below += [child for child in children if isinstance(child, list)]
+        if not below:
             return
+        level = below
     raise _too_deep()
 
 
@@ -168,8 +193,6 @@ def _too_deep() -> RefusedError:
 
 def operation_of(content: Any, headers: Mapping[str, str]) -> Operation:
     """What a request's content asks for."""
-    if isinstance(content, list):
-        raise RefusedError(400, "Batching is off: send one request at a time, as a JSON object.")
     if not isinstance(content, dict):
         raise RefusedError(400, "The request must be a JSON object.")
     query, document_id, name = (_text(content, key) for key in ("query", "documentId", "operationName"))

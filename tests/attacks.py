@@ -10,16 +10,19 @@ from graphql import get_introspection_query
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["attacks", "large_documents"]
+__all__ = ["attacks", "large_documents", "wide_requests"]
 
 OWNER = 'owner(ownerId: "a")'
+NODES = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }"
+EVENT = {"lockerId": "a", "action": "OPEN", "actorId": "a", "result": "SUCCESS"}
 HUGE = 200_000
+WIDE = 60_000
 
 
 def attacks() -> dict[str, bytes]:
     """Every attack: what safety asks for by name, and what else comes to mind."""
     documents = {name: _body(text) for name, text in [*_known(), *_large(), *_intricate(), *_odd()]}
-    return documents | dict(_bodies())
+    return documents | dict(_bodies()) | dict(_wide())
 
 
 def large_documents() -> dict[str, bytes]:
@@ -31,6 +34,31 @@ def large_documents() -> dict[str, bytes]:
         "44 inline fragments": _body(f"{{ {OWNER} {{ " + "... on Owner { id name } " * 44 + "} }"),
         "introspection of one type": _body('{ __type(name: "Owner") { fields { name args { name } type { name } } } }'),
     }
+
+
+def wide_requests() -> dict[str, bytes]:
+    """What has as many values as a request may, so that only what takes them can say that they are too many."""
+    count = 9900
+    key = {"name": "a", "role": "PARTNER", "scopes": [], "ownerIds": ["a"] * count}
+    return {
+        "ids": _body(NODES, variables={"ids": [1] * count}),
+        "metadata ten times": _events(10, {"a": [1] * count}),
+        "metadata that ends badly ten times": _events(10, {"a": [*[1.5] * 2700, 1e200]}),
+        "metadata that is a list ten times": _events(10, [1] * count),
+        "owners of a key ten times": _body(
+            _repeated("createApiKey", "CreateApiKeyInput", 10), variables={"input": key}
+        ),
+    }
+
+
+def _repeated(field: str, kind: str, count: int) -> str:
+    fields = " ".join(f"a{number}: {field}(input: $input) {{ userErrors {{ code }} }}" for number in range(count))
+    return f"mutation ($input: {kind}!) {{ {fields} }}"
+
+
+def _events(count: int, metadata: Any) -> bytes:
+    document = _repeated("recordAccessEvent", "RecordAccessEventInput", count)
+    return _body(document, variables={"input": EVENT | {"metadata": metadata}})
 
 
 def _spreads(count: int, first: int = 0) -> str:
@@ -67,6 +95,10 @@ def _large() -> Iterator[tuple[str, str]]:
     yield "1,000 operations", " ".join(f"query q{number} {{ __typename }}" for number in range(1000))
     yield "100 operations and no name", " ".join(f"query q{number} {{ __typename }}" for number in range(100))
     yield "a long list of ids", "{ nodes(ids: [" + '"a" ' * 20_000 + "]) { id } }"
+
+    yield "a number of 4,301 digits", "{ locations(first: 1" + "0" * 4300 + ") { nodes { name } } }"
+    yield "a default of 4,301 digits", f"query ($a: Int = {'9' * 4301}) {{ locations(first: $a) {{ nextCursor }} }}"
+    yield "a fraction of 5,000 digits", "{ locations(first: 1." + "1" * 5000 + ") { nodes { name } } }"
 
 
 def _intricate() -> Iterator[tuple[str, str]]:
@@ -168,6 +200,37 @@ def _bodies() -> Iterator[tuple[str, bytes]]:
     yield "a byte-order mark", b"\xef\xbb\xbf" + _body("{ __typename }")
     yield "NaN", query + b'"variables": {"a": NaN}}'
     yield "nothing", b""
+
+
+def _wide() -> Iterator[tuple[str, bytes]]:
+    """As many values as a body can hold."""
+    plan = {"explain": "plan"}
+    yield "a plan for lists instead of ids", _body(NODES, variables={"ids": [[]] * WIDE}, extensions=plan)
+    yield "a plan for some lists instead of ids", _body(NODES, variables={"ids": [[]] * 4900}, extensions=plan)
+    yield "lists instead of ids", _body(NODES, variables={"ids": [[]] * WIDE})
+    yield "some lists instead of ids", _body(NODES, variables={"ids": [[]] * 4900})
+    yield "80,000 ids", _body(NODES, variables={"ids": [1] * 80_000})
+    yield "metadata of 80,000 numbers", _events(1, {"a": [1] * 80_000})
+    yield "metadata of 80,000 numbers ten times", _events(10, {"a": [1] * 80_000})
+    yield (
+        "a plan for a number of 4,301 digits",
+        _body(f"{{ locations(first: {'9' * 4301}) {{ nextCursor }} }}", extensions=plan),
+    )
+    several = _repeated("recordAccessEvents", "RecordAccessEventsInput", 1)
+    yield "2,900 events", _body(several, variables={"input": {"events": [EVENT] * 2900}})
+    yield "1,900 events", _body(several, variables={"input": {"events": [EVENT] * 1900}})
+    key = {"name": "a", "role": "PARTNER", "scopes": [], "ownerIds": ["a"] * 50_000}
+    yield (
+        "50,000 owners of a key",
+        _body(_repeated("createApiKey", "CreateApiKeyInput", 1), variables={"input": key}),
+    )
+    yield "a batch of deep lists", b"[" + b",".join([b"[" * 8 + b"]" * 8] * 15_000) + b"]"
+    yield "a variable that nobody uses", _body("{ __typename }", variables={"a": [[[]]] * 40_000})
+    yield (
+        "a key 25,000 times",
+        b'{"query": "{ __typename }", "variables": {' + b",".join([b'"a":[[]]'] * 25_000) + b"}}",
+    )
+    yield "a text that never ends", b'{"query": "' + b'\\"' * 125_000
 
 
 def _body(document: str, **more: Any) -> bytes:

@@ -91,6 +91,11 @@ def test_metadata_of_six_levels_is_refused(innermost: Any) -> None:
         check_metadata(nested(5, innermost=innermost))
 
 
+def test_metadata_that_is_too_large_is_not_looked_at_any_further() -> None:
+    with pytest.raises(ValueError, match=r"^must be 16 KB at most, it has 20007 bytes$"):
+        check_metadata({"a": [1.5, *[1] * 9998]})
+
+
 def test_metadata_nested_beyond_all_measure_is_refused_like_any_other() -> None:
     with pytest.raises(ValueError, match=r"^must not be nested deeper than 5 levels$"):
         check_metadata(nested(100_000, innermost=1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.attacks import attacks, large_documents
+from tests.attacks import attacks, large_documents, wide_requests
 
 if TYPE_CHECKING:
     import httpx
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ATTACKS = attacks()
 LARGE_DOCUMENTS = large_documents()
+WIDE_REQUESTS = wide_requests()
 CODES = {"QUERY_TOO_COMPLEX", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}
 HEADERS = {"Content-Type": "application/json", "Accept": "application/graphql-response+json"}
 CPU_SECONDS = 0.05
@@ -61,6 +62,15 @@ async def test_what_is_within_the_limits_is_answered_soon(api: Api, name: str) -
     await api.owner("a")
     response, seconds = await send(api, LARGE_DOCUMENTS[name])
     assert (response.status_code, response.json().get("errors")) == (200, None)
+    assert seconds < CPU_SECONDS
+
+
+@pytest.mark.parametrize("name", WIDE_REQUESTS)
+async def test_what_has_as_many_values_as_it_may_is_told_soon_what_is_wrong(api: Api, wire: Wire, name: str) -> None:
+    response, seconds = await send(api, WIDE_REQUESTS[name])
+    assert response.status_code == 200
+    assert "BAD_USER_INPUT" in response.text
+    assert not wire.calls
     assert seconds < CPU_SECONDS
 
 

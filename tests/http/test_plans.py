@@ -125,6 +125,37 @@ async def test_what_cannot_run_has_no_plan(api: Api, query: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "path"),
+    [
+        ({"kind": "USR", "name": "Ada"}, ["input", "kind"]),
+        ({"kind": "USER", "name": 1}, ["input", "name"]),
+        ({"kind": "USER"}, ["input"]),
+        ([[]] * 20, ["input"]),
+        (None, ["input"]),
+    ],
+)
+@pytest.mark.parametrize("accept", [GRAPHQL, "application/json"])
+async def test_bad_variables_are_told_to_who_asks_for_the_plan_as_to_who_runs_it(
+    api: Api, wire: Wire, values: Any, path: list[str], accept: str
+) -> None:
+    ran, planned = [await post(api, CREATE_OWNER, extensions, accept, input=values) for extensions in (None, PLAN)]
+    told = [response.text.replace(response.headers["x-request-id"], "") for response in (ran, planned)]
+    assert (planned.status_code, told[1]) == (ran.status_code, told[0])
+    extensions = planned.json()["errors"][0]["extensions"]
+    assert (extensions["code"], extensions["inputPath"]) == ("BAD_USER_INPUT", path)
+    assert wire.calls == []
+
+
+async def test_of_very_many_bad_variables_the_first_ten_are_told(api: Api) -> None:
+    query = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }"
+    for extensions in (None, PLAN):
+        errors = (await post(api, query, extensions, ids=[[]] * 20)).json()["errors"]
+        paths = [error["extensions"].get("inputPath") for error in errors]
+        assert paths == [*(["ids", str(number)] for number in range(10)), None]
+        assert errors[-1]["message"].startswith("Too many errors processing variables")
+
+
+@pytest.mark.parametrize(
     "extensions", [{"explain": "plans"}, {"explain": 1}, {"explain": {}}, {"cost": "yes"}, {"cost": 1}]
 )
 async def test_another_value_is_refused(api: Api, wire: Wire, extensions: dict[str, Any]) -> None:

@@ -63,6 +63,14 @@ def doubling(count: int) -> str:
         ("{ " + "__typename " * 1000 + "}", "Document contains more than 1000 tokens."),
         ("#\n" * 1001 + "{ __typename }", "Document contains more than 1000 comments."),
         ("{ __typename }" + " " * 32755, "The document has 32769 characters: 32768 are the most."),
+        (
+            f"{{ locations(first: {'1' * 401}) {{ nextCursor }} }}",
+            "The document has 401 characters in one number: 400 are the most.",
+        ),
+        (
+            f"query ($a: Float = -1.{'0' * 400}e5) {{ __typename }}",
+            "The document has 405 characters in one number: 400 are the most.",
+        ),
         ("{" + "a {" * 250 + "a" + "}" * 251, "Document is nested too deeply."),
         (DEEP % "owner { name }", "The document has 11 levels of fields: 10 are the most."),
         (aliases(16), "The document has 16 aliases: 15 are the most."),
@@ -105,9 +113,9 @@ def doubling(count: int) -> str:
             "The document has 4 lists of introspection in each other: 3 are the most.",
         ),
     ],
-    ids=["tokens", "comments", "characters", "nesting", "depth", "aliases", "directives", "roots", "repeats",
-         "nested repeats", "spreads", "fragments in fragments", "introspections", "introspected depth",
-         "introspected aliases", "introspected twice", "introspected lists"],
+    ids=["tokens", "comments", "characters", "integer", "fraction", "nesting", "depth", "aliases", "directives",
+         "roots", "repeats", "nested repeats", "spreads", "fragments in fragments", "introspections",
+         "introspected depth", "introspected aliases", "introspected twice", "introspected lists"],
 )  # fmt: skip
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
 async def test_a_document_above_a_limit_is_refused_and_nothing_runs(
@@ -127,6 +135,8 @@ async def test_a_document_above_a_limit_is_refused_and_nothing_runs(
     [
         "{ " + "__typename " * 10 + "#\n" * 1000 + "}",
         "{ __typename }" + " " * 32754,
+        f"{{ node(id: {'1' * 400}) {{ id }} }}",
+        f'{{ node(id: "{"1" * 5000}") {{ id }} }}',
         DEEP % "alias",
         '{ owner(ownerId: "a") { ' + " ".join(f"a{number}: name" for number in range(15)) + " } }",
         "{ " + "... @include(if: true) { " * 49 + "__typename @skip(if: false) " + "} " * 50,

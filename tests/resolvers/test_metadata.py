@@ -37,7 +37,8 @@ NUMBERS = [
     "9007199254740993",
 ]
 
-MONSTERS = ["1e-99999999999999999999", "1e99999999999999999999", "7" * 5000]
+MONSTERS = ["1e-99999999999999999999", "1e99999999999999999999"]
+LONG = "7" * 5000
 
 
 @pytest_asyncio.fixture
@@ -181,7 +182,7 @@ async def test_metadata_beyond_its_limits_is_refused_before_a_read(
     assert not wire.calls
 
 
-@pytest.mark.parametrize("number", MONSTERS, ids=["a tiny one", "a huge one", "a long one"])
+@pytest.mark.parametrize("number", [*MONSTERS, LONG], ids=["a tiny one", "a huge one", "a long one"])
 async def test_a_number_beyond_all_measure_in_a_body_is_a_bad_request(one: Api, wire: Wire, number: str) -> None:
     variables = as_variables(f'{{"a":{number}}}')
     body = f'{{"query": {json.dumps(RECORD)}, "variables": {variables}}}'
@@ -202,7 +203,7 @@ async def test_a_number_beyond_all_measure_in_a_body_is_a_bad_request(one: Api, 
     assert not wire.calls
 
 
-@pytest.mark.parametrize("number", MONSTERS, ids=["a tiny one", "a huge one", "a long one"])
+@pytest.mark.parametrize("number", MONSTERS, ids=["a tiny one", "a huge one"])
 async def test_a_number_beyond_all_measure_in_a_literal_is_refused_without_our_own_words(
     one: Api, wire: Wire, number: str
 ) -> None:

@@ -288,6 +288,16 @@ async def test_a_device_records_for_its_own_locker_all_or_none(
     assert (payload["userErrors"], payload["accessEvent"]["action"]) == ([], "OPEN")
 
 
+async def test_an_input_is_not_looked_at_for_who_may_not_use_the_mutation(shared: Api, wire: Wire) -> None:
+    event = {"lockerId": "#", "action": "OPEN", "actorId": "#", "result": "SUCCESS", "metadata": []}
+    for caller in (owner("ada"), partner(Scope.EVENTS_READ)):
+        payload = await shared.by(caller).mutate(RECORD_EVENTS, events=[event])
+        assert forbidden(payload) == ["input"]
+    payload = await shared.by(device("l1")).mutate(RECORD_EVENTS, events=[event])
+    assert {error["code"] for error in payload["userErrors"]} == {"BAD_USER_INPUT"}
+    assert wire.calls == []
+
+
 async def test_a_partner_records_for_the_lockers_of_its_owners_as_they_are_now(shared: Api, wire: Wire) -> None:
     event = {"action": "OPEN", "actorId": "x", "result": "SUCCESS"}
     courier = shared.by(partner(Scope.EVENTS_WRITE))

@@ -102,6 +102,7 @@ def test_the_limits_of_documents_in_force_are_those_of_the_server(
         (LOCKERS, ("--operation", "Lockers"), "smartlocker: 1:15: Variable '$first'"),
         (LOCKERS, ("--operation", "Lockers", "--variables", '{"first": 10.0}'), "smartlocker: 1:15: Variable '$first'"),
         ("{ " + "__typename " * 30 + "}", (), "smartlocker: QUERY_TOO_COMPLEX: "),
+        (f"{{ locations(first: {'9' * 4301}) {{ nextCursor }} }}", (), "smartlocker: QUERY_TOO_COMPLEX: "),
         ("{ __typename }", ("--variables", "{"), "smartlocker: --variables is no JSON as requests have it: "),
         ("{ __typename }", ("--variables", '{"a": NaN}'), "smartlocker: --variables is no JSON as requests have it: "),
         ("{ __typename }", ("--variables", "[" * 40 + "]" * 40), "smartlocker: --variables is no JSON as requests"),

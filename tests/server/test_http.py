@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 import pytest_asyncio
 
-from tests.api import CREATE_OWNER, unchanged
+from tests.api import CREATE_OWNER, mutation, unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,6 +214,7 @@ async def test_a_body_may_have_256_kilobytes_and_no_byte_more(ada: httpx.AsyncCl
 
 
 NOT_JSON = "The request is not valid JSON."
+TOO_MANY = "The request's JSON may have 10,000 values at most."
 TOO_DEEP = "The request's JSON may be 32 levels deep at most."
 NO_OBJECT = "The request must be a JSON object."
 NO_BATCH = "Batching is off: send one request at a time, as a JSON object."
@@ -236,7 +237,8 @@ NO_HASH = "extensions.persistedQuery must have a version and a sha256Hash."
         (b'{"query": "\xff"}', NOT_JSON),
         (b'{"query": "\\ud800"}', NOT_JSON),
         (b'{"query": "{ __typename }"} {}', NOT_JSON),
-        (b"[" * 100_000, TOO_DEEP),
+        (b"[" * 100_000, NO_BATCH),
+        (b' \n[{"query": "{ __typename }"}, nonsense', NO_BATCH),
         (b'{"variables": ' + b"[" * 31 + b"]" * 31 + b"}", NO_VARIABLES),
         (b'{"variables": ' + b"[" * 32 + b"]" * 32 + b"}", TOO_DEEP),
         (b'{"query": "{ __typename }", "variables": ' + b'{"a":' * 2000 + b"1" + b"}" * 2000 + b"}", TOO_DEEP),
@@ -278,6 +280,50 @@ async def test_a_body_that_is_no_graphql_request_is_refused(
     ada: httpx.AsyncClient, body: bytes, message: str, accept: str
 ) -> None:
     assert_refused(await post(ada, body, Accept=accept), 400, message, accept)
+
+
+async def test_a_request_may_have_10_000_values_and_none_more(ada: httpx.AsyncClient, wire: Wire) -> None:
+    """The query, the variables and their list count too; what a text holds does not."""
+    for item in (1, "a", "[1,{", 'a",\\"', None, 0.5):
+        values = [item] * 9997
+        body = {"query": QUERY, "variables": {"a": values}}
+        assert (await post(ada, body)).json() == FOUND
+        wire.reset()
+        values.append(item)
+        for accept in (JSON, GRAPHQL):
+            assert_refused(await post(ada, body, Accept=accept), 400, TOO_MANY, accept)
+        assert not wire.calls
+
+
+async def test_the_values_of_a_key_count_as_often_as_it_is_written(ada: httpx.AsyncClient) -> None:
+    values = b",".join([b'"a": [1, 2, 3, 4]'] * 2000)
+    assert_refused(await post(ada, b'{"query": "{ __typename }", "variables": {' + values + b"}}"), 400, TOO_MANY)
+
+
+async def test_a_list_may_have_50_objects_and_none_more(ada: httpx.AsyncClient, wire: Wire) -> None:
+    lists: list[list[Any]] = [[1, {}] * 50, [{"b": 1}] * 50]
+    assert (await post(ada, {"query": QUERY, "variables": {"a": lists}})).json() == FOUND
+    wire.reset()
+    lists[1].append({})
+    message = "A list of the request's JSON may have 50 objects at most."
+    assert_refused(await post(ada, {"query": QUERY, "variables": {"a": lists}}), 400, message)
+    assert not wire.calls
+
+
+async def test_as_many_events_as_may_be_with_rich_metadata_fit_in_a_request(api: Api) -> None:
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    metadata: dict[str, Any] = {f"key{number}": ["x" * 20, number, {}, None, True] for number in range(50)}
+    event = {"lockerId": "l1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS", "metadata": metadata}
+    events = mutation("recordAccessEvents", "accessEvents { eventId }")
+    assert len((await api.mutate(events, events=[event] * 25))["accessEvents"]) == 25
+
+
+async def test_metadata_of_16_kb_fits_in_a_request_whatever_it_holds(api: Api) -> None:
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    metadata: dict[str, Any] = {"a": [1] * ((16 * 1024 - len('{"a":[]}') + 1) // 2)}
+    assert (await api.event("l1", metadata=metadata))["metadata"] == metadata
 
 
 @pytest.mark.parametrize(

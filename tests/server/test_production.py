@@ -77,6 +77,17 @@ async def test_a_mistake_is_told_without_a_suggestion(
         assert "did you mean" not in json.dumps(answer).lower()
 
 
+@pytest.mark.parametrize(("document", "variables"), MISTAKES)
+async def test_a_plan_is_refused_without_a_suggestion(
+    open_api: Opener, document: str, variables: dict[str, Any]
+) -> None:
+    content = {"query": document, "variables": variables, "extensions": {"explain": "plan"}}
+    async with open_api(profile="production") as api:
+        response = await api.client.post("/graphql", json=content, headers=api.by(ADMIN).headers)
+        assert response.json()["errors"][0]["extensions"]["status"] == 400
+        assert "did you mean" not in response.text.lower()
+
+
 async def test_in_development_a_mistake_is_told_with_a_suggestion(api: Api) -> None:
     for document, variables in MISTAKES:
         assert "Did you mean" in json.dumps(await api.send(document, **variables)), document
