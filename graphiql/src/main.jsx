@@ -6,13 +6,14 @@ import { GraphiQL } from 'graphiql';
 import { createRoot } from 'react-dom/client';
 
 import { exampleTabs } from './examples.js';
+import { namingItsOwn } from './operation.js';
 import { explaining } from './plan/explanations.js';
 import { OPENING_PLUGIN, PLUGINS } from './plugins.jsx';
 import { loadPeople, SignIn, signedIn } from './signin.jsx';
 import { storageWithoutHeaders } from './storage.js';
 
-const fetcher = explaining(
-  signedIn(createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false })),
+const fetcher = namingItsOwn(
+  explaining(signedIn(createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false }))),
 );
 // The variables editor would otherwise take every scalar of ours for a plain value.
 const scalars = { JSON: {}, DateTime: { type: 'string', format: 'date-time' } };
