@@ -61,7 +61,7 @@ class Batch(Moment):
     """What a loader is asked for in a moment, and at once the moment of its answer.
 
     `keys` is how many in all, `together` how many in each moment where there are several, `distinct` whether no two can
-    be the same, `sources` how many fields ask, and `revisits` in how many other moments one of them asks again. A
+    be the same, `sources` how many fields ask, and `revisits` the other moments in which one of them asks again. A
     loader on a Query asks for its keys one by one, and answers when it has them all.
     """
 
@@ -72,7 +72,7 @@ class Batch(Moment):
     together: int = 0
     distinct: bool = True
     sources: int = 0
-    revisits: int = 0
+    revisits: list[Moment] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
 
     @property
@@ -121,7 +121,8 @@ class Batch(Moment):
         What another batch reads as well comes with the answer to that, or is there at once whenever it is asked for.
         """
         more = others + self.asked.count - 1 if others or self.sources > 1 else 0
-        self.count = min(self.answers + more + self.revisits, self.keys)
+        again = sum(moment.count for moment in self.revisits)
+        self.count = min(self.answers + more + again, self.keys)
 
 
 @dataclass(slots=True)
@@ -231,7 +232,8 @@ class Loading:
         """Asks a loader for something of each parent: once in a request, with what else is asked in this moment."""
         known = self._loaded.get((contract.id, source))
         if known is not None:
-            known.revisits += 0 if moment is known.asked else moment.count
+            if moment is not known.asked:
+                known.revisits.append(moment)
             return known
         batch = self._batches.get((contract.id, moment))
         if batch is None:
