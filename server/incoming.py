@@ -108,7 +108,7 @@ def asks_early_for_cost(request: Request) -> bool:
     content = None
     if request.method == "GET":
         with suppress(RefusedError):
-            content = _from_url(request)
+            content = {"extensions": _json_parameter(request, "extensions")}
     return asks_for_cost(request.headers, content)
 
 
@@ -121,12 +121,16 @@ def asks_for_cost(headers: Mapping[str, str], content: Any) -> bool:
 
 def _from_url(request: Request) -> dict[str, Any]:
     parameters = request.query_params
-    content: dict[str, Any] = {name: parameters.get(name) for name in ("query", "documentId")}
-    content["operationName"] = parameters.get("operationName") or None
-    for name in ("variables", "extensions"):
-        text = parameters.get(name)
-        content[name] = parse_json(text.encode(errors="replace")) if text else None
-    return content
+    return {
+        **{name: parameters.get(name) for name in ("query", "documentId")},
+        "operationName": parameters.get("operationName") or None,
+        **{name: _json_parameter(request, name) for name in ("variables", "extensions")},
+    }
+
+
+def _json_parameter(request: Request, name: str) -> Any:
+    text = request.query_params.get(name)
+    return parse_json(text.encode(errors="replace")) if text else None
 
 
 async def _from_body(request: Request) -> Any:

@@ -85,7 +85,7 @@ async def test_a_url_asks_for_the_cost_of_a_refusal_too(
     api: Api, wire: Wire, headers: dict[str, str], status: int
 ) -> None:
     for extensions, told in (('{"cost": true}', {"cost": NOTHING}), ('{"cost": false}', None), ("{", None)):
-        parameters = {"query": OWNER, "extensions": extensions}
+        parameters = {"query": OWNER, "variables": "{", "extensions": extensions}
         response = await api.client.get("/graphql", params=parameters, headers=headers)
         assert response.status_code == status
         assert response.json().get("extensions") == told
