@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -62,7 +63,7 @@ _BATCH_SIZE = 100
 _QUERIES_AT_ONCE = 16
 
 
-class RequestLoader(DataLoader[K, T | None], Generic[K, T]):
+class RequestLoader(DataLoader[K, T | None], ABC, Generic[K, T]):
     """A loader of one request: its batches end with it, where aiodataloader would let them run on.
 
     In a request that is traced it knows which response paths asked for a key: a batch runs on behalf of all who asked,
@@ -92,9 +93,9 @@ class RequestLoader(DataLoader[K, T | None], Generic[K, T]):
         finally:
             self._under_way.discard(task)
 
+    @abstractmethod
     async def read(self, ids: list[K]) -> list[T | None]:
         """Reads one batch."""
-        raise NotImplementedError
 
     def stop(self) -> None:
         """Ends what is under way."""
