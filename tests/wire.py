@@ -15,7 +15,7 @@ from aiohttp import web
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-__all__ = ["Answer", "Call", "Lose", "Twice", "Wait", "Wire", "open_wire"]
+__all__ = ["Answer", "Call", "Lose", "Twice", "Until", "Wait", "Wire", "open_wire"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,13 @@ class Wait:
     """Let this much time pass first."""
 
     seconds: float
+
+
+@dataclass(frozen=True)
+class Until:
+    """Let this happen first."""
+
+    event: asyncio.Event
 
 
 @dataclass
@@ -95,7 +102,7 @@ class Wire:
         self.target = target
         self.url = ""
         self.calls: list[Call] = []
-        self.fault: Callable[[Call], Answer | Lose | Twice | Wait | None] = lambda _: None
+        self.fault: Callable[[Call], Answer | Lose | Twice | Until | Wait | None] = lambda _: None
         self.amend: Callable[[Call], None] = lambda _: None
         self.running = 0
         self.most_running = 0
@@ -133,6 +140,8 @@ class Wire:
         fault = self.fault(call)
         if isinstance(fault, Wait):
             await asyncio.sleep(fault.seconds)
+        if isinstance(fault, Until):
+            await fault.event.wait()
         if isinstance(fault, Answer):
             call.status, call.response = fault.status, fault.body
         else:

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from tests.invariants import check_invariants
 from tests.races.test_reservations import ACTIVE, EXTEND, prepare
-from tests.wire import Wait
+from tests.wire import Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,14 +48,14 @@ async def pointed(dump: Callable[[], Any]) -> tuple[str, str] | None:
 
 async def read_while_held(api: Api, wire: Wire, clock: Clock, operation: str) -> dict[str, Any]:
     """Extends; at the first such operation the reservation ends, and a reader mends the pointer."""
-    reached = asyncio.Event()
+    reached, read = asyncio.Event(), asyncio.Event()
 
-    def hold(call: Call) -> Wait | None:
+    def hold(call: Call) -> Until | None:
         if call.operation != operation or reached.is_set():
             return None
         clock.move(milliseconds=1)
         reached.set()
-        return Wait(0.5)
+        return Until(read)
 
     wire.fault = hold
     extending = asyncio.create_task(extend(api))
@@ -63,6 +63,7 @@ async def read_while_held(api: Api, wire: Wire, clock: Clock, operation: str) ->
         await reached.wait()
     assert await api.run(ACTIVE) == NOTHING_ACTIVE
     assert not extending.done()
+    read.set()
     return await extending
 
 
