@@ -1,1 +1,1 @@
-"""The rules of lockers, owners, reservations and events: pure, without input or output."""
+"""Entities and business rules: pure Python without I/O."""

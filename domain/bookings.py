@@ -1,4 +1,4 @@
-"""Bookings of a location's day or half day, the calendar they fill, their payments and notifications."""
+"""Bookings of a location by the day or half day, its calendar, payments and notifications."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.models import LocationId, OwnerId
 from domain.times import Day, Instant, count_days, days_between
 
 __all__ = [
-    "LONGEST_CALENDAR_DAYS",
+    "MAX_CALENDAR_DAYS",
     "Booking",
     "BookingId",
     "BookingStatus",
@@ -23,23 +23,23 @@ __all__ = [
     "Payment",
     "check_calendar_window",
     "free_slots",
-    "slots_of",
+    "slots_in",
 ]
 
-LONGEST_CALENDAR_DAYS = 92
+MAX_CALENDAR_DAYS = 92
 
 BookingId = NewType("BookingId", str)
 
 
 class DaySlot(StrEnum):
-    """A half of a day."""
+    """Half of a day."""
 
     MORNING = "MORNING"
     AFTERNOON = "AFTERNOON"
 
 
 class Duration(StrEnum):
-    """How much of a day."""
+    """Part of a day that a booking or event takes."""
 
     MORNING = "MORNING"
     AFTERNOON = "AFTERNOON"
@@ -47,7 +47,7 @@ class Duration(StrEnum):
 
 
 class BookingStatus(StrEnum):
-    """Where a booking stands."""
+    """State of a booking."""
 
     PENDING = "PENDING"
     APPROVED = "APPROVED"
@@ -57,7 +57,7 @@ class BookingStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
-    """A request for a location's day or half day, and what became of it."""
+    """A request for a day or half day at a location, with its decision."""
 
     booking_id: BookingId
     location_id: LocationId
@@ -76,7 +76,7 @@ class Booking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarSlot:
-    """A half day of a location that is taken: by an approved booking, or by an event that an admin made."""
+    """A half day of a location that is taken by an approved booking or by an event of an admin."""
 
     location_id: LocationId
     date: Day
@@ -90,7 +90,7 @@ class CalendarSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payment:
-    """Money received for a booking; never changed once written."""
+    """An immutable record of money received for a booking."""
 
     payment_id: str
     booking_id: BookingId
@@ -103,7 +103,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """What an owner is told of a decision."""
+    """A message to an owner about the decision on a booking."""
 
     notification_id: str
     owner_id: OwnerId
@@ -113,22 +113,26 @@ class Notification:
     created_at: Instant
 
 
-def slots_of(duration: Duration) -> tuple[DaySlot, ...]:
-    """The half days that a duration takes."""
+def slots_in(duration: Duration) -> tuple[DaySlot, ...]:
+    """Half days that a duration takes."""
     if duration is Duration.FULL_DAY:
         return (DaySlot.MORNING, DaySlot.AFTERNOON)
     return (DaySlot(duration.value),)
 
 
 def free_slots(taken: list[CalendarSlot], first: Day, last: Day) -> dict[Day, tuple[DaySlot, ...]]:
-    """The half days of each day that nothing takes."""
+    """Half days of each day from `first` to `last` that are not taken."""
     used = {(slot.date, slot.slot) for slot in taken}
     return {day: tuple(slot for slot in DaySlot if (day, slot) not in used) for day in days_between(first, last)}
 
 
 def check_calendar_window(first: Day, last: Day) -> None:
-    """Refuses a stretch of days that is backwards or too long to be read at once."""
+    """Rejects a window that ends before it starts or has too many days.
+
+    Raises:
+        BadInputError: at the end of the window that is wrong.
+    """
     if first > last:
-        raise BadInputError("window.from must not lie after window.to.", ("window", "from"))
-    if count_days(first, last) > LONGEST_CALENDAR_DAYS:
-        raise BadInputError(f"window may hold {LONGEST_CALENDAR_DAYS} days at most.", ("window", "to"))
+        raise BadInputError("window.from must not be after window.to.", ("window", "from"))
+    if count_days(first, last) > MAX_CALENDAR_DAYS:
+        raise BadInputError(f"window must have at most {MAX_CALENDAR_DAYS} days.", ("window", "to"))

@@ -1,4 +1,4 @@
-"""Everything that can be refused: one tree, each class with a stable code and the contract's status."""
+"""Errors that clients can receive, each with a stable code and an HTTP status."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     from domain.models import Location, Locker, LockerStatus, Owner, Reservation
 
 __all__ = [
-    "BadCursorError",
     "BadInputError",
     "BookingClosedError",
     "CodeTakenError",
     "EmailTakenError",
-    "FaultError",
     "ForbiddenError",
     "IdTakenError",
+    "InternalError",
+    "InvalidCursorError",
     "InvalidTransitionError",
     "LocationInactiveError",
     "LockerInMaintenanceError",
-    "MissingError",
+    "NotFoundError",
     "OverlapError",
     "Problem",
+    "QueryTooComplexError",
     "ReservationOverError",
     "SlotTakenError",
     "SmartLockerError",
-    "TooComplexError",
     "UnavailableError",
     "VersionConflictError",
 ]
 
 
 class SmartLockerError(Exception):
-    """A refusal that a client may read: its code, status and message are part of the API."""
+    """Base class of errors that clients can read: code, status and message are part of the API."""
 
     code: ClassVar[str]
     status: ClassVar[int]
@@ -48,17 +48,17 @@ class SmartLockerError(Exception):
         self.path = tuple(path)
 
 
-class FaultError(Exception):
-    """A fault of ours or of the store's, of which no client reads more than that there was one."""
+class InternalError(Exception):
+    """Base class of faults in the server or the store; clients only learn that an internal error occurred."""
 
     @property
     def log_text(self) -> str:
-        """What the log may have of it: nothing that a client sent."""
+        """Text for the log, without any value that a client sent."""
         return str(self)
 
 
 class Problem:
-    """One thing that is wrong with an input, and where."""
+    """One problem of an input and its path."""
 
     __slots__ = ("message", "path")
 
@@ -68,7 +68,7 @@ class Problem:
 
 
 class BadInputError(SmartLockerError):
-    """The input breaks a rule; `problems` names each place."""
+    """The input is invalid; `problems` lists every problem with its path."""
 
     code = "BAD_USER_INPUT"
     status = 400
@@ -78,15 +78,15 @@ class BadInputError(SmartLockerError):
         self.problems = tuple(problems) or (Problem(message, path),)
 
 
-class BadCursorError(SmartLockerError):
-    """The cursor was not made by this list."""
+class InvalidCursorError(SmartLockerError):
+    """The cursor does not belong to this list."""
 
     code = "INVALID_CURSOR"
     status = 400
 
 
-class TooComplexError(SmartLockerError):
-    """The document could take more of the store than one request may; `details` says what, for programs."""
+class QueryTooComplexError(SmartLockerError):
+    """The operation exceeds the cost limit of a request; `details` is machine-readable."""
 
     code = "QUERY_TOO_COMPLEX"
     status = 400
@@ -96,15 +96,15 @@ class TooComplexError(SmartLockerError):
         self.details = details or {}
 
 
-class MissingError(SmartLockerError):
-    """The thing does not exist."""
+class NotFoundError(SmartLockerError):
+    """The object does not exist."""
 
     code = "NOT_FOUND"
     status = 404
 
 
 class UnavailableError(SmartLockerError):
-    """The store did not answer in time, or too many writers met: the same request may succeed later."""
+    """The store did not answer in time, or there was too much contention; the same request may succeed later."""
 
     code = "UNAVAILABLE"
     status = 503
@@ -113,55 +113,57 @@ class UnavailableError(SmartLockerError):
 
 
 class ConflictError(SmartLockerError):
-    """The present state does not allow the change."""
+    """The current state does not allow the change."""
 
     code = "CONFLICT"
     status = 409
 
 
 class VersionConflictError(ConflictError):
-    """Somebody else changed the entity first; `current` is what it is now."""
+    """The entity has changed since the client read it; `current` is its current state."""
 
     retryable = True
 
     def __init__(self, current: Locker | Owner | Location | Booking) -> None:
         super().__init__(
-            f"The version is {current.version} by now: look at the current state and try again.",
+            f"The current version is {current.version}. Read the current state and retry with its version.",
             ("input", "expectedVersion"),
         )
         self.current = current
 
 
 class IdTakenError(ConflictError):
-    """The id was used before, with other content."""
+    """The id was already used with different content."""
 
     code = "ID_TAKEN"
 
 
 class ForbiddenError(SmartLockerError):
-    """Whoever asks may not do this."""
+    """The caller is not allowed to do this."""
 
     code = "FORBIDDEN"
     status = 403
 
-    def __init__(self, message: str = "You may not use this, or it does not exist.", path: Sequence[str] = ()) -> None:
+    def __init__(
+        self, message: str = "You do not have access to this, or it does not exist.", path: Sequence[str] = ()
+    ) -> None:
         super().__init__(message, path)
 
 
 class CodeTakenError(ConflictError):
-    """Another location has, or had, this code."""
+    """Another location uses or has used this code."""
 
     code = "CODE_TAKEN"
 
 
 class LocationInactiveError(ConflictError):
-    """An inactive location takes nothing new."""
+    """An inactive location does not accept lockers or bookings."""
 
     code = "LOCATION_INACTIVE"
 
 
 class SlotTakenError(ConflictError):
-    """Something else is in the calendar; `slot` is it."""
+    """The half day is taken by `slot`."""
 
     code = "SLOT_TAKEN"
 
@@ -171,7 +173,7 @@ class SlotTakenError(ConflictError):
 
 
 class BookingClosedError(ConflictError):
-    """The booking was decided, cancelled or is over, so this cannot be done to it any more."""
+    """The booking was decided or cancelled, or its day has passed, so it can no longer be changed."""
 
     code = "BOOKING_CLOSED"
 
@@ -181,19 +183,19 @@ class BookingClosedError(ConflictError):
 
 
 class EmailTakenError(ConflictError):
-    """Another owner has this e-mail address."""
+    """Another owner uses this email address."""
 
     code = "EMAIL_TAKEN"
 
 
 class InvalidTransitionError(ConflictError):
-    """The locker's state machine has no such step."""
+    """The locker cannot change from its current status to the requested one."""
 
     code = "INVALID_TRANSITION"
 
-    def __init__(self, locker: Locker, wanted: LockerStatus, allowed: Sequence[LockerStatus]) -> None:
+    def __init__(self, locker: Locker, new_status: LockerStatus, allowed: Sequence[LockerStatus]) -> None:
         super().__init__(
-            f"A locker cannot go from {locker.status} to {wanted}; from here it may go to {' or '.join(allowed)}.",
+            f"A locker cannot change from {locker.status} to {new_status}. Allowed: {' or '.join(allowed)}.",
             ("input", "newStatus"),
         )
         self.locker = locker
@@ -201,23 +203,23 @@ class InvalidTransitionError(ConflictError):
 
 
 class LockerInMaintenanceError(ConflictError):
-    """A locker in maintenance takes no new reservation."""
+    """A locker in maintenance cannot be reserved."""
 
     code = "LOCKER_IN_MAINTENANCE"
 
 
 class OverlapError(ConflictError):
-    """Another live reservation is in the way."""
+    """The window overlaps another active reservation."""
 
     code = "RESERVATION_OVERLAP"
 
     def __init__(self, reservation: Reservation, path: Sequence[str]) -> None:
-        super().__init__(f"The locker is reserved from {reservation.start_at} to {reservation.end_at}.", path)
+        super().__init__(f"The locker is already reserved from {reservation.start_at} to {reservation.end_at}.", path)
         self.reservation = reservation
 
 
 class ReservationOverError(ConflictError):
-    """The reservation has ended or was cancelled, so it cannot be changed any more."""
+    """The reservation has ended or was cancelled, so it can no longer be changed."""
 
     code = "RESERVATION_OVER"
 

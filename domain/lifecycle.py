@@ -1,4 +1,4 @@
-"""The locker's state machine: a table and one function."""
+"""State machine of a locker."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from domain.models import LockerStatus
 if TYPE_CHECKING:
     from domain.models import Locker
 
-__all__ = ["STEPS", "check_transition"]
+__all__ = ["TRANSITIONS", "check_transition"]
 
-STEPS: dict[LockerStatus, tuple[LockerStatus, ...]] = {
+TRANSITIONS: dict[LockerStatus, tuple[LockerStatus, ...]] = {
     LockerStatus.AVAILABLE: (LockerStatus.OCCUPIED, LockerStatus.MAINTENANCE),
     LockerStatus.OCCUPIED: (LockerStatus.AVAILABLE, LockerStatus.MAINTENANCE),
     LockerStatus.MAINTENANCE: (LockerStatus.AVAILABLE,),
 }
 
 
-def check_transition(locker: Locker, wanted: LockerStatus) -> None:
-    """Refuses a step that the table does not name, staying in place included."""
-    allowed = STEPS[locker.status]
-    if wanted not in allowed:
-        raise InvalidTransitionError(locker, wanted, allowed)
+def check_transition(locker: Locker, new_status: LockerStatus) -> None:
+    """Rejects a transition that is not in the table; the current status is not a valid new status.
+
+    Raises:
+        InvalidTransitionError: with the allowed statuses.
+    """
+    allowed = TRANSITIONS[locker.status]
+    if new_status not in allowed:
+        raise InvalidTransitionError(locker, new_status, allowed)

@@ -1,4 +1,4 @@
-"""The entities as the rest of the code knows them: frozen, typed, without behaviour of their own."""
+"""Entities as immutable records."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ __all__ = [
     "AccessAction",
     "AccessEvent",
     "AccessResult",
+    "ActivePointer",
     "EventId",
     "Json",
     "Location",
@@ -42,7 +43,7 @@ Json: TypeAlias = bool | int | Decimal | str | list["Json"] | dict[str, "Json"] 
 
 
 class LockerStatus(StrEnum):
-    """What a locker is doing."""
+    """Current state of a locker."""
 
     AVAILABLE = "AVAILABLE"
     OCCUPIED = "OCCUPIED"
@@ -50,28 +51,28 @@ class LockerStatus(StrEnum):
 
 
 class OwnerKind(StrEnum):
-    """A person or an organisation."""
+    """Kind of an owner."""
 
     USER = "USER"
     ORGANIZATION = "ORGANIZATION"
 
 
 class OwnerRole(StrEnum):
-    """What an owner may do beside using lockers."""
+    """Administrative role of an owner."""
 
     USER = "USER"
     ADMIN = "ADMIN"
 
 
 class LocationStatus(StrEnum):
-    """Whether a location takes anything new."""
+    """Whether a location accepts lockers and bookings."""
 
     ACTIVE = "ACTIVE"
     INACTIVE = "INACTIVE"
 
 
 class ReservationStatus(StrEnum):
-    """EXPIRED is never stored: it follows from the end and the clock."""
+    """State of a reservation; EXPIRED is derived from its end and never stored."""
 
     ACTIVE = "ACTIVE"
     CANCELLED = "CANCELLED"
@@ -79,7 +80,7 @@ class ReservationStatus(StrEnum):
 
 
 class AccessAction(StrEnum):
-    """What was done, or tried, at the locker's door."""
+    """Action that was performed or attempted at a locker."""
 
     OPEN = "OPEN"
     CLOSE = "CLOSE"
@@ -90,7 +91,7 @@ class AccessAction(StrEnum):
 
 
 class AccessResult(StrEnum):
-    """How it went."""
+    """Outcome of an access action."""
 
     SUCCESS = "SUCCESS"
     FAIL = "FAIL"
@@ -98,7 +99,7 @@ class AccessResult(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locker:
-    """The canonical record of a locker."""
+    """A locker."""
 
     locker_id: LockerId
     owner_id: OwnerId
@@ -112,7 +113,7 @@ class Locker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockerSummary:
-    """What an owner's or a location's list shows of a locker without reading the locker itself."""
+    """The copy of a locker in the locker list of its owner or location."""
 
     owner_id: OwnerId
     locker_id: LockerId
@@ -123,7 +124,7 @@ class LockerSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """A person or organisation that has lockers and makes reservations."""
+    """A person or organization that owns lockers and makes reservations."""
 
     owner_id: OwnerId
     kind: OwnerKind
@@ -138,7 +139,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """A place where lockers stand, and whose room or wall can be booked."""
+    """A site with lockers that can also be booked by the day or half day."""
 
     location_id: LocationId
     code: str
@@ -161,7 +162,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """A locker held for somebody in the half-open window from start to end."""
+    """A reservation of a locker from `start_at` inclusive to `end_at` exclusive."""
 
     reservation_id: ReservationId
     locker_id: LockerId
@@ -174,8 +175,20 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ActivePointer:
+    """A locker's earliest reservation that had not ended when the pointer was written.
+
+    `last_end_at` is at least the latest end of the locker's reservations that are not cancelled; it is unknown where an
+    older version wrote the pointer.
+    """
+
+    reservation: Reservation
+    last_end_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessEvent:
-    """What happened at a locker; never changed once written."""
+    """An immutable entry in the access log of a locker."""
 
     event_id: EventId
     locker_id: LockerId

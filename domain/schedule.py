@@ -1,4 +1,4 @@
-"""Reservation windows: half-open, never overlapping, expired by the clock alone."""
+"""Rules for reservation windows, which are half-open intervals, and for event timestamps."""
 
 from __future__ import annotations
 
@@ -7,73 +7,88 @@ from typing import TYPE_CHECKING
 
 from domain.errors import BadInputError
 from domain.models import ReservationStatus
-from domain.times import as_datetime, shift
+from domain.times import shift, to_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from domain.models import Reservation
+    from domain.models import ActivePointer, Reservation
     from domain.times import Instant
 
 __all__ = [
-    "EVENT_LEAD",
-    "check_ahead",
+    "CLOCK_SKEW",
+    "MAX_EVENT_CLOCK_SKEW",
+    "check_end_after_start",
     "check_event_time",
-    "check_order",
+    "check_reservation_window",
     "effective_status",
     "has_ended",
+    "has_ended_everywhere",
     "is_current",
+    "may_hide_another",
     "overlaps",
 ]
 
-EVENT_LEAD = timedelta(minutes=5)
+CLOCK_SKEW = timedelta(minutes=10)
+"""The tolerated difference between the clocks of two servers."""
+MAX_EVENT_CLOCK_SKEW = timedelta(minutes=5)
 
 
-def check_order(start: Instant, end: Instant, end_field: str) -> None:
-    """Refuses a window that is empty or backwards."""
+def check_end_after_start(start: Instant, end: Instant, end_field: str) -> None:
+    """Rejects a window whose end is not after its start."""
     if end <= start:
-        raise BadInputError(f"{end_field} must lie after the start", ("input", end_field))
+        raise BadInputError(f"{end_field} must be after the start", ("input", end_field))
 
 
-def check_ahead(start: Instant, end: Instant, now: Instant, longest: timedelta, end_field: str) -> None:
-    """Refuses a window that is over already, or longer than the longest."""
+def check_reservation_window(start: Instant, end: Instant, now: Instant, longest: timedelta, end_field: str) -> None:
+    """Rejects a window that has already ended or is longer than `longest`."""
     path = ("input", end_field)
     if end <= now:
-        raise BadInputError(f"{end_field} must lie in the future", path)
-    if as_datetime(end) - as_datetime(start) > longest:
-        raise BadInputError(f"a reservation may last {_spoken(longest)} at most", path)
+        raise BadInputError(f"{end_field} must be in the future", path)
+    if to_datetime(end) - to_datetime(start) > longest:
+        raise BadInputError(f"a reservation must not be longer than {_format(longest)}", path)
 
 
 def check_event_time(timestamp: Instant, now: Instant, path: Sequence[str]) -> None:
-    """Refuses an event from further ahead than clocks drift."""
-    if timestamp > shift(now, EVENT_LEAD):
-        raise BadInputError(f"timestamp lies more than {_spoken(EVENT_LEAD)} ahead", path)
+    """Rejects a timestamp further in the future than a device's clock may be ahead."""
+    if timestamp > shift(now, MAX_EVENT_CLOCK_SKEW):
+        raise BadInputError(f"timestamp must not be more than {_format(MAX_EVENT_CLOCK_SKEW)} in the future", path)
 
 
 def has_ended(reservation: Reservation, now: Instant) -> bool:
-    """Whether the window is over; its end is not part of it."""
+    """Whether the window has ended; the end is not part of the window."""
     return reservation.end_at <= now
 
 
+def has_ended_everywhere(reservation: Reservation, now: Instant) -> bool:
+    """Whether the window is over by the clock of every server, not only by this one's."""
+    return has_ended(reservation, shift(now, -CLOCK_SKEW))
+
+
+def may_hide_another(pointer: ActivePointer, now: Instant) -> bool:
+    """Whether a reservation other than the pointed one may be current: the pointed one has ended, others may not."""
+    return has_ended(pointer.reservation, now) and (pointer.last_end_at is None or now < pointer.last_end_at)
+
+
 def is_current(reservation: Reservation, now: Instant) -> bool:
-    """Whether now lies inside the window."""
+    """Whether `now` is inside the window."""
     return reservation.start_at <= now < reservation.end_at
 
 
 def effective_status(reservation: Reservation, now: Instant) -> ReservationStatus:
-    """The status as of now: nothing has to run for a reservation to expire."""
+    """Status at `now`: EXPIRED is derived from the clock and never stored."""
     if reservation.status is ReservationStatus.ACTIVE and has_ended(reservation, now):
         return ReservationStatus.EXPIRED
     return reservation.status
 
 
 def overlaps(reservation: Reservation, start: Instant, end: Instant) -> bool:
-    """Whether a live reservation shares a moment with the window."""
-    is_live = reservation.status is ReservationStatus.ACTIVE
-    return is_live and reservation.start_at < end and start < reservation.end_at
+    """Whether the reservation is active and overlaps the window."""
+    is_active = reservation.status is ReservationStatus.ACTIVE
+    return is_active and reservation.start_at < end and start < reservation.end_at
 
 
-def _spoken(duration: timedelta) -> str:
+def _format(duration: timedelta) -> str:
     unit, length = ("day", timedelta(days=1)) if duration >= timedelta(days=1) else ("minute", timedelta(minutes=1))
     count = duration / length
     return f"{count:g} {unit}{'' if count == 1 else 's'}"

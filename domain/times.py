@@ -1,6 +1,6 @@
-"""Instants in their one canonical form: UTC, exactly three decimals, `Z`.
+"""Instants in a canonical text form (UTC, milliseconds, `Z`) and calendar days.
 
-The form has a fixed width, so comparing two instants as text compares them as times, in a sort key as in Python.
+The form has a fixed width, so that instants sort as text, in Python and in sort keys of the table.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ __all__ = [
     "LATEST",
     "Day",
     "Instant",
-    "as_datetime",
     "count_days",
-    "day_in",
     "days_between",
-    "instant_of",
+    "local_day",
     "parse_day",
     "parse_instant",
     "shift",
+    "to_datetime",
+    "to_instant",
 ]
 
 Instant = NewType("Instant", str)
 Day = NewType("Day", str)
-"""A date of a calendar, as YYYY-MM-DD; in which time zone it begins is its place's matter."""
+"""A calendar date, YYYY-MM-DD, in the time zone of its location."""
 
 EARLIEST = Instant("0001-01-01T00:00:00.000Z")
 LATEST = Instant("9999-12-31T23:59:59.999Z")
@@ -38,15 +38,15 @@ _RFC_3339 = re.compile(
 )
 
 
-def instant_of(moment: datetime) -> Instant:
-    """The canonical form of an aware datetime; what is finer than a millisecond is cut off."""
-    if moment.tzinfo is None:
-        raise ValueError("a time needs a zone, such as Z or +02:00")
-    return Instant(moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+def to_instant(value: datetime) -> Instant:
+    """Converts an aware datetime, truncated to milliseconds."""
+    if value.tzinfo is None:
+        raise ValueError("the datetime has no time zone")
+    return Instant(value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"))
 
 
 def parse_instant(text: str) -> Instant:
-    """Reads an RFC 3339 time.
+    """Parses an RFC 3339 time.
 
     Raises:
         ValueError: with a message for the client.
@@ -56,30 +56,30 @@ def parse_instant(text: str) -> Instant:
         raise ValueError("is not an RFC 3339 time such as 2026-03-01T09:30:00Z")
     if match["zone"] is None:
         raise ValueError("has no time zone: add Z or an offset such as +02:00")
-    # Python 3.11 reads 24:00 nowhere and 3.13 reads it as the next day; here it is refused everywhere.
+    # Python 3.13 reads 24:00 as the next day, 3.11 rejects it; here it is rejected on every version.
     if text[11:13] == "24":
-        raise ValueError("has no such hour: a day ends at 23:59:59.999")
+        raise ValueError("has an invalid hour: a day ends at 23:59:59.999")
     try:
-        return instant_of(datetime.fromisoformat(text.upper()))
+        return to_instant(datetime.fromisoformat(text.upper()))
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"is not a time that exists ({error})") from error
+        raise ValueError(f"is not a valid time ({error})") from error
 
 
-def as_datetime(instant: Instant) -> datetime:
-    """The instant as an aware datetime."""
+def to_datetime(instant: Instant) -> datetime:
+    """Converts an instant to an aware datetime."""
     return datetime.fromisoformat(instant)
 
 
 def shift(instant: Instant, by: timedelta) -> Instant:
-    """The instant moved by a duration, held inside the range that an instant can name."""
+    """Adds a duration to an instant; the result is limited to EARLIEST and LATEST."""
     try:
-        return instant_of(as_datetime(instant) + by)
+        return to_instant(to_datetime(instant) + by)
     except OverflowError:
         return EARLIEST if by < timedelta(0) else LATEST
 
 
 def parse_day(text: str) -> Day:
-    """Reads an RFC 3339 full-date.
+    """Parses an RFC 3339 full-date.
 
     Raises:
         ValueError: with a message for the client.
@@ -89,20 +89,20 @@ def parse_day(text: str) -> Day:
     try:
         return Day(date.fromisoformat(text).isoformat())
     except ValueError as error:
-        raise ValueError(f"is not a date that exists ({error})") from error
+        raise ValueError(f"is not a valid date ({error})") from error
 
 
-def day_in(time_zone: str, now: Instant) -> Day:
-    """Which day it is, now, at a place of that time zone."""
-    return Day(as_datetime(now).astimezone(ZoneInfo(time_zone)).date().isoformat())
+def local_day(time_zone: str, now: Instant) -> Day:
+    """Returns the date in a time zone at `now`."""
+    return Day(to_datetime(now).astimezone(ZoneInfo(time_zone)).date().isoformat())
 
 
 def count_days(first: Day, last: Day) -> int:
-    """How many days lie from the first to the last, both included."""
+    """Number of days from `first` to `last`, both included."""
     return (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
 
 
 def days_between(first: Day, last: Day) -> list[Day]:
-    """Every day from the first to the last, both included."""
+    """Days from `first` to `last`, both included."""
     start = date.fromisoformat(first)
     return [Day((start + timedelta(days=number)).isoformat()) for number in range(count_days(first, last))]

@@ -1,4 +1,4 @@
-// Takes what vite built to where the server has it: compressed, with the licences and the mark of its sources.
+// Copies vite's output to the server: compressed, with the licences of all packages and a digest of the sources.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,13 +12,13 @@ mkdirSync(join(TARGET, 'assets'), { recursive: true });
 writeFileSync(join(TARGET, 'index.html'), readFileSync('dist/index.html'));
 for (const name of readdirSync('dist/assets')) {
   const packed = gzipSync(readFileSync(join('dist/assets', name)), { level: 9 });
-  packed[9] = 255; // The byte that tells the system it was packed on: the same everywhere.
+  packed[9] = 255; // The operating system in the gzip header: unknown, so that every machine builds the same file.
   writeFileSync(join(TARGET, 'assets', `${name}.gz`), packed);
 }
 writeFileSync(join(TARGET, 'LICENSES.txt'), licences());
 writeFileSync(join(TARGET, 'sources.sha256'), `${digestOfSources()}\n`);
 
-/** The licence of every package that may be in the build, as its authors ship it. */
+/** The licences of all packages that can be part of the build. */
 function licences() {
   const { packages } = JSON.parse(readFileSync('package-lock.json'));
   const texts = Object.entries(packages)
@@ -27,14 +27,14 @@ function licences() {
       const { name, version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json')));
       const files = readdirSync(folder).filter(file => LICENCE.test(file)).sort();
       const by = typeof author === 'string' ? author : author?.name;
-      const said = files.map(file => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim());
-      return [`${name} ${version} (${license})${by ? `, by ${by}` : ''}`, ...said].join('\n\n');
+      const contents = files.map(file => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim());
+      return [`${name} ${version} (${license})${by ? `, by ${by}` : ''}`, ...contents].join('\n\n');
     });
-  const opening = 'GraphiQL is built from these packages. Each comes with its own licence.';
+  const opening = 'GraphiQL is built from these packages, each under its own licence.';
   return `${[opening, ...texts].join(`\n\n${'='.repeat(80)}\n\n`)}\n`;
 }
 
-/** One digest of all files that the build is made from; a test holds the build to it. */
+/** A digest of all source files; a test compares it with the files. */
 function digestOfSources() {
   const digest = createHash('sha256');
   const files = readdirSync('.', { recursive: true, withFileTypes: true })

@@ -4,12 +4,12 @@ export default defineConfig({
   base: '/graphql/',
   build: {
     outDir: 'dist',
-    // Fonts, icons and workers stay files of their own: the page's policy lets no script come from anywhere else.
+    // Fonts, icons and workers stay separate files: the page's Content-Security-Policy does not allow data URLs for them.
     assetsInlineLimit: 0,
-    // Every browser that GraphiQL 5 runs in preloads modules by itself.
+    // Every browser that runs GraphiQL 5 supports module preloading.
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 4096,
-    // Some packages mark their modules for a server's renderer, which there is none of here.
+    // Some packages have "use client" directives, which have no meaning in a browser bundle.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
   },
 });

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,3 +23,5 @@ class Backend:
     clock: Callable[[], Instant]
     new_id: Callable[[], str]
     longest_reservation: timedelta
+    known_formats: set[int] = field(default_factory=set)
+    """The table formats that the table is known to have; shared by all requests."""

@@ -11,37 +11,37 @@ import binascii
 import json
 from typing import TYPE_CHECKING
 
-from domain.errors import BadCursorError
+from domain.errors import InvalidCursorError
 
 if TYPE_CHECKING:
-    from loaders.table.operations import KeyRange, Place
+    from loaders.table.keys import KeyRange, Position
 
 __all__ = ["decode_cursor", "encode_cursor"]
 
 _PART_LONGEST = 1024
 
 
-def encode_cursor(key: Place) -> str:
+def encode_cursor(key: Position) -> str:
     """The cursor of an item."""
     text = json.dumps({name: value["S"] for name, value in key.wire.items()}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Place:
+def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Position:
     """The key that a cursor of this range names.
 
     Raises:
-        BadCursorError: for anything but a cursor that `encode_cursor` made of a key in this range.
+        InvalidCursorError: for anything but a cursor that `encode_cursor` made of a key in this range.
     """
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        key = within.place(content)
+        key = within.position(content)
     except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
-        raise BadCursorError("This is not a cursor of this API.", (argument,)) from None
+        raise InvalidCursorError("This is not a cursor of this API.", (argument,)) from None
     # Encoding it again shows, at once, an attribute too many, spaces or a second spelling.
     if not all(map(_may_be_ours, key)) or encode_cursor(key) != cursor or key not in within:
-        raise BadCursorError("This cursor belongs to another list.", (argument,))
+        raise InvalidCursorError("This cursor belongs to another list.", (argument,))
     return key
 
 

@@ -1,4 +1,4 @@
-"""Demo data: deterministic for a day, realistic, and made piece by piece, so any amount fits in memory."""
+"""Demo data: realistic, the same for the whole day, and generated piece by piece, so any amount fits in memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.commands import CreateOwner, CreateReservation, RegisterLocker, fingerprint
+from domain.commands.base import fingerprint
+from domain.commands.lockers import RegisterLocker
+from domain.commands.owners import CreateOwner
+from domain.commands.reservations import CreateReservation
 from domain.models import (
     AccessAction,
     AccessEvent,
     AccessResult,
+    ActivePointer,
     EventId,
     Locker,
     LockerId,
@@ -27,37 +31,37 @@ from domain.models import (
 )
 from domain.schedule import has_ended
 from domain.times import Instant, shift
-from loaders import items, keys
+from loaders import codecs as items
+from loaders import keys
+from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.demo_places import LOCATIONS, location_id, location_piece
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.operations import Action, Key, Step, Transact
 from loaders.writes.lockers import location_copy, owner_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from loaders.table.client import Store
+    from loaders.table.keys import Key
 
 __all__ = ["DemoShape", "demo_pieces", "load_demo", "locker_id", "owner_id"]
 
-_TRANSACTION_ITEMS = 100
 _TRANSACTIONS_AT_ONCE = 4
 _RESERVED = 0.5
 _ADMIN = 1
 _BOOKING_OWNERS = 100
-_IS_NEW = "attribute_not_exists(#PK)"
 
 _FIRST_NAMES = ("Ada", "Bruno", "Chiara", "Daan", "Elif", "Farid", "Greta", "Hana", "Ivo", "Jun", "Kira", "Luca")
 _LAST_NAMES = ("Abel", "Bauer", "Conti", "Dumas", "Eriksen", "Fischer", "Garcia", "Horvat", "Ito", "Jansen", "Kaya")
 _COMPANIES = ("Harbour Logistics", "Northside Gym", "City Library", "Alpine Rentals", "Campus Services", "Metro Parcel")
 _PLACES = ("Lobby", "Front Gate", "Garage", "Canteen", "Platform 3", "Reading Room", "Locker Hall", "Bike Cellar")
 
-_Piece = list[tuple[Key, dict[str, Any]]]
+_Piece = list[tuple["Key", dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
 class DemoShape:
-    """How much demo data."""
+    """The amount of demo data."""
 
     owners: int = 12
     lockers: int = 60
@@ -65,17 +69,17 @@ class DemoShape:
 
 
 def owner_id(number: int) -> OwnerId:
-    """The id of the owner of that number, from 0."""
+    """The id of the owner with that number, from 0."""
     return OwnerId(f"owner-{number + 1:04d}")
 
 
 def locker_id(number: int) -> LockerId:
-    """The id of the locker of that number, from 0."""
+    """The id of the locker with that number, from 0."""
     return LockerId(f"locker-{number + 1:06d}")
 
 
 def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[_Piece]:
-    """The items, an owner, a location or a locker at a time; what belongs together is in one piece."""
+    """The items, one owner, location or locker at a time; items that belong together are one piece."""
     midnight = Instant(f"{now[:10]}T00:00:00.000Z")
     for number in range(shape.owners):
         yield _owner(number, midnight)
@@ -89,9 +93,9 @@ def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[_Piece]:
 
 
 async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None]) -> int:
-    """Writes the demo data; a piece that is there already stays as it is. Returns how many items were written.
+    """Writes the demo data; existing pieces stay unchanged. Returns the number of items written.
 
-    A load that was cut short can simply run again, and a larger one adds to a smaller one.
+    An interrupted load can be run again, and a larger load adds to a smaller one.
     """
     written = 0
     slots = asyncio.Semaphore(_TRANSACTIONS_AT_ONCE)
@@ -113,13 +117,13 @@ async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Call
 
 
 async def _write(store: Store, pieces: list[_Piece]) -> int:
-    """Writes pieces in one transaction; where one of them is there already, each in its own."""
-    steps = [Step("demo", Action.PUT, key, attributes, _IS_NEW) for piece in pieces for key, attributes in piece]
+    """Writes pieces in one transaction; where one of them exists already, each in its own."""
+    steps = [LOAD_DEMO_DATA.step("item", key, attributes) for piece in pieces for key, attributes in piece]
     written = 0
-    for start in range(0, len(steps), _TRANSACTION_ITEMS):
-        chunk = tuple(steps[start : start + _TRANSACTION_ITEMS])
+    for start in range(0, len(steps), LOAD_DEMO_DATA.most_steps):
+        chunk = steps[start : start + LOAD_DEMO_DATA.most_steps]
         try:
-            await store.transact(Transact("demo", chunk))
+            await store.transact(LOAD_DEMO_DATA.transact(*chunk))
         except TransactionRefusedError:
             if len(pieces) > 1:
                 return sum([await _write(store, [piece]) for piece in pieces])
@@ -129,10 +133,10 @@ async def _write(store: Store, pieces: list[_Piece]) -> int:
 
 
 def _packed(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
-    """As many whole pieces as one transaction holds; a larger piece comes alone."""
+    """As many whole pieces as fit into one transaction; a larger piece comes alone."""
     packed: list[_Piece] = []
     for piece in pieces:
-        if packed and sum(map(len, packed)) + len(piece) > _TRANSACTION_ITEMS:
+        if packed and sum(map(len, packed)) + len(piece) > LOAD_DEMO_DATA.most_steps:
             yield packed
             packed = []
         packed.append(piece)
@@ -180,7 +184,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
         alias=f"{chance.choice(_PLACES)} {number + 1}",
         created_at=created,
         updated_at=created,
-        # One that is not as it was registered has been changed once.
+        # A locker is registered as available, so any other status is the result of one change.
         version=1 if status is LockerStatus.AVAILABLE else 2,
         location_id=location,
     )
@@ -189,7 +193,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
     piece = [
         (keys.locker(locker.locker_id), items.LOCKER.encode(locker) | {"fingerprint": content}),
         (keys.owner_locker(locker.owner_id, locker.locker_id), owner_copy(locker)),
-        (keys.location_locker(location, locker.locker_id), location_copy(locker)),
+        (keys.location_locker(location, locker.locker_id), location_copy(locker, location)),
     ]
     if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         piece += _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight, now=now)
@@ -197,7 +201,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
 
 
 def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """Each is a piece of its own, so that a larger load can add to a smaller one."""
+    """Each event is a piece of its own, so that a larger load can add to a smaller one."""
     chance = random.Random(f"events {number}")
     for index in range(count):
         yield _event(chance, locker_id(number), index, owners, midnight)
@@ -206,9 +210,9 @@ def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator
 def _reservations(
     chance: random.Random, locker: LockerId, number: int, *, owners: int, midnight: Instant, now: Instant
 ) -> _Piece:
-    """Yesterday's, today's and tomorrow's, none overlapping, with the pointer and the guard that go with them."""
+    """Reservations of yesterday, today and tomorrow, with their pointer and guard."""
     piece: _Piece = []
-    pointed = None
+    reservations = []
     for count, day in enumerate((-1, 0, 1)):
         start = shift(midnight, timedelta(days=day, hours=chance.randint(0, 3)))
         reservation = Reservation(
@@ -221,13 +225,13 @@ def _reservations(
             created_at=shift(start, timedelta(days=-2)),
             updated_at=shift(start, timedelta(days=-2)),
         )
-        if pointed is None and not has_ended(reservation, now):
-            pointed = reservation
+        reservations.append(reservation)
         piece += _reservation(reservation)
     guard = items.GUARD.encode(items.Guard(revision=3))
     piece.append((keys.reservation_guard(locker), guard))
-    if pointed is not None:
-        piece.append((keys.active_pointer(locker), items.ACTIVE_POINTER.encode(pointed)))
+    pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
+    pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)
+    piece.append((keys.active_pointer(locker), items.ACTIVE_POINTER.encode(pointer)))
     return piece
 
 

@@ -1,4 +1,4 @@
-"""Demo data at locations: twelve of them around the world, with bookings in every state and calendars half full."""
+"""Demo data of locations: twelve around the world, with bookings in every state and calendars half full."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from domain.booking_commands import CreateCalendarEvent, CreateLocation, RecordPayment, RequestBooking
 from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DaySlot, Duration, Payment
-from domain.commands import fingerprint
+from domain.commands.base import fingerprint
+from domain.commands.bookings import RequestBooking
+from domain.commands.calendar import CreateCalendarEvent
+from domain.commands.locations import CreateLocation
+from domain.commands.payments import RecordPayment
 from domain.models import Location, LocationId, LocationStatus, OwnerId
 from domain.times import Day, Instant, shift
-from loaders import items, keys
+from loaders import codecs as items
+from loaders import keys
 from loaders.writes.booking_steps import booking_item, notification_of, slots_of_booking
 from loaders.writes.locations import location_item
 
 if TYPE_CHECKING:
-    from loaders.table.operations import Key
+    from loaders.table.keys import Key
 
 __all__ = ["LOCATIONS", "location_id", "location_piece"]
 
@@ -60,12 +64,12 @@ _Piece = list[tuple["Key", dict[str, Any]]]
 
 
 def location_id(number: int) -> LocationId:
-    """The id of the location of that number, from 0: a ULID like any other."""
+    """The id of the location with that number, from 0: a ULID."""
     return LocationId(f"01HDEM{number % LOCATIONS + 1:020d}")
 
 
 def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight: Instant) -> _Piece:
-    """A location with what is in its calendar, and every booking with what belongs to it."""
+    """A location with its calendar and its bookings."""
     chance = random.Random(f"location {number}")
     location = _location(number, midnight)
     piece = _location_items(location)
@@ -158,7 +162,7 @@ def _booking(
 
 
 def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight: Instant) -> _Piece:
-    """An event that an admin made, on a day that no live booking has."""
+    """An event created by an administrator, on a day without bookings."""
     command = CreateCalendarEvent(
         location_id=location.location_id, admin_id=admin, date=day, duration=Duration.MORNING, title="Cleaning"
     )

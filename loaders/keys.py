@@ -1,7 +1,7 @@
-"""Every key of the table: builders and ranges. The only module that knows how a key is spelled.
+"""Every key of the table: builders and ranges. No other module knows how a key is spelled.
 
-The ids and times that come in are already canonical (see `domain.text` and `domain.times`), so a `#` separates and a
-`~`, which sorts after every character of an id, closes a range.
+Ids and times are canonical here (see `domain.text` and `domain.times`), so `#` separates the parts of a key, and `~`,
+which sorts after every character of an id, closes a range.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
 
+from domain.models import LocationId
 from domain.times import EARLIEST, LATEST, Instant
-from loaders.table.operations import Between, IndexPartition, Key, KeyRange, Prefix
+from loaders.table.keys import Between, IndexPartition, Key, KeyRange, Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
-    from domain.models import EventId, LocationId, LocationStatus, LockerId, OwnerId, ReservationId
+    from domain.models import EventId, LocationStatus, LockerId, LockerStatus, OwnerId, ReservationId
     from domain.times import Day
 
 __all__ = [
@@ -40,7 +41,10 @@ __all__ = [
     "location_code",
     "location_index",
     "location_locker",
+    "location_locker_index",
     "location_lockers",
+    "location_lockers_by_status",
+    "location_of",
     "locations",
     "locker",
     "locker_events",
@@ -51,7 +55,9 @@ __all__ = [
     "owner_booking",
     "owner_bookings",
     "owner_locker",
+    "owner_locker_index",
     "owner_lockers",
+    "owner_lockers_by_status",
     "owner_notifications",
     "owner_reservation",
     "owner_reservations",
@@ -66,10 +72,11 @@ __all__ = [
     "reservations_starting",
     "shown",
     "spelled",
+    "table_format",
 ]
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
-"""The partitions whose names hold the value of an attribute, where all others hold ids, times and statuses."""
+"""The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""
 
 
 def locker(locker_id: LockerId) -> Key:
@@ -78,37 +85,37 @@ def locker(locker_id: LockerId) -> Key:
 
 
 def reservation(locker_id: LockerId, start_at: Instant, reservation_id: ReservationId) -> Key:
-    """A reservation, among its locker's others by start."""
+    """A reservation, ordered by start within its locker."""
     return Key(f"LOCKER#{locker_id}", reservation_place(start_at, reservation_id))
 
 
 def reservation_place(start_at: Instant, reservation_id: ReservationId) -> str:
-    """Where a reservation stands among the others of its partition: its sort key."""
+    """The sort key of a reservation."""
     return f"RES#{start_at}#{reservation_id}"
 
 
 def reservation_claim(locker_id: LockerId, reservation_id: ReservationId) -> Key:
-    """What makes a reservation's id unique whatever its start."""
+    """The claim that makes a reservation's id unique whatever its start."""
     return Key(f"LOCKER#{locker_id}", f"RID#{reservation_id}")
 
 
 def reservation_guard(locker_id: LockerId) -> Key:
-    """The revision that every reservation write of a locker bumps."""
+    """The guard, whose revision every reservation write of a locker increments."""
     return Key(f"LOCKER#{locker_id}", "GUARD#RES")
 
 
 def active_pointer(locker_id: LockerId) -> Key:
-    """The earliest reservation that has not ended: current or next."""
+    """The pointer to the earliest reservation that has not ended: the current or the next one."""
     return Key(f"LOCKER#{locker_id}", "RES#ACTIVE")
 
 
 def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
-    """An access event, among its locker's others by time."""
+    """An access event, ordered by time within its locker."""
     return Key(f"LOCKER#{locker_id}", f"EVT#{timestamp}#{event_id}")
 
 
 def event_claim(locker_id: LockerId, event_id: EventId) -> Key:
-    """What makes an event's client-chosen id unique whatever its time."""
+    """The claim that makes a client-chosen event id unique whatever its time."""
     return Key(f"LOCKER#{locker_id}", f"EID#{event_id}")
 
 
@@ -118,17 +125,17 @@ def owner(owner_id: OwnerId) -> Key:
 
 
 def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:
-    """An owner's copy of what a list shows of a locker."""
+    """An owner's copy of a locker."""
     return Key(f"OWNER#{owner_id}", f"LOCKER#{locker_id}")
 
 
 def owner_reservation(owner_id: OwnerId, start_at: Instant, reservation_id: ReservationId) -> Key:
-    """The copy of a reservation with whoever made it."""
+    """The copy of a reservation in the partition of the owner who made it."""
     return Key(f"OWNER#{owner_id}", f"RES#{start_at}#{reservation_id}")
 
 
 def email_claim(email: str) -> Key:
-    """What makes a normalised e-mail address unique."""
+    """The claim that makes a normalised e-mail address unique."""
     return Key(f"EMAIL#{email}", "META")
 
 
@@ -138,12 +145,12 @@ def location(location_id: LocationId) -> Key:
 
 
 def location_code(code: str) -> Key:
-    """What makes a location's code unique, for ever."""
+    """The claim that makes a location's code unique, permanently."""
     return Key(f"LOCATION_CODE#{code}", "META")
 
 
 def location_locker(location_id: LocationId, locker_id: LockerId) -> Key:
-    """A location's copy of what a list shows of a locker."""
+    """A location's copy of a locker."""
     return Key(f"LOCATION#{location_id}", f"LOCKER#{locker_id}")
 
 
@@ -153,7 +160,7 @@ def calendar_slot(location_id: LocationId, date: Day, slot: DaySlot) -> Key:
 
 
 def calendar_claim(location_id: LocationId, event_id: str) -> Key:
-    """What makes a calendar event's id unique whatever its date."""
+    """The claim that makes a calendar event's id unique whatever its date."""
     return Key(f"LOCATION#{location_id}", f"CID#{event_id}")
 
 
@@ -168,22 +175,22 @@ def payment(booking_id: BookingId, payment_id: str) -> Key:
 
 
 def owner_booking(owner_id: OwnerId, date: Day, booking_id: BookingId) -> Key:
-    """The copy of a booking with whoever asked for it."""
+    """The copy of a booking in the partition of the owner who requested it."""
     return Key(f"OWNER#{owner_id}", f"BOOKING#{date}#{booking_id}")
 
 
 def notification(owner_id: OwnerId, created_at: Instant, notification_id: str) -> Key:
-    """What an owner was told, among the rest by time."""
+    """A notification, ordered by time within its owner."""
     return Key(f"OWNER#{owner_id}", f"NOTIFICATION#{created_at}#{notification_id}")
 
 
 def api_key(key_id: ApiKeyId) -> Key:
-    """All that is kept of an API key."""
+    """The record of an API key."""
     return Key(f"APIKEY#{key_id}", "META")
 
 
 def api_key_index(created_at: Instant, key_id: ApiKeyId) -> dict[str, str]:
-    """Where an API key stands in the index: among all others, by creation."""
+    """The index attributes of an API key: among all keys, by creation."""
     return {"GSI1PK": "APIKEY", "GSI1SK": f"{created_at}#{key_id}"}
 
 
@@ -198,13 +205,43 @@ def rate(subject_hash: str) -> Key:
 
 
 def location_index(status: LocationStatus, created_at: Instant, location_id: LocationId) -> dict[str, str]:
-    """Where a location stands in the index: among those of its status, by creation."""
+    """The index attributes of a location: among those of its status, by creation."""
     return {"GSI1PK": f"LOCATION#{status}", "GSI1SK": f"{created_at}#{location_id}"}
 
 
 def pending_index(requested_at: Instant, booking_id: BookingId) -> dict[str, str]:
-    """Where a booking stands in the index while it is pending; a decided one is not in it."""
+    """The index attributes of a pending booking, by request; a decided booking has none."""
     return {"GSI1PK": "BOOKING#PENDING", "GSI1SK": f"{requested_at}#{booking_id}"}
+
+
+def owner_locker_index(owner_id: OwnerId, status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
+    """The index attributes of an owner's copy of a locker: among those of its status, by locker id."""
+    return {"GSI1PK": owner_lockers_by_status(owner_id, status).pk, "GSI1SK": locker_id}
+
+
+def location_locker_index(location_id: LocationId, status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
+    """The index attributes of a location's copy of a locker: among those of its status, by locker id."""
+    return {"GSI1PK": location_lockers_by_status(location_id, status).pk, "GSI1SK": locker_id}
+
+
+def owner_lockers_by_status(owner_id: OwnerId, status: LockerStatus) -> IndexPartition:
+    """An owner's lockers of a status, by locker id."""
+    return IndexPartition(f"OWNER#{owner_id}#LOCKER#{status}")
+
+
+def location_lockers_by_status(location_id: LocationId, status: LockerStatus) -> IndexPartition:
+    """A location's lockers of a status, by locker id."""
+    return IndexPartition(f"LOCATION#{location_id}#LOCKER#{status}")
+
+
+def location_of(partition: str) -> LocationId:
+    """The location whose partition this is."""
+    return LocationId(partition.removeprefix("LOCATION#"))
+
+
+def table_format() -> Key:
+    """The format version of the table."""
+    return Key("TABLE", "FORMAT")
 
 
 def locations(status: LocationStatus) -> KeyRange:
@@ -213,7 +250,7 @@ def locations(status: LocationStatus) -> KeyRange:
 
 
 def pending_bookings() -> KeyRange:
-    """All bookings that nobody has decided, by request."""
+    """All pending bookings, by request."""
     return IndexPartition("BOOKING#PENDING")
 
 
@@ -228,12 +265,12 @@ def calendar_days(location_id: LocationId, first: Day, last: Day) -> KeyRange:
 
 
 def owner_bookings(owner_id: OwnerId) -> KeyRange:
-    """The bookings that an owner asked for, by date."""
+    """The bookings that an owner requested, by date."""
     return Prefix(f"OWNER#{owner_id}", "BOOKING#")
 
 
 def owner_notifications(owner_id: OwnerId) -> KeyRange:
-    """What an owner was told, by time."""
+    """The notifications of an owner, by time."""
     return Prefix(f"OWNER#{owner_id}", "NOTIFICATION#")
 
 
@@ -271,14 +308,14 @@ def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instan
 
 
 def shown(partition: str) -> str:
-    """A partition as it may be shown to whoever asks how a request was answered."""
+    """A partition as an explanation may show it: without the value of an attribute."""
     return next((f"{prefix}…" for prefix in _VALUES if partition.startswith(prefix)), partition)
 
 
 def masked(key: Key) -> str:
-    """A key as the log may have it: of what kind, and a mark by which whoever knows its ids finds it again.
+    """A key as the log may show it: its kind, and a hash by which it can be found again if its ids are known.
 
-    The mark of an address could be guessed from, so there is none.
+    An e-mail address could be guessed from its hash, so there is none for it.
     """
     kind = " / ".join(part.partition("#")[0] for part in (key.pk, key.sk))
     if key.pk.startswith(_VALUES):
@@ -288,7 +325,7 @@ def masked(key: Key) -> str:
 
 
 def spelled(builder: Callable[..., Key | KeyRange]) -> tuple[str, str]:
-    """How a builder's partition and sort key read, each argument shown as its name: for the documentation."""
+    """The partition and sort key of a builder for the documentation, each argument shown by its name."""
     names = inspect.signature(builder).parameters
     match builder(*(f"<{to_camel(name)}>" for name in names)):
         case Key(pk, sk):

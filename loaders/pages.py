@@ -1,30 +1,28 @@
-"""Pages of a list: which part a client wants, and one Query that reads it."""
+"""Pages of a list: which one a client asks for, and what it is given."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from domain.errors import BadInputError
 from domain.times import EARLIEST, LATEST, Instant
-from loaders.contract import Order
-from loaders.cursors import decode_cursor, encode_cursor
+from loaders.cursors import encode_cursor
 
 if TYPE_CHECKING:
-    from loaders.contract import QueryContract
-    from loaders.items import Codec
-    from loaders.table.client import Store
-    from loaders.table.operations import KeyRange, Place
-    from loaders.table.values import Item
+    from collections.abc import Sequence
 
-__all__ = ["Page", "Slice", "Window", "read_page", "read_range", "slice_of"]
+    from loaders.table.keys import Position
+
+__all__ = ["Edge", "Page", "PageRequest", "Window", "page_request"]
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
-    """Which part of a list a client wants: so many items from one end, or from behind a cursor."""
+class PageRequest:
+    """The part of a list that a client asks for: a number of items from one end, or from a cursor on."""
 
     size: int
     backward: bool = False
@@ -32,91 +30,109 @@ class Slice:
 
     @property
     def cursor_argument(self) -> str:
-        """The argument that the cursor came in."""
+        """The name of the argument with the cursor."""
         return "before" if self.backward else "after"
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of time, both bounds included."""
+    """A time window; both bounds are included."""
 
     start: Instant = EARLIEST
     end: Instant = LATEST
 
     def __post_init__(self) -> None:
         if self.start > self.end:
-            raise BadInputError("window.from must not lie after window.to.", ("window", "from"))
+            raise BadInputError("window.from must not be after window.to.", ("window", "from"))
 
 
-@dataclass(frozen=True, slots=True)
+class Edge(NamedTuple):
+    """An item of a page with its cursor."""
+
+    cursor: str
+    node: Any
+
+
 class Page(Generic[T]):
-    """The part of a list, each item with its cursor, and whether there is more on either side."""
+    """A page of a list. Cursors are encoded only where they are asked for."""
 
-    entries: list[tuple[str, T]]
-    has_next: bool
-    has_previous: bool
-    next_cursor: str | None
+    __slots__ = ("_bounds", "_last", "_positions", "has_next_page", "has_previous_page", "nodes")
+
+    def __init__(
+        self,
+        entries: Sequence[tuple[Position, T]],
+        *,
+        has_next_page: bool,
+        has_previous_page: bool,
+        last: Position | None,
+    ) -> None:
+        self._positions = [position for position, _ in entries]
+        self._bounds = (self._positions[0], self._positions[-1]) if entries else None
+        self._last = last
+        self.nodes = [node for _, node in entries]
+        self.has_next_page = has_next_page
+        self.has_previous_page = has_previous_page
+
+    @classmethod
+    def of(cls, entries: list[tuple[Position, T]], request: PageRequest, found: int) -> Page[T]:
+        """Makes a page of what a request found, in the order in which it was read."""
+        has_more = found > request.size
+        last = entries[-1][0] if has_more else None
+        came_from = request.cursor is not None
+        if request.backward:
+            entries.reverse()
+            return cls(entries, has_next_page=came_from, has_previous_page=has_more, last=last)
+        return cls(entries, has_next_page=has_more, has_previous_page=came_from, last=last)
+
+    def with_nodes(self, nodes: Sequence[U | None]) -> Page[U]:
+        """The same page with other nodes in place of its own; those that are None are left out."""
+        page: Page[U] = Page([], has_next_page=self.has_next_page, has_previous_page=self.has_previous_page, last=None)
+        kept = [(place, node) for place, node in zip(self._positions, nodes, strict=True) if node is not None]
+        page._positions = [position for position, _ in kept]
+        page._bounds, page._last = self._bounds, self._last
+        page.nodes = [node for _, node in kept]
+        return page
+
+    @property
+    def edges(self) -> list[Edge]:
+        """Its items with their cursors."""
+        return [Edge(encode_cursor(place), node) for place, node in zip(self._positions, self.nodes, strict=True)]
+
+    @property
+    def page_info(self) -> Page[T]:
+        """Where the page is in its list: its own attributes say it."""
+        return self
+
+    @property
+    def start_cursor(self) -> str | None:
+        """Cursor of the first item."""
+        return None if self._bounds is None else encode_cursor(self._bounds[0])
+
+    @property
+    def end_cursor(self) -> str | None:
+        """Cursor of the last item."""
+        return None if self._bounds is None else encode_cursor(self._bounds[1])
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Cursor to continue from in the same direction; None exactly when there is nothing more."""
+        return None if self._last is None else encode_cursor(self._last)
 
 
-def slice_of(
+def page_request(
     *, first: int | None, after: str | None, last: int | None, before: str | None, default: int, maximum: int
-) -> Slice:
-    """Understands the four paging arguments.
+) -> PageRequest:
+    """Reads the four paging arguments.
 
     Raises:
-        BadInputError: where they contradict each other or ask for a page that no contract allows.
+        BadInputError: where they contradict each other or ask for a page of a size that is not allowed.
     """
     backward = last is not None or before is not None
     if backward and (first is not None or after is not None):
-        raise BadInputError("Page with first and after, or with last and before, not with both.", ("last",))
+        raise BadInputError("Use first and after, or last and before, but not both.", ("last",))
     name, size = ("last", last) if backward else ("first", first)
     if size is None:
         size = default
     if not 1 <= size <= maximum:
-        raise BadInputError(f"{name} must be 1 to {maximum}, not {size}.", (name,))
-    return Slice(size, backward, before if backward else after)
-
-
-async def read_page(
-    store: Store,
-    contract: QueryContract,
-    within: KeyRange,
-    codec: Codec[T],
-    part: Slice,
-    order: Order = Order.ASC,
-) -> Page[T]:
-    """Reads one page.
-
-    It reads one item more than the page holds: a Query that stops exactly at its Limit says that there may be more, so
-    only an item in the hand shows that there is.
-    """
-    cursor = None if part.cursor is None else decode_cursor(part.cursor, within, part.cursor_argument)
-    forward = (order is Order.ASC) is not part.backward
-    limit = part.size + contract.page.look_ahead
-    found = await read_range(store, contract, within, limit=limit, forward=forward, start=cursor)
-    has_more = len(found) > part.size
-    found = found[: part.size]
-    next_cursor = encode_cursor(found[-1][0]) if has_more else None
-    if part.backward:
-        found.reverse()
-    came_from = part.cursor is not None
-    return Page(
-        entries=[(encode_cursor(key), codec.decode(item)) for key, item in found],
-        has_next=came_from if part.backward else has_more,
-        has_previous=has_more if part.backward else came_from,
-        next_cursor=next_cursor,
-    )
-
-
-async def read_range(
-    store: Store,
-    contract: QueryContract,
-    within: KeyRange,
-    *,
-    limit: int,
-    forward: bool,
-    start: Place | None = None,
-) -> list[tuple[Place, Item]]:
-    """Reads up to `limit` items of a range."""
-    operation = contract.query(within, limit=limit, forward=forward, start=start)
-    return (await store.query(operation)).items
+        raise BadInputError(f"{name} must be from 1 to {maximum}, not {size}.", (name,))
+    return PageRequest(size, backward, before if backward else after)

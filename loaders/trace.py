@@ -9,14 +9,17 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from loaders import keys
-from loaders.table.operations import BatchGet, Between, Get, IndexPartition, Prefix, Put, Query, Transact
+from loaders.contracts.cost import Cost
+from loaders.table.keys import Between, IndexPartition, Prefix
+from loaders.table.operations import BatchGet, Get, Put, Query, Transact
 from loaders.table.updates import Update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from loaders.table.operations import Key, KeyRange, Operation
-    from loaders.table.recording import Batch, Record, Recorder
+    from loaders.table.keys import Key, KeyRange
+    from loaders.table.operations import Operation
+    from loaders.table.recording import Record, Recorder
 
 __all__ = ["Trace", "operation_name"]
 
@@ -36,28 +39,36 @@ def operation_name(operation: Operation | Update) -> str:
 
 
 class Trace:
-    """Writes down the operations of one request, in the order in which they began.
+    """Records the operations of one request, in the order in which they began.
 
     Args:
         further: is told of everything that ends, as soon as it does.
-        wants_units: whether the store is asked what each request took.
-        wants_paths: whether every field notes its path for what it asks.
+        wants_units: whether the store is asked for the capacity that each operation consumed.
     """
 
-    def __init__(self, further: Recorder | None = None, *, wants_units: bool = True, wants_paths: bool = True) -> None:
+    def __init__(self, further: Recorder | None = None, *, wants_units: bool = True) -> None:
         self.wants_units = wants_units
-        self.wants_paths = wants_paths
         self.records: list[Record] = []
+        self.guard: Callable[[Trace], None] | None = None
+        """Is asked before every operation, and raises where the request has used up its limit."""
+        self.stopped_by: Exception | None = None
+        """What the guard raised."""
         self.operation_type: str | None = None
         self.operation_name: str | None = None
-        """Type and name of the GraphQL operation, once its document is understood; not every operation has a name."""
+        """Type and name of the GraphQL operation, once its document is valid; an operation need not have a name."""
         self.user_error: str | None = None
-        """The code of the first user error, if a mutation came to one."""
+        """The code of the first user error of a mutation."""
         self._further = further
         self._began = time.perf_counter_ns()
 
     def begin(self, record: Record) -> None:
         """See Recorder."""
+        if self.guard is not None:
+            try:
+                self.guard(self)
+            except Exception as refusal:
+                self.stopped_by = refusal
+                raise
         self.records.append(record)
 
     def end(self, record: Record) -> None:
@@ -65,39 +76,45 @@ class Trace:
         if self._further is not None:
             self._further.end(record)
 
-    def end_batch(self, batch: Batch) -> None:
-        """See Recorder."""
-        if self._further is not None:
-            self._further.end_batch(batch)
-
     def note_user_error(self, code: str) -> None:
-        """A mutation came to a user error."""
+        """Notes that a mutation failed."""
         self.user_error = self.user_error or code
 
-    def explanation(self) -> dict[str, Any]:
-        """What a client sees in `extensions.explain`."""
-        shown = [self._shown(record) for record in self.records]
-        ends = [operation["startMs"] + operation["durationMs"] for operation in shown]
+    def operations(self) -> list[dict[str, Any]]:
+        """Every operation, as clients read it."""
+        return [self._shown(record) for record in self.records]
+
+    def totals(self) -> dict[str, Any]:
+        """What the whole request took."""
+        ends = [record.began + (record.duration or 0) for record in self.records]
         return {
-            "operations": shown,
-            "totals": {
-                "operations": len(shown),
-                "requests": _sum(shown, "attempts"),
-                "returned": _sum(shown, "returned"),
-                "readUnits": _sum(shown, "readUnits"),
-                "writeUnits": _sum(shown, "writeUnits"),
-                "durationMs": round(max(ends) - shown[0]["startMs"], 3) if shown else 0,
-            },
+            **self.cost(),
+            "requests": sum(record.attempts for record in self.records),
+            "durationMs": _milliseconds(max(ends) - self.records[0].began) if ends else 0,
         }
 
     def cost(self) -> dict[str, Any]:
-        """What the request took, in the measures in which its worst case is told."""
+        """What the request took, in the measures of its price."""
         return {
             "operations": len(self.records),
             "items": sum(record.returned for record in self.records),
             "readUnits": self.units(is_write=False),
             "writeUnits": self.units(is_write=True),
         }
+
+    def spent(self) -> Cost:
+        """What the request has taken so far."""
+        items = sum(record.returned for record in self.records)
+        return Cost(len(self.records), items, self.units(is_write=False), self.units(is_write=True))
+
+    def by_step(self) -> dict[tuple[str, str], Cost]:
+        """What each step took, by its response path and contract."""
+        found: dict[tuple[str, str], Cost] = {}
+        for record in self.records:
+            units = (0, record.units) if record.is_write else (record.units, 0)
+            key = record.path, record.contract
+            found[key] = found.get(key, Cost()) + Cost(1, record.returned, *units)
+        return found
 
     def units(self, *, is_write: bool) -> float:
         """The read or write units of the whole request."""
@@ -118,7 +135,7 @@ class Trace:
             "durationMs": _milliseconds(duration),
             "attempts": record.attempts,
             "outcome": record.outcome,
-            "paths": record.paths,
+            "path": record.path,
         }
 
 
@@ -169,10 +186,6 @@ def _sort_key(within: KeyRange) -> str | None:
             return f"BETWEEN {low} AND {high}"
         case IndexPartition():
             return None
-
-
-def _sum(operations: list[dict[str, Any]], name: str) -> Any:
-    return sum(operation[name] for operation in operations)
 
 
 def _milliseconds(nanoseconds: int) -> float:

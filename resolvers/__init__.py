@@ -1,5 +1,7 @@
-"""The GraphQL schema: thin resolvers that call a read, a write or a loader and shape the answer."""
+"""The GraphQL schema: types with bound fields, and the plan that prices, runs and explains documents."""
 
-from resolvers import enums
+from __future__ import annotations
+
+from resolvers.api import enums
 
 __all__ = ["enums"]  # registered before any type names one of them

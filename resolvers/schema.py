@@ -1,50 +1,43 @@
-"""The schema: every entity's queries and mutations, merged."""
+"""The schema: every entity's queries and mutations, merged, and the execution of documents on it."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import strawberry
-from graphql import MiddlewareManager, OperationDefinitionNode
-from strawberry.extensions import SchemaExtension
-from strawberry.schema.exceptions import CannotGetOperationTypeError
+from graphql import GraphQLError, get_variable_values
+from strawberry.printer import print_schema
 from strawberry.tools import merge_types
 
-from resolvers.admission import PlanFirst
-from resolvers.api_keys import ApiKeyMutations, ApiKeyQueries
-from resolvers.booking_mutations import BookingMutations
-from resolvers.bookings import BookingQueries
-from resolvers.calendar import CalendarMutations
-from resolvers.documents import Checked, ValidDocuments, find_errors
-from resolvers.errors import ERROR_TYPES
-from resolvers.events import AccessEventMutations
-from resolvers.fieldkinds import FieldKinds
-from resolvers.limits import DEFAULT_LIMITS, MOST_ERRORS, DocumentLimits, parse_within
-from resolvers.locations import LocationMutations, LocationQueries
-from resolvers.locker_mutations import LockerMutations
-from resolvers.lockers import LockerQueries
-from resolvers.nodes import NodeQueries
-from resolvers.owner_mutations import OwnerMutations
-from resolvers.owners import OwnerQueries
-from resolvers.paths import note_path
-from resolvers.permissions import guard_schema
-from resolvers.planner import plan_of
-from resolvers.reservations import ReservationMutations, ReservationQueries
-from resolvers.scalars import schema_config
-from resolvers.selection import find_variable_errors
+from resolvers.api.payloads import ERROR_TYPES
+from resolvers.api.scalars import schema_config
+from resolvers.bindings.base import Reading
+from resolvers.documents.cache import DocumentCache
+from resolvers.documents.limits import DEFAULT_LIMITS, MAX_ERRORS, DocumentLimits
+from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
+from resolvers.entities.base import RECORD_TYPES
+from resolvers.entities.bookings import BookingMutations, BookingQueries
+from resolvers.entities.calendar import CalendarMutations
+from resolvers.entities.events import AccessEventMutations
+from resolvers.entities.locations import LocationMutations, LocationQueries
+from resolvers.entities.lockers import LockerMutations, LockerQueries
+from resolvers.entities.nodes import NodeQueries
+from resolvers.entities.owners import OwnerMutations, OwnerQueries
+from resolvers.entities.reservations import ReservationMutations, ReservationQueries
+from resolvers.plan.price import price_of
+from resolvers.plan.run import run_plan
+from resolvers.plan.schema import BoundSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from graphql import DocumentNode, GraphQLError
-    from strawberry.types import ExecutionContext
+    from resolvers.documents.cache import Operation
+    from resolvers.plan.compile import Place, PlanStep
+    from resolvers.plan.price import Price
+    from resolvers.request import ArgumentContext, PageSizes, RequestState
 
-    from loaders.trace import Trace
-    from resolvers.plan import Plan
-    from resolvers.planner import PageSizes
-
-__all__ = ["SmartLockerSchema", "build_schema"]
+__all__ = ["Result", "SmartLockerSchema", "build_schema"]
 
 Query: Any = merge_types(
     "Query",
@@ -63,107 +56,139 @@ Mutation: Any = merge_types(
         ApiKeyMutations,
     ),
 )
-Query.__strawberry_definition__.description = "What can be asked."
-Mutation.__strawberry_definition__.description = "What can be changed: each takes one input and gives one payload."
+Query.__strawberry_definition__.description = "Everything that can be read."
+Mutation.__strawberry_definition__.description = (
+    "Everything that can be changed. Each mutation takes one input and returns one payload."
+)
+
+_PLURALS = {"AccessEvent": "access events", "ApiKey": "API keys"}
 
 
-class OneOperation(SchemaExtension):
-    """Of several operations a request must name the one to run; the framework would run the first."""
+@dataclass(slots=True)
+class Result:
+    """What a document came to. `ran` says whether execution began; without it there is no data."""
 
-    def on_parse(self) -> Iterator[None]:
-        """Refuses what names none; where the request is traced, the one is noted."""
-        yield
-        context = self.execution_context
-        if context.graphql_document is None:
-            return
-        wanted = context._provided_operation_name  # noqa: SLF001  # see above
-        operations = [
-            node for node in context.graphql_document.definitions if isinstance(node, OperationDefinitionNode)
-        ]
-        if wanted is None and len(operations) > 1:
-            raise CannotGetOperationTypeError(None)
-        trace = getattr(context.context, "trace", None)
-        if trace is not None:
-            _note_operation(trace, operations, wanted)
+    data: dict[str, Any] | None = None
+    errors: list[GraphQLError] = field(default_factory=list)
+    ran: bool = False
 
 
-def _note_operation(trace: Trace, operations: list[OperationDefinitionNode], wanted: str | None) -> None:
-    """The name comes from the document, where it is a name for certain: a request may name anything."""
-    for node in operations:
-        name = None if node.name is None else node.name.value
-        if wanted in {None, name}:
-            trace.operation_type, trace.operation_name = node.operation.value, name
-
-
-class SmartLockerSchema(strawberry.Schema):
-    """Knows what a document costs; leaves the errors to the HTTP layer, which knows the request they belong to."""
-
-    @cached_property
-    def _field_kinds(self) -> FieldKinds:
-        return FieldKinds(self._schema)
-
-    def document(self, text: str, operation_name: str | None, variables: dict[str, Any]) -> DocumentNode:
-        """A document that is valid, keeps the limits, and has this operation for these variables.
-
-        Raises:
-            TooComplexError: where it is over a limit.
-            GraphQLError: where it is not valid or has not.
-        """
-        document = parse_within(text, self.limits)
-        errors = find_errors(self._schema, document, is_guarded=self.is_guarded)
-        errors = errors or self.variable_errors(document, operation_name, variables)
-        if errors:
-            raise errors[0]
-        return document
-
-    def variable_errors(
-        self, document: DocumentNode, operation_name: str | None, variables: dict[str, Any]
-    ) -> list[GraphQLError]:
-        """What is wrong with the variables of a valid document's operation."""
-        return find_variable_errors(self._schema, document, operation_name, variables, is_guarded=self.is_guarded)
-
-    def plan(
-        self, document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any], sizes: PageSizes
-    ) -> Plan:
-        """What an operation of a valid document would ask of the store at most."""
-        return plan_of(self._field_kinds, document, operation_name, variables, sizes)
-
-    limits = DEFAULT_LIMITS
-    is_guarded = False
-
-    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Logs nothing here."""
-
-    def _get_middleware_manager(self, extensions: list[SchemaExtension]) -> MiddlewareManager:
-        """Has every field note its path where the trace wants it; else resolvers are called as they are."""
-        manager = super()._get_middleware_manager(extensions)
-        trace = getattr(extensions[0].execution_context.context, "trace", None)
-        if trace is None or not trace.wants_paths:
-            return manager
-        return MiddlewareManager(*manager.middlewares, note_path)
-
-    def _get_custom_context_kwargs(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """Values that do not fit are told without the names of those that would, and not all of very many."""
-        own = {"hide_suggestions": self.is_guarded, "max_coercion_errors": MOST_ERRORS}
-        return super()._get_custom_context_kwargs(*args, **kwargs) | own
-
-
-def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, is_guarded: bool = False) -> SmartLockerSchema:
-    """The schema, each field behind its rule; documents that have proved valid are kept.
+class SmartLockerSchema:
+    """Prices and runs documents.
 
     Args:
         limits: what a document may have.
-        is_guarded: whether mistakes are told without the names of what is there.
+        hides_suggestions: whether error messages leave out the names of what exists.
     """
-    known = ValidDocuments()
-    schema = SmartLockerSchema(
-        query=Query,
-        mutation=Mutation,
-        types=ERROR_TYPES,
-        config=schema_config(),
-        extensions=[OneOperation, lambda: Checked(known, limits, is_guarded=is_guarded), PlanFirst],
-    )
-    schema.limits = limits
-    schema.is_guarded = is_guarded
-    guard_schema(schema._schema)  # noqa: SLF001  # Strawberry has no other way to its fields as they are served
-    return schema
+
+    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> None:
+        self._strawberry = strawberry.Schema(query=Query, mutation=Mutation, types=ERROR_TYPES, config=schema_config())
+        _describe_connections(self._strawberry)
+        self.bound = BoundSchema(self._strawberry._schema)  # noqa: SLF001  # Strawberry has no other way to it
+        self.documents = DocumentCache(self.bound, limits, hides_suggestions=hides_suggestions)
+        self._hides_suggestions = hides_suggestions
+        self._type_of = RECORD_TYPES | {type_: type_.__name__ for type_ in ERROR_TYPES}
+
+    def sdl(self) -> str:
+        """The schema in GraphQL's own language."""
+        return print_schema(self._strawberry)
+
+    async def execute(self, operation: Operation, variables: Mapping[str, Any], request: RequestState) -> Result:
+        """Prices an operation and, unless only its plan is wanted, runs it.
+
+        Raises:
+            QueryTooComplexError: where it is expected to exceed the limit, or exceeds it while running.
+        """
+        request.variables = variables
+        request.hides_suggestions = self._hides_suggestions
+        priced = self._priced(operation, variables, request)
+        if isinstance(priced, list):
+            return Result(errors=priced, ran=True)
+        root, bound, price = priced
+        request.price = price
+        if request.plan_only:
+            return Result(ran=True)
+        price.check(request.limit)
+        if request.charge is not None:
+            await request.charge(price)
+        request.start_metering(stops=operation.type == "query")
+        try:
+            data, errors = await run_plan(root, bound, request, self._type_of)
+        finally:
+            request.close()
+        if request.trace is not None and request.trace.stopped_by is not None:
+            raise request.trace.stopped_by
+        return Result(data, errors, ran=True)
+
+    def price(self, operation: Operation, variables: Mapping[str, Any], page_sizes: PageSizes) -> Price:
+        """Prices an operation that is not run.
+
+        Raises:
+            GraphQLError: where a variable or an argument does not fit its type.
+            SmartLockerError: where an argument is wrong.
+        """
+        priced = self._priced(operation, variables, _Pricing(page_sizes, self._hides_suggestions))
+        if isinstance(priced, list):
+            raise priced[0]
+        for value in priced.bound.values():
+            if isinstance(value, Exception):
+                raise value
+        return priced.price
+
+    def _priced(
+        self, operation: Operation, variables: Mapping[str, Any], context: ArgumentContext
+    ) -> _Priced | list[GraphQLError]:
+        coerced = get_variable_values(
+            self.bound.graphql_schema,
+            operation.node.variable_definitions or (),
+            dict(variables),
+            MAX_ERRORS,
+            hide_suggestions=self._hides_suggestions,
+        )
+        if isinstance(coerced, list):
+            return coerced
+        root = operation.tree(coerced.coerced)
+        bound = {step: step.bind(coerced, context) for step in _reading_steps(root)}
+        return _Priced(root, bound, price_of(root, bound))
+
+
+class _Priced(NamedTuple):
+    """An operation with the arguments of one request, ready to run."""
+
+    root: Place
+    bound: dict[PlanStep, Any]
+    price: Price
+
+
+@dataclass(frozen=True, slots=True)
+class _Pricing:
+    """Stands in for the request of an operation that is only priced."""
+
+    page_sizes: PageSizes
+    hides_suggestions: bool
+
+
+def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> SmartLockerSchema:
+    """The schema with its bindings; one without a binding for every field is not built."""
+    return SmartLockerSchema(limits, hides_suggestions=hides_suggestions)
+
+
+def _reading_steps(place: Place) -> Iterator[PlanStep]:
+    left = [place]
+    while left:
+        for step in left.pop().steps.values():
+            if isinstance(step.binding, Reading):
+                yield step
+            left += step.places.values()
+
+
+def _describe_connections(schema: strawberry.Schema) -> None:
+    """A page of lockers says that it is one: a description must make sense on its own."""
+    types: dict[str, Any] = dict(schema.schema_converter.type_map)
+    for name, type_ in types.items():
+        for suffix, text in (("Connection", "A page of {}."), ("Edge", "An item of a page of {}, with its cursor.")):
+            if name.endswith(suffix):
+                entity = name.removesuffix(suffix)
+                description = text.format(_PLURALS.get(entity, f"{entity.lower()}s"))
+                type_.definition.description = description
+                type_.implementation.description = description

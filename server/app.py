@@ -1,4 +1,4 @@
-"""The composition root: everything is made here and passed down."""
+"""The composition root: creates all parts of the application and connects them."""
 
 from __future__ import annotations
 
@@ -15,30 +15,29 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from ulid import ULID
 
-from domain.principal import DEVELOPMENT_ADMIN
-from domain.times import Instant, as_datetime, instant_of
+from domain.authorization import DEVELOPMENT_ADMIN
+from domain.times import Instant, to_datetime, to_instant
 from loaders.backend import Backend
-from loaders.batch import open_loaders
-from loaders.rates import TableRates
-from loaders.reads import api_key
+from loaders.contracts.api_keys import API_KEY_BY_ID
 from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.recording import RecordedStore
-from resolvers.admission import Admission
-from resolvers.context import Context
+from loaders.table_budgets import TableRates
+from resolvers.request import PageSizes, RequestState
 from resolvers.schema import build_schema
-from server.auth import Authenticator, KeyRing
-from server.development import demo_tokens, read_secret
-from server.documents import Documents, read_manifest
-from server.gate import Gate
-from server.graphiql import graphiql_asset
-from server.headers import SafeHeaders
-from server.health import Readiness, health_routes
-from server.http import GraphQLEndpoint
-from server.jwks import source_of
-from server.limits import RequestLimits
-from server.rates import ProcessRates
-from server.telemetry import Telemetry
-from server.tokens import Issuer, Tokens
+from server.auth.api_keys import ApiKeyVerifier
+from server.auth.authenticator import CredentialAuthenticator
+from server.auth.development import demo_tokens, read_secret
+from server.auth.jwks import key_source
+from server.auth.tokens import Issuer, TokenVerifier
+from server.http.endpoint import GraphQLEndpoint
+from server.http.graphiql import graphiql_asset
+from server.http.headers import SecurityHeaders
+from server.http.health import Readiness, health_routes
+from server.http.host_origin import HostOriginCheck
+from server.http.persisted_documents import PersistedDocuments, read_manifest
+from server.limits.caller_budgets import ProcessBudgets
+from server.limits.request_limits import RequestLimits
+from server.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -46,108 +45,127 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
     from starlette.requests import Request
 
-    from domain.principal import Principal
+    from domain.authorization import Principal
     from loaders.trace import Trace
-    from server.rates import Rates
+    from server.auth.authenticator import Authenticator
+    from server.http.observer import RequestObserver
+    from server.limits.caller_budgets import CallerBudgets
     from server.settings import Settings
 
 __all__ = ["create_app", "new_id", "utc_now"]
 
 
 def utc_now() -> Instant:
-    """The server's clock."""
-    return instant_of(datetime.now(UTC))
+    """The current time."""
+    return to_instant(datetime.now(UTC))
 
 
 def new_id() -> str:
-    """A ULID: unique, and sorted by when it was made."""
+    """A new ULID: unique, and sorted by its creation time."""
     return str(ULID())
 
 
 def create_app(
     settings: Settings,
     connection: Connection,
+    *,
     clock: Callable[[], Instant] = utc_now,
     readiness: Readiness | None = None,
+    authenticator: Authenticator | None = None,
+    observer: RequestObserver | None = None,
     span_exporter: SpanExporter | None = None,
 ) -> Starlette:
-    """The application on a table that is there."""
+    """Creates the ASGI application on an existing table.
+
+    Args:
+        settings: the settings of the server.
+        connection: the table to use; it must exist.
+        clock: returns the current time.
+        readiness: whether the server accepts new requests, as `/ready` reports it.
+        authenticator: identifies the caller of a request. Default: bearer tokens and API keys, as the settings say.
+        observer: is called at the start and at the end of every GraphQL request.
+        span_exporter: where spans go if tracing is on. Default: OTLP.
+    """
     readiness = readiness or Readiness()
     backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
     trusted = {} if manifest is None else read_manifest(manifest)
     telemetry = Telemetry(settings, trusted.values(), span_exporter)
-    documents = Documents(
+    documents = PersistedDocuments(
         trusted,
         only_trusted=settings.trusted_documents == "only",
-        most_kept=settings.persisted_queries,
+        cache_size=settings.persisted_queries,
     )
 
-    def the_store() -> DynamoStore | RecordedStore:
-        return telemetry.counted(backends[0][0])
+    def shared_store() -> DynamoStore | RecordedStore:
+        return telemetry.measured(backends[0][0])
 
     issuer = _issuer(settings)
-    authenticate = Authenticator(
-        Tokens(issuer, None if settings.is_production else partial(read_secret, settings.data_dir)),
-        KeyRing(lambda key_id: api_key(the_store(), key_id, consistent=True), clock),
+    authenticator = authenticator or CredentialAuthenticator(
+        TokenVerifier(issuer, None if settings.is_production else partial(read_secret, settings.data_dir)),
+        ApiKeyVerifier(lambda key_id: API_KEY_BY_ID.read(shared_store(), key_id, consistent=True), clock),
         None if settings.is_production else DEVELOPMENT_ADMIN,
     )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        keys = nullcontext() if issuer is None else issuer.keys.kept_fresh()
+        keys = nullcontext() if issuer is None else issuer.keys.refreshing()
         async with telemetry.running(), open_store(connection) as store, keys:
             backends.append((store, Backend(store, clock, new_id, settings.longest_reservation)))
             yield
             backends.clear()
 
-    def new_context(principal: Principal, trace: Trace | None) -> Context:
+    def new_state(principal: Principal, trace: Trace | None) -> RequestState:
         ((store, backend),) = backends
-        if trace is not None:
-            backend = replace(backend, store=RecordedStore(store, trace))
-        return Context(
-            backend,
-            open_loaders(backend, trace),
+
+        def recorded(trace: Trace) -> Backend:
+            return replace(backend, store=RecordedStore(store, trace))
+
+        return RequestState(
+            backend if trace is None else recorded(trace),
             principal,
-            settings.page_size,
-            settings.page_size_max,
-            Admission(settings.maximum),
-            trace=trace,
+            PageSizes(settings.page_size, settings.page_size_max),
+            settings.limit,
+            recorded,
+            trace,
+            measures_all=settings.budget is not None,
+            note_introspection=telemetry.note_introspection,
         )
 
     endpoint = GraphQLEndpoint(
-        build_schema(settings.document_limits, is_guarded=settings.is_production),
-        authenticate,
-        new_context,
+        build_schema(settings.document_limits, hides_suggestions=settings.is_production),
+        authenticator,
+        new_state,
         new_id,
         documents,
         settings.explainers,
-        Gate(settings.hosts, settings.cors_origins),
+        HostOriginCheck(settings.hosts, settings.cors_origins),
         RequestLimits(
             settings.request_seconds,
             settings.max_concurrent_requests,
-            settings.maximum,
-            _rates(settings, the_store, clock),
+            settings.limit,
+            _budgets(settings, shared_store, clock),
         ),
         shows_graphiql=settings.shows_graphiql,
+        observer=observer,
     )
     app = Starlette(
         routes=[
-            Route("/graphql", telemetry.around(endpoint)),
+            Route("/graphql", telemetry.observe(endpoint)),
             *telemetry.routes(),
             *_pages(settings),
             *health_routes(readiness),
             Route("/", _home),
         ],
-        middleware=[Middleware(SafeHeaders, readiness), *_cors(settings)],
+        middleware=[Middleware(SecurityHeaders, readiness), *_cors(settings)],
         lifespan=lifespan,
     )
-    app.router.redirect_slashes = False  # it would redirect to whatever host the client names
+    app.router.redirect_slashes = False  # it would redirect to the host that the client sends
     return app
 
 
 def _pages(settings: Settings) -> list[Route]:
-    """What GraphiQL's page asks for; in development, also tokens of those whom it can play."""
+    """The files of the GraphiQL page; in development, also the tokens of its demo callers."""
     if not settings.shows_graphiql:
         return []
     assets = Route("/graphql/assets/{name}", graphiql_asset)
@@ -155,27 +173,27 @@ def _pages(settings: Settings) -> list[Route]:
 
 
 def _issuer(settings: Settings) -> Issuer | None:
-    name, audience, place = settings.jwt_issuer, settings.jwt_audience, settings.jwks
-    if name is None or audience is None or place is None:
+    name, audience, location = settings.jwt_issuer, settings.jwt_audience, settings.jwks
+    if name is None or audience is None or location is None:
         return None
-    return Issuer(name, audience, source_of(place, settings.request_seconds), settings.jwt_claims)
+    return Issuer(name, audience, key_source(location, settings.request_seconds), settings.jwt_claims)
 
 
-def _rates(
+def _budgets(
     settings: Settings, store: Callable[[], DynamoStore | RecordedStore], clock: Callable[[], Instant]
-) -> Rates | None:
+) -> CallerBudgets | None:
     def now() -> int:
-        return round(as_datetime(clock()).timestamp() * 1_000_000)
+        return round(to_datetime(clock()).timestamp() * 1_000_000)
 
     if settings.budget is None:
         return None
     if settings.rate_limit_store == "table":
         return TableRates(store, settings.budget, now)
-    return ProcessRates(settings.budget, now)
+    return ProcessBudgets(settings.budget, now)
 
 
 def _cors(settings: Settings) -> list[Middleware]:
-    """Callers show who they are by a header, never by a cookie, so no credentials of the browser's are allowed."""
+    """CORS without browser credentials: callers send a header, never a cookie."""
     if not settings.cors_origins:
         return []
     return [

@@ -1,30 +1,39 @@
-"""Settings from the environment, each as `SMARTLOCKER_…`."""
+"""The settings, from environment variables `SMARTLOCKER_…`."""
 
 from __future__ import annotations
 
 import re
 from datetime import timedelta
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, FilePath, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from domain.rates import Budget
-from loaders.contract import MOST_ITEMS
-from resolvers.limits import DocumentLimits
-from resolvers.plan import Maximum
-from server.claims import ClaimName  # noqa: TC001  # pydantic reads annotations at run time
-from server.development import is_loopback
+from domain.budgets import Budget
+from loaders.contracts.base import MAX_ITEMS
+from resolvers.documents.limits import DocumentLimits
+from resolvers.plan.price import Limit
 
-__all__ = ["Settings"]
+__all__ = ["ClaimName", "Settings", "is_loopback"]
 
-# What the SDK takes as a host: it would refuse any other with a traceback.
+ClaimName: TypeAlias = Literal["role", "ownerId", "organizations", "partnerOf", "lockerId", "scope"]
+
+# The hosts that the SDK accepts; it would fail with a traceback for any other.
 _HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
 
 _ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _PRODUCTION_UNITS = 60_000
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is reachable from this machine only."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _check_endpoint(value: str) -> str:
@@ -41,18 +50,17 @@ def _check_endpoint(value: str) -> str:
 def _check_jwks(value: str) -> str:
     if "://" not in value:
         if not Path(value).is_file():
-            raise ValueError("must be a URL or the path of a file that is there")
+            raise ValueError("must be a URL or the path of an existing file")
         return value
     try:
         parts = urlsplit(value)
-        is_plain = parts.scheme == "http" and is_loopback(parts.hostname or "")
-        usable = (
-            (parts.scheme == "https" or is_plain) and parts.hostname and parts.port != 0 and "@" not in parts.netloc
-        )
+        is_local_http = parts.scheme == "http" and is_loopback(parts.hostname or "")
+        has_scheme = parts.scheme == "https" or is_local_http
+        usable = has_scheme and parts.hostname and parts.port != 0 and "@" not in parts.netloc
     except ValueError:
         usable = False
     if not usable:
-        raise ValueError("must be an https URL, without a name and password")
+        raise ValueError("must be an https URL without user name and password")
     return value
 
 
@@ -61,9 +69,9 @@ def _split(value: object) -> object:
 
 
 def _check_origin(value: str) -> str:
-    """In small letters, as browsers send it."""
+    """In lower case, as browsers send it."""
     if not _ORIGIN.fullmatch(value.lower()):
-        raise ValueError("must be origins such as https://app.example.com, without a path or a slash at the end")
+        raise ValueError("must be origins such as https://app.example.com, without a path or trailing slash")
     return value.lower()
 
 
@@ -73,121 +81,126 @@ _Count = Annotated[int, Field(ge=1)]
 
 
 class Settings(BaseSettings):
-    """Everything that can be set; each has a default that suits a first try."""
+    """The settings; every one has a default that works for a first try."""
 
     model_config = SettingsConfigDict(env_prefix="SMARTLOCKER_", env_ignore_empty=True, frozen=True)
 
     endpoint_url: Annotated[str, AfterValidator(_check_endpoint)] | None = Field(
         default=None,
-        description="Where the store is: the URL of anything that speaks DynamoDB's protocol, or `aws` for AWS's own "
-        "endpoint and credential chain. Unset: the embedded store.",
+        description="Where the table is: `aws` for AWS's endpoint and credential chain, or the URL of any service "
+        "that speaks DynamoDB's protocol. Unset: the embedded store.",
     )
-    region: str = Field(default="eu-central-1", description="The AWS region.")
-    table_name: str = Field(default="SmartLocker", pattern=r"^[A-Za-z0-9_.-]{3,255}$", description="The table's name.")
+    region: str = Field(default="eu-central-1", description="AWS region.")
+    table_name: str = Field(default="SmartLocker", pattern=r"^[A-Za-z0-9_.-]{3,255}$", description="Name of the table.")
     data_dir: Path = Field(
         default=Path(".smartlocker"),
-        description="Where the embedded store keeps its data, and the development profile its secret.",
+        description="Directory of the embedded store's data and of the secret for development tokens.",
     )
     store_binary: Path | None = Field(
-        default=None, description="A dynoxide binary for the embedded store. Unset: fetched once through npm."
+        default=None,
+        description="Path of a dynoxide binary for the embedded store. Unset: downloaded once through npm.",
     )
-    host: str = Field(default="127.0.0.1", description="The address to listen on.")
-    port: Annotated[int, Field(ge=0, le=65535)] = Field(default=8000, description="The port to listen on; 0 picks one.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        default=8000, description="Port to listen on; 0 picks a free port."
+    )
     profile: Literal["development", "production"] = Field(
         default="development",
-        description="`development`: whoever comes without credentials is an admin, on loopback alone. `production`: "
-        "everybody needs credentials.",
+        description="`development`: requests without credentials act as an admin, and the server listens on "
+        "loopback only. `production`: every request needs credentials.",
     )
-    jwt_issuer: str | None = Field(default=None, description="The issuer of tokens, as their claim `iss` has it.")
-    jwt_audience: str | None = Field(default=None, description="This service, as the tokens' claim `aud` has it.")
+    jwt_issuer: str | None = Field(default=None, description="Required value of the tokens' `iss` claim.")
+    jwt_audience: str | None = Field(default=None, description="Required value of the tokens' `aud` claim.")
     jwks: Annotated[str, AfterValidator(_check_jwks)] | None = Field(
-        default=None, description="The issuer's public keys: the URL of a JWKS, or a file."
+        default=None, description="The issuer's public keys: the `https` URL of a JWKS, or a file."
     )
     jwt_claims: dict[ClaimName, str] = Field(
-        default={}, description="How the issuer calls the claims that it does not call as SmartLocker does, as JSON."
+        default={}, description="JSON object from SmartLocker's claim names to the issuer's names."
     )
     longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = Field(
         default=30,
-        description="The longest reservation, in days. Raise it at will; lower it only when no longer reservation is "
-        "live, since the look-back for overlaps reaches just this far.",
+        description="Longest allowed reservation, in days. Raise it at any time; lower it only when no live "
+        "reservation is longer.",
     )
-    page_size: Annotated[int, Field(ge=1)] = Field(
-        default=25, description="The items of a page when none is asked for."
-    )
-    page_size_max: Annotated[int, Field(ge=1, le=MOST_ITEMS)] = Field(
-        default=MOST_ITEMS, description="The most items that a page may hold."
+    page_size: Annotated[int, Field(ge=1)] = Field(default=25, description="Page size when a request names none.")
+    page_size_max: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = Field(
+        default=MAX_ITEMS, description="Largest page size that a request may name."
     )
     max_read_units: Annotated[int, Field(ge=1)] = Field(
-        default=25_000, description="The most read units that one request may take in the worst case."
+        default=25_000, description="Maximum read capacity units of one request."
     )
     max_operations: Annotated[int, Field(ge=1)] = Field(
-        default=1500, description="The most operations of the store that one request may take in the worst case."
+        default=1500, description="Maximum store operations of one request."
     )
     max_items: Annotated[int, Field(ge=1)] = Field(
-        default=20_000, description="The most items that one request may ask for, its pages counted as full."
+        default=20_000, description="Maximum items that one request may ask for, with full pages."
     )
     trusted_documents_file: FilePath | None = Field(
         default=None,
-        description="A manifest of trusted documents as relay-compiler and graphql-codegen write it, read once.",
+        description="Manifest of trusted documents as relay-compiler and graphql-codegen write it; read at startup.",
     )
     trusted_documents: Literal["also", "only"] = Field(
-        default="also", description="Whether trusted documents are run beside all others, or nothing else is."
+        default="also", description="`also`: all documents are accepted. `only`: only trusted documents are."
     )
     persisted_queries: Annotated[int, Field(ge=0, le=100_000)] = Field(
         default=1000,
-        description="How many documents are kept for automatic persisted queries, 8 MB at most; 0 turns these off.",
+        description="Number of documents kept for automatic persisted queries, 8 MB at most; 0 turns them off.",
     )
     explain: Literal["everyone", "admins", "nobody"] | None = Field(
         default=None,
-        description="Who may ask how a request was answered. Unset: everyone in development, admins in production.",
+        description="Who may ask for explanations. Unset: everyone in development, admins in production.",
     )
     graphiql: Literal["on", "off"] | None = Field(
         default=None, description="Whether browsers get GraphiQL. Unset: in development only."
     )
     allowed_hosts: _Names = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
-        description="The names of this server, beside the address that it listens on; `*` is any name.",
+        description="Host names that requests may use, in addition to the address listened on; `*` allows any name.",
     )
     cors_origins: _Origins = Field(
-        default=(), description="The other origins whose pages may ask, such as https://app.example.com."
+        default=(), description="Other origins whose pages may send requests, such as https://app.example.com."
     )
-    max_tokens: _Count = Field(default=1000, description="The most tokens of a document, and the most comments.")
-    max_aliases: Annotated[int, Field(ge=0)] = Field(default=15, description="The most aliases of a document.")
-    max_depth: _Count = Field(default=10, description="The most levels of fields in a document.")
-    max_directives: Annotated[int, Field(ge=0)] = Field(default=50, description="The most directives of a document.")
-    max_root_fields: _Count = Field(default=10, description="The most fields of an operation itself.")
+    max_tokens: _Count = Field(default=1000, description="Maximum tokens of a document, and maximum comments.")
+    max_aliases: Annotated[int, Field(ge=0)] = Field(default=15, description="Maximum aliases of a document.")
+    max_depth: _Count = Field(default=10, description="Maximum depth of a document.")
+    max_directives: Annotated[int, Field(ge=0)] = Field(default=50, description="Maximum directives of a document.")
+    max_root_fields: _Count = Field(default=10, description="Maximum root fields of an operation.")
     request_seconds: Annotated[float, Field(gt=0, le=300)] = Field(
-        default=10, description="How long a request may take."
+        default=10, description="Deadline of a request, in seconds."
     )
     max_concurrent_requests: _Count = Field(
-        default=256, description="How many GraphQL requests run at the same time; more are refused at once."
+        default=256, description="GraphQL requests that run at the same time; further ones are rejected immediately."
     )
     rate_limit_units: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
-        description="The units that each caller may spend in a minute; 0 sets no limit. Unset: none in development, "
-        "60,000 in production.",
+        description="Capacity units that each caller may spend per minute; 0 turns the limit off. "
+        "Unset: no limit in development, 60,000 in production.",
     )
     rate_limit_burst: _Count | None = Field(
-        default=None, description="The most units that a caller can save up. Unset: those of a minute."
+        default=None, description="Capacity units that a caller can save up. Unset: the units of one minute."
     )
     rate_limit_store: Literal["process", "table"] = Field(
         default="process",
-        description="Where budgets are kept: by each process for itself, or in the table for all servers together.",
+        description="Where budgets are kept: `process`, separately by each server process; `table`, shared by all "
+        "servers.",
     )
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
-        default=5, description="How long, after SIGTERM, requests are still taken while /ready says no."
+        default=5,
+        description="Seconds for which the server keeps accepting requests after SIGTERM, while /ready reports 503.",
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Lowest level that is logged."
+    )
     log_format: Literal["auto", "readable", "json"] = Field(
-        default="auto", description="How lines of the log are written. `auto`: as JSON in production, else readable."
+        default="auto", description="Format of log lines. `auto`: JSON in production, readable otherwise."
     )
     request_log: Literal["on", "off"] | None = Field(
         default=None,
-        description="Whether the log has a line for every request, at the level info. Unset: in production only.",
+        description="Whether each request is logged, at level info. Unset: in production only.",
     )
-    metrics: Literal["off", "on"] = Field(default="off", description="Whether /metrics has metrics for Prometheus.")
+    metrics: Literal["off", "on"] = Field(default="off", description="`on`: Prometheus metrics at /metrics.")
     tracing: Literal["off", "otlp"] = Field(
-        default="off", description="Whether spans are sent by OTLP, to where the standard OTEL_ variables say."
+        default="off", description="`otlp`: OpenTelemetry spans by OTLP, configured with the standard OTEL_ variables."
     )
 
     @model_validator(mode="after")
@@ -205,27 +218,29 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _check_issuer(self) -> Settings:
         if len({value is None for value in (self.jwt_issuer, self.jwt_audience, self.jwks)}) > 1:
-            raise ValueError("SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS go together")
+            raise ValueError(
+                "SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS belong together: set all or none"
+            )
         return self
 
     @property
     def is_embedded(self) -> bool:
-        """Whether the store runs as part of this process."""
+        """Whether the embedded store is used."""
         return self.endpoint_url is None
 
     @property
-    def maximum(self) -> Maximum:
-        """The most that one request may take of the store."""
-        return Maximum(self.max_read_units, self.max_operations, self.max_items)
+    def limit(self) -> Limit:
+        """The limits of one request's plan."""
+        return Limit(self.max_read_units, self.max_operations, self.max_items)
 
     @property
     def explainers(self) -> Literal["everyone", "admins", "nobody"]:
-        """Who may ask how a request was answered."""
+        """Who may request explanations."""
         return self.explain or ("admins" if self.is_production else "everyone")
 
     @property
     def is_production(self) -> bool:
-        """Whether nobody is served without credentials."""
+        """Whether the profile is production."""
         return self.profile == "production"
 
     @property
@@ -235,25 +250,25 @@ class Settings(BaseSettings):
 
     @property
     def logs_requests(self) -> bool:
-        """Whether the log has a line for every request, at a level that is logged."""
+        """Whether the request log is on, at a level that is logged."""
         is_on = self.is_production if self.request_log is None else self.request_log == "on"
         return is_on and self.log_level in {"debug", "info"}
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Every name of this server."""
+        """The host names of this server."""
         return (*self.allowed_hosts, f"[{self.host}]" if ":" in self.host else self.host)
 
     @property
     def document_limits(self) -> DocumentLimits:
-        """What a document may have."""
+        """The limits of a document."""
         return DocumentLimits(
             self.max_tokens, self.max_aliases, self.max_depth, self.max_directives, self.max_root_fields
         )
 
     @property
     def budget(self) -> Budget | None:
-        """What each caller may spend, if that is limited."""
+        """The budget of each caller; None if there is no rate limit."""
         units = self.rate_limit_units
         if units is None and self.is_production:
             units = _PRODUCTION_UNITS
@@ -261,5 +276,5 @@ class Settings(BaseSettings):
 
     @property
     def longest_reservation(self) -> timedelta:
-        """The longest reservation as a duration."""
+        """The longest allowed reservation."""
         return timedelta(days=self.longest_reservation_days)

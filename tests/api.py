@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from domain.principal import Principal
+    from domain.authorization import Principal
 
 __all__ = ["Api", "mutation", "unchanged"]
 

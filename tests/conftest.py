@@ -20,18 +20,23 @@ from loaders.table.client import Connection, DynamoStore, open_client
 from loaders.table.definition import definition
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.values import item_from_wire
+from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from server.app import create_app, new_id
-from server.auth import Authenticator
 from server.settings import Settings
 from tests.api import Api
 from tests.e2e.reports import beyond_plans
-from tests.planned import OnTheWire, planned
-from tests.principals import played
+from tests.planned import PriceCheck
+from tests.principals import principal_of_header
 from tests.wire import Wire, open_wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
+
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+    from server.auth.authenticator import Authenticator
+    from server.http.observer import RequestObserver
 
 NOW = Instant("2026-03-01T12:00:00.000Z")
 
@@ -59,7 +64,6 @@ def _no_cloud() -> Iterator[None]:
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         # A session reads the SDK's service descriptions from disk; one for all tests saves a tenth of a second in each.
         patch.setattr(aioboto3, "Session", functools.cache(aioboto3.Session))
-        patch.setattr(Authenticator, "__call__", played(Authenticator.__call__))
         yield
 
 
@@ -100,6 +104,7 @@ async def table(plain_client: Any) -> str:
     """A table of the test's own."""
     name = f"test-{uuid4()}"
     await plain_client.create_table(**definition(name))
+    await DynamoStore(plain_client, name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
     return name
 
 
@@ -113,14 +118,10 @@ def wire(shared_wire: Wire, table: str) -> Iterator[Wire]:
 
 
 @pytest.fixture(autouse=True)
-def beyond_plan(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+def beyond_plan() -> Iterator[list[str]]:
     """Every request to an application of ours is held against its plan; what was wrong fails the test."""
     wrong: list[str] = []
-    if "wire" in request.fixturenames:
-        with planned(OnTheWire(request.getfixturevalue("shared_wire")), wrong.extend):
-            yield wrong
-    else:
-        yield wrong
+    yield wrong
     wrong += beyond_plans()
     assert not wrong, "\n".join(wrong)
 
@@ -138,14 +139,39 @@ async def api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> Asyn
         yield opened
 
 
+@pytest_asyncio.fixture
+async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> AsyncIterator[Api]:
+    """The same with the authenticator of the development profile: for tests that send credentials."""
+    async with open_api(authenticator=None) as opened:
+        yield opened
+
+
 @pytest.fixture
-def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyncContextManager[Api]]:
-    """Opens the application with other settings, or a second time: a second server on the same table."""
+def open_api(
+    wire: Wire, table: str, clock: Clock, beyond_plan: list[str]
+) -> Callable[..., AbstractAsyncContextManager[Api]]:
+    """Opens the application with other settings, or a second time: a second server on the same table.
+
+    Its callers are those of the header of tests; with `authenticator=None`, those of the credentials that they send.
+    """
+    check = PriceCheck(beyond_plan.extend)
 
     @asynccontextmanager
-    async def opened(span_exporter: Any = None, **settings: Any) -> AsyncIterator[Api]:
-        connection = Connection(table, "eu-central-1", wire.url, local=True)
-        app = create_app(Settings(table_name=table, **settings), connection, clock, span_exporter=span_exporter)
+    async def opened(
+        authenticator: Authenticator | None = principal_of_header,
+        observer: RequestObserver | None = check,
+        span_exporter: SpanExporter | None = None,
+        **settings: Any,
+    ) -> AsyncIterator[Api]:
+        app = create_app(
+            # The deadline of requests is generous: a busy machine must not fail a test.
+            Settings(table_name=table, **{"request_seconds": 120, **settings}),
+            Connection(table, "eu-central-1", wire.url, local=True),
+            clock=clock,
+            authenticator=authenticator,
+            observer=observer,
+            span_exporter=span_exporter,
+        )
         transport = httpx.ASGITransport(app=app)
         async with (
             app.router.lifespan_context(app),
@@ -158,7 +184,7 @@ def open_api(wire: Wire, table: str, clock: Clock) -> Callable[..., AbstractAsyn
 
 @pytest_asyncio.fixture
 async def dump(plain_client: Any, table: str) -> Callable[[], Any]:
-    """All items of the test's table by key. Only tests ever scan."""
+    """All items of the test's table by key, without its format version."""
 
     async def items() -> dict[tuple[str, str], dict[str, Any]]:
         found: dict[tuple[str, str], dict[str, Any]] = {}
@@ -168,6 +194,7 @@ async def dump(plain_client: Any, table: str) -> Callable[[], Any]:
             for item in map(item_from_wire, page["Items"]):
                 found[str(item["PK"]), str(item["SK"])] = item
             if "LastEvaluatedKey" not in page:
+                found.pop(("TABLE", "FORMAT"), None)
                 return found
             start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
 

@@ -4,34 +4,51 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.api import Api
 
-__all__ = ["brief", "explain", "get", "query", "timeless"]
+__all__ = ["brief", "explain", "explained", "get", "query", "timeless", "walk"]
+
+
+async def explained(api: Api, document: str, *, mode: bool | str = True, **variables: Any) -> dict[str, Any]:
+    """A request's explanation, or its plan with `mode="plan"`."""
+    content = {"query": document, "variables": variables, "extensions": {"explain": mode}}
+    answer = (await api.client.post("/graphql", json=content, headers=api.headers)).json()
+    explanation: dict[str, Any] = answer["extensions"]["explain"]
+    return explanation
 
 
 async def explain(api: Api, document: str, **variables: Any) -> list[dict[str, Any]]:
     """The operations of a request's explanation, without their times."""
-    content = {"query": document, "variables": variables, "extensions": {"explain": True}}
-    answer = (await api.client.post("/graphql", json=content)).json()
-    return timeless(answer["extensions"]["explain"])
+    return timeless(await explained(api, document, **variables))
+
+
+def walk(tree: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every step of a tree."""
+    for step in tree:
+        yield step
+        yield from walk(step["children"])
 
 
 def timeless(explanation: dict[str, Any]) -> list[dict[str, Any]]:
     """The operations, whose times and totals are as they should be."""
     operations: list[dict[str, Any]] = explanation["operations"]
-    totals = explanation["totals"]
+    measured = explanation["totals"]["measured"]
     starts = [operation["startMs"] for operation in operations]
     ends = [operation["startMs"] + operation["durationMs"] for operation in operations]
     assert starts == sorted(starts)
     assert all(0 < start < end for start, end in zip(starts, ends, strict=True))
-    assert totals == {
+    assert measured == {
         "operations": len(operations),
         "requests": sum(operation["attempts"] for operation in operations),
-        "returned": sum(operation["returned"] for operation in operations),
+        "items": sum(operation["returned"] for operation in operations),
         "readUnits": sum(operation["readUnits"] for operation in operations),
         "writeUnits": sum(operation["writeUnits"] for operation in operations),
-        "durationMs": round(max(ends) - starts[0], 3) if operations else 0,
+        "durationMs": pytest.approx(max(ends) - starts[0], abs=0.002) if operations else 0,
     }
     return [
         {name: value for name, value in operation.items() if name not in {"startMs", "durationMs"}}

@@ -1,4 +1,4 @@
-"""What must hold of a table, whatever was done to it at once. The product itself never looks at it this way."""
+"""The invariants of the table, whatever concurrent requests did to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Items = dict[tuple[str, str], dict[str, Any]]
 
 
 def check_invariants(items: Items, now: str) -> None:
-    """Raises where the table contradicts itself."""
+    """Fails where an invariant does not hold."""
     by_kind: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for item in items.values():
         by_kind[item["entityType"]].append(item)
@@ -24,7 +24,7 @@ def check_invariants(items: Items, now: str) -> None:
     _emails_are_claimed(by_kind)
     _slots_belong_to_one_event(by_kind)
     _booking_copies_equal_bookings(by_kind)
-    _only_pending_bookings_are_in_the_index(items)
+    _index_attributes_are_right(items)
     _codes_are_claimed(by_kind)
 
 
@@ -93,14 +93,18 @@ def _booking_copies_equal_bookings(by_kind: dict[str, list[dict[str, Any]]]) -> 
     assert content("OWNER_BOOKING") == content("BOOKING")
 
 
-def _only_pending_bookings_are_in_the_index(items: Items) -> None:
+def _index_attributes_are_right(items: Items) -> None:
     for item in items.values():
-        if item["entityType"] == "BOOKING":
-            assert ("GSI1PK" in item) is (item["status"] == "PENDING"), item
-        elif item["entityType"] == "LOCATION":
-            assert item["GSI1PK"] == f"LOCATION#{item['status']}", item
-        else:
-            assert "GSI1PK" not in item, item
+        match item["entityType"]:
+            case "BOOKING":
+                assert ("GSI1PK" in item) is (item["status"] == "PENDING"), item
+            case "LOCATION":
+                assert item["GSI1PK"] == f"LOCATION#{item['status']}", item
+            case "OWNER_LOCKER" | "LOCATION_LOCKER":
+                index = f"{item['PK']}#LOCKER#{item['status']}", item["lockerId"]
+                assert (item["GSI1PK"], item["GSI1SK"]) == index, item
+            case _:
+                assert "GSI1PK" not in item, item
 
 
 def _codes_are_claimed(by_kind: dict[str, list[dict[str, Any]]]) -> None:
@@ -109,18 +113,19 @@ def _codes_are_claimed(by_kind: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def _pointers_are_right(by_kind: dict[str, list[dict[str, Any]]], now: str) -> None:
+    """A pointer's reservation is not cancelled, all before it have ended, and none ends after `lastEndAt`."""
     pointers = {item["lockerId"]: item for item in by_kind["RESERVATION_ACTIVE"]}
-    ahead: dict[str, dict[str, Any]] = {}
-    for item in sorted(by_kind["RESERVATION"], key=lambda item: str(item["startAt"]), reverse=True):
-        if item["status"] == "ACTIVE" and item["endAt"] > now:
-            ahead[item["lockerId"]] = item
-    for locker_id, first in ahead.items():
-        pointer = pointers.get(locker_id)
-        assert pointer is not None, f"{locker_id} has a reservation ahead and no pointer"
-        if pointer["endAt"] > now:
-            assert _content(pointer) == _content(first)
+    live: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for item in sorted(by_kind["RESERVATION"], key=lambda item: str(item["startAt"])):
+        if item["status"] == "ACTIVE":
+            live[item["lockerId"]].append(item)
     for locker_id, pointer in pointers.items():
-        assert locker_id in ahead or pointer["endAt"] <= now, pointer
+        assert _content(pointer) in [_content(item) for item in live[locker_id]], pointer
+        before = [item for item in live[locker_id] if item["startAt"] < pointer["startAt"]]
+        assert all(item["endAt"] <= now for item in before), (pointer, before)
+        assert "lastEndAt" not in pointer or live[locker_id][-1]["endAt"] <= pointer["lastEndAt"], pointer
+    for locker_id, reservations in live.items():
+        assert locker_id in pointers or reservations[-1]["endAt"] <= now, f"{locker_id} has no pointer"
 
 
 def _claims_are_one_to_one(by_kind: dict[str, list[dict[str, Any]]]) -> None:

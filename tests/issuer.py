@@ -21,7 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-__all__ = ["AUDIENCE", "ISSUER", "KeyServer", "bearer", "claims", "jwk", "key_of", "served_keys", "sign", "write_keys"]
+__all__ = [
+    "AUDIENCE",
+    "ISSUER",
+    "KeyServer",
+    "bearer",
+    "claims",
+    "jwk",
+    "key_of",
+    "production",
+    "served_keys",
+    "sign",
+    "write_keys",
+]
 
 ISSUER = "https://issuer.example.com/"
 AUDIENCE = "https://lockers.example.com/"
@@ -77,6 +89,12 @@ def write_keys(path: Path, *keys: dict[str, Any]) -> Path:
     return path
 
 
+def production(folder: Path, *keys: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a server in production that takes tokens signed by these keys, by default the first one."""
+    path = write_keys(folder / "keys.json", *(keys or (jwk(),)))
+    return {"profile": "production", "jwt_issuer": ISSUER, "jwt_audience": AUDIENCE, "jwks": str(path)}
+
+
 class KeyServer:
     """A key set at a URL, which counts how often it is fetched."""
 
@@ -84,13 +102,15 @@ class KeyServer:
         self.url = ""
         self.fetches = 0
         self.status = 200
-        self.seconds = 0.0
+        self.answers = asyncio.Event()
+        """Cleared, it holds every request."""
+        self.answers.set()
         self.content: Any = {"keys": [jwk()]}
 
     async def handle(self, _: web.Request) -> web.Response:
         self.fetches += 1
         content = json.dumps(self.content)
-        await asyncio.sleep(self.seconds)
+        await self.answers.wait()
         headers = {"Location": f"{self.url}/elsewhere"} if self.status == 302 else {}
         return web.Response(status=self.status, text=content, headers=headers)
 

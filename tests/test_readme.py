@@ -1,13 +1,18 @@
-"""The README's queries give the README's answers."""
+"""The documentation's queries give the documented answers, and its links lead somewhere."""
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import pytest
 
 from loaders.demo import DemoShape, load_demo
+from server.cli.main import main
 from tests.explained import timeless
 
 if TYPE_CHECKING:
@@ -15,50 +20,135 @@ if TYPE_CHECKING:
     from tests.api import Api
 
 ROOT = Path(__file__).parent.parent
-EXPLAINED = re.compile(r"-d '(?P<body>\{.+?\})'\n```\s+```json\n(?P<explanation>.+?)```", re.DOTALL)
-EXAMPLE = re.compile(r"```graphql\n(?P<query>.+?)```\s+```json\n(?P<answer>.+?)```", re.DOTALL)
-PROSE = re.compile(r"```.*?```", re.DOTALL)
-LINK = re.compile(r"\]\((?P<target>[^)#]+)")
+README = (ROOT / "README.md").read_text()
+DOMAIN = (ROOT / "docs" / "domain.md").read_text()
+HTTP = (ROOT / "docs" / "http.md").read_text()
+EXPLAIN = (ROOT / "docs" / "explain.md").read_text()
+# A document and its answer; between them there may be a sentence and a command.
+EXAMPLE = re.compile(r"```graphql\n(?P<query>[^`]+)```(?:[^`]+```sh\n[^`]+```)?\s+```json\n(?P<answer>[^`]+)```")
+CURL = re.compile(r"-d '(?P<body>\{.+?\})'\n```\s+(?:This is `extensions\.\w+`[^`]+)?```json\n(?P<answer>[^`]+)```")
+PLAN = re.compile(
+    r"```graphql\n(?P<document>[^`]+)```\s+```sh\n.+--variables '(?P<variables>.+)'\n```\s+```\n(?P<table>[^`]+)```"
+)
+COST = re.compile(r"`extensions.cost.actual`[^`]+```json\n(?P<cost>[^`]+)```")
+CODE = re.compile(r"```.*?```", re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\((?P<target>[^)#]*)(?:#(?P<anchor>[^)]+))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(page for folder in ("docs", "examples", "bench") for page in ROOT.glob(f"{folder}/**/*.md")),
+]
 
 
-def examples() -> list[tuple[str, Any]]:
-    text = (ROOT / "README.md").read_text()
-    return [(match["query"], json.loads(match["answer"])) for match in EXAMPLE.finditer(text)]
-
-
-async def test_the_readmes_examples_are_true_in_their_order(api: Api, backend: Backend) -> None:
+async def load(backend: Backend) -> None:
     await load_demo(backend.store, DemoShape(), backend.clock(), lambda _: None)
-    assert len(examples()) == 5
-    for query, answer in examples():
-        assert await api.send(query) == answer
 
 
-async def test_the_readmes_explanation_is_true_but_for_its_times(api: Api, backend: Backend) -> None:
-    await load_demo(backend.store, DemoShape(), backend.clock(), lambda _: None)
-    example = EXPLAINED.search((ROOT / "README.md").read_text())
-    assert example is not None
+def found(pattern: re.Pattern[str], text: str) -> re.Match[str]:
+    match = pattern.search(text)
+    assert match is not None, pattern.pattern
+    return match
+
+
+@pytest.mark.parametrize(("page", "count"), [(README, 2), (DOMAIN, 1)], ids=["readme", "domain"])
+async def test_the_examples_give_the_documented_answers(api: Api, backend: Backend, page: str, count: int) -> None:
+    await load(backend)
+    examples = list(EXAMPLE.finditer(page))
+    assert len(examples) == page.count("```graphql") == count
+    for example in examples:
+        assert await api.send(example["query"]) == json.loads(example["answer"])
+
+
+async def test_the_readmes_curl_command_gives_the_same_answer_as_its_query(api: Api, backend: Backend) -> None:
+    await load(backend)
+    command = found(CURL, README)
+    answer = (await api.client.post("/graphql", json=json.loads(command["body"]))).json()
+    assert answer == json.loads(command["answer"])
+
+
+async def test_the_readmes_mutation_is_repeatable_and_an_overlap_names_the_reservation(
+    api: Api, backend: Backend
+) -> None:
+    await load(backend)
+    _, mutation = EXAMPLE.finditer(README)
+    for _ in range(2):
+        assert await api.send(mutation["query"]) == json.loads(mutation["answer"])
+    overlapping = mutation["query"].replace("spring-2030", "spring-2030-again")
+    assert await api.send(overlapping) == {
+        "data": {
+            "createReservation": {
+                "reservation": None,
+                "userErrors": [{"code": "RESERVATION_OVERLAP", "reservation": {"reservationId": "spring-2030"}}],
+            }
+        }
+    }
+
+
+async def test_the_readmes_query_costs_what_the_readme_says(api: Api, backend: Backend) -> None:
+    await load(backend)
+    body = json.loads(found(CURL, README)["body"])
+    response = await api.client.post("/graphql", json=body, headers={"SmartLocker-Cost": "1"})
+    assert response.json()["extensions"]["cost"]["actual"] == json.loads(found(COST, README)["cost"])
+
+
+async def test_the_documented_cost_is_true(api: Api, backend: Backend) -> None:
+    await load(backend)
+    command = found(CURL, HTTP)
+    headers = {"SmartLocker-Cost": "1"}
+    response = await api.client.post("/graphql", json=json.loads(command["body"]), headers=headers)
+    assert response.json()["extensions"]["cost"] == json.loads(command["answer"])
+
+
+async def test_the_documented_explanation_is_true_except_for_its_times(api: Api, backend: Backend) -> None:
+    await load(backend)
+    command = found(CURL, EXPLAIN)
     headers = {"SmartLocker-Explain": "1"}
-    response = await api.client.post("/graphql", json=json.loads(example["body"]), headers=headers)
-    assert timeless(response.json()["extensions"]["explain"]) == timeless(json.loads(example["explanation"]))
+    response = await api.client.post("/graphql", json=json.loads(command["body"]), headers=headers)
+    given, documented = response.json()["extensions"]["explain"], json.loads(command["answer"])
+    assert timeless(given) == timeless(documented)
+    for explanation in (given, documented):
+        explanation.pop("operations")
+        explanation["totals"]["measured"].pop("durationMs")
+    assert given == documented
 
 
-def test_every_link_of_the_documentation_leads_somewhere() -> None:
-    for page in [
-        ROOT / "README.md",
-        *(page for folder in ("docs", "examples", "bench") for page in ROOT.glob(f"{folder}/**/*.md")),
-    ]:
-        for match in LINK.finditer(PROSE.sub("", page.read_text())):
-            target = match["target"]
-            assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name} names {target}"
+def test_the_documented_plan_is_what_the_command_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = found(PLAN, EXPLAIN)
+    words = ["smartlocker", "explain", "-", "--variables", example["variables"]]
+    monkeypatch.setattr(sys, "argv", words)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(example["document"]))
+    with pytest.raises(SystemExit):
+        main()
+    printed, documented = (
+        [line.split() for line in text.splitlines() if line.strip() and "─" not in line]
+        for text in (capsys.readouterr().out, example["table"])
+    )
+    assert printed == documented
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_of_the_documentation_leads_somewhere(page: Path) -> None:
+    for match in LINK.finditer(CODE.sub("", page.read_text())):
+        if match["target"].startswith("https://"):
+            continue
+        target = page.parent / match["target"] if match["target"] else page
+        assert target.exists(), match[0]
+        assert match["anchor"] is None or match["anchor"] in anchors(target), match[0]
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as they are linked to: in small letters, words joined by hyphens."""
+    headings = HEADING.findall(CODE.sub("", page.read_text()))
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 def test_every_error_code_is_documented() -> None:
     page = (ROOT / "docs" / "errors.md").read_text()
-    codes = set(re.findall(r"^  ([A-Z_]+)$", _enum((ROOT / "schema.graphql").read_text()), re.MULTILINE))
-    assert len(codes) == 14
+    schema = (ROOT / "schema.graphql").read_text()
+    enum = schema.split("enum UserErrorCode {")[1].split("}", maxsplit=1)[0]
+    codes = set(re.findall(r"^  ([A-Z_]+)$", enum, re.MULTILINE))
+    assert codes
     for code in codes | {"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "INVALID_CURSOR", "UNAVAILABLE"}:
         assert f"`{code}`" in page
-
-
-def _enum(schema: str) -> str:
-    return schema.split("enum UserErrorCode {")[1].split("}", maxsplit=1)[0]

@@ -15,7 +15,7 @@ from aiohttp import web
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-__all__ = ["Answer", "Call", "Lose", "Twice", "Until", "Wait", "Wire", "open_wire"]
+__all__ = ["Answer", "Call", "Hold", "Lose", "Meeting", "Twice", "Until", "Wait", "Wire", "open_wire"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,51 @@ class Call:
         capacity = self.response.get("ConsumedCapacity") or []
         parts = capacity if isinstance(capacity, list) else [capacity]
         return float(sum(part["CapacityUnits"] for part in parts))
+
+
+class Hold:
+    """A fault that holds calls until they are released, and tells how many have arrived.
+
+    Args:
+        operation: which calls; None for all.
+    """
+
+    def __init__(self, operation: str | None = None) -> None:
+        self._operation = operation
+        self._arrived = asyncio.Semaphore(0)
+        self._released = asyncio.Event()
+
+    def __call__(self, call: Call) -> Until | None:
+        if self._operation not in {None, call.operation}:
+            return None
+        self._arrived.release()
+        return Until(self._released)
+
+    async def arrivals(self, count: int = 1) -> None:
+        """Waits until so many more calls have arrived."""
+        for _ in range(count):
+            await self._arrived.acquire()
+
+    def release(self) -> None:
+        """Lets all calls pass, from here on."""
+        self._released.set()
+
+
+class Meeting:
+    """A fault that holds the first calls of an operation until so many have arrived, and lets all later ones pass."""
+
+    def __init__(self, count: int, operation: str = "TransactWriteItems") -> None:
+        self._missing = count
+        self._operation = operation
+        self._is_complete = asyncio.Event()
+
+    def __call__(self, call: Call) -> Until | None:
+        if call.operation != self._operation or self._is_complete.is_set():
+            return None
+        self._missing -= 1
+        if self._missing == 0:
+            self._is_complete.set()
+        return Until(self._is_complete)
 
 
 class Wire:

@@ -1,4 +1,4 @@
-// The tabs of a first visit. They run on the demo data, in any order and as often as one likes.
+// The tabs of a first visit. They run on the demo data, in any order and any number of times.
 import first from './examples/first.graphql?raw';
 import lockersNow from './examples/now.graphql?raw';
 import reserve from './examples/reserve.graphql?raw';
@@ -6,7 +6,7 @@ import stale from './examples/stale.graphql?raw';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** The tabs, with a window three days from now: beyond the reservations that the demo data has. */
+/** The tabs; the reservation starts in three days, later than all reservations of the demo data. */
 export function exampleTabs(now) {
   const day = new Date(now.getTime() + 3 * DAY).toISOString().slice(0, 10);
   return [

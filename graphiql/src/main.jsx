@@ -6,20 +6,20 @@ import { GraphiQL } from 'graphiql';
 import { createRoot } from 'react-dom/client';
 
 import { exampleTabs } from './examples.js';
-import { namingItsOwn } from './operation.js';
-import { explaining } from './plan/explanations.js';
+import { withMatchingOperationName } from './operation.js';
+import { withExplanations } from './plan/explanations.js';
 import { OPENING_PLUGIN, PLUGINS } from './plugins.jsx';
-import { loadPeople, SignIn, signedIn } from './signin.jsx';
+import { loadDemoUsers, SignIn, withToken } from './signin.jsx';
 import { storageWithoutHeaders } from './storage.js';
 
-const fetcher = namingItsOwn(
-  explaining(signedIn(createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false }))),
+const fetcher = withMatchingOperationName(
+  withExplanations(withToken(createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false }))),
 );
-// The variables editor would otherwise take every scalar of ours for a plain value.
+// Without this the variables editor does not know our custom scalars.
 const scalars = { JSON: {}, DateTime: { type: 'string', format: 'date-time' } };
 
-// Monaco measures its font once: it has to be there by then. The first request, for the schema, wants its token.
-Promise.allSettled([document.fonts.load('15px "Fira Code"'), loadPeople(`${location.pathname}/tokens`)]).then(() => {
+// Monaco measures its font once, so the font must be loaded first; the introspection request needs its token.
+Promise.allSettled([document.fonts.load('15px "Fira Code"'), loadDemoUsers(`${location.pathname}/tokens`)]).then(() => {
   createRoot(document.getElementById('graphiql')).render(
     <GraphiQL
       fetcher={fetcher}

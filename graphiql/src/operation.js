@@ -1,13 +1,17 @@
 const OPERATION = /\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)/g;
 
+/** The names of the operations in a document. */
+export function operationNames(query) {
+  return Array.from(query.matchAll(OPERATION), ([, name]) => name);
+}
+
 /**
- * A fetcher that names only operations of the text that it sends. GraphiQL takes note of what is in an editor a moment
- * after the last key or change of tab, and until then would name an operation of the text before.
+ * A fetcher that drops an operation name that is not in the document. GraphiQL updates the name shortly after the last
+ * key press or change of tab; until then it would send the name from the previous text.
  */
-export function namingItsOwn(fetcher) {
+export function withMatchingOperationName(fetcher) {
   return (request, options) => {
     const { operationName, ...unnamed } = request;
-    const names = Array.from(request.query.matchAll(OPERATION), ([, name]) => name);
-    return fetcher(names.includes(operationName) ? request : unnamed, options);
+    return fetcher(operationNames(request.query).includes(operationName) ? request : unnamed, options);
   };
 }

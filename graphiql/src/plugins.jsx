@@ -1,5 +1,5 @@
-// What stands in the side bar, from the top; the documentation, which GraphiQL adds by itself, comes before these.
-// A new pane is one more entry: `{ title, icon, content }`, where icon and content are components.
+// The panes of the side bar, from the top; GraphiQL puts its own documentation pane before them.
+// A pane is `{ title, icon, content }`, where icon and content are components.
 import { DocExplorer } from '@graphiql/plugin-doc-explorer';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
@@ -8,7 +8,7 @@ import { PLAN } from './plan/pane.jsx';
 
 const EXPLORER = explorerPlugin({ showAttribution: false });
 
-/** The explorer above the documentation: GraphiQL shows one pane at a time, and a newcomer wants both. */
+/** The explorer above the documentation in one pane, since GraphiQL shows only one pane at a time. */
 const EXPLORER_AND_DOCS = {
   ...EXPLORER,
   title: 'Explorer and Documentation',

@@ -1,30 +1,30 @@
-// Whom requests come from: in development the server offers tokens of people to play, elsewhere it offers none.
+// Who the requests come from: a development server offers tokens of demo users, other servers offer none.
 import { useState } from 'react';
 
 const KEY = 'graphiql:signedInAs';
-const NOBODY = 'No token';
-// A development server listens on its own machine alone: no other is even asked.
+const NO_TOKEN = 'No token';
+// A development server listens only on its own machine; other servers are not asked.
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
-let people = [];
+let users = [];
 let chosen = null;
 
-/** Asks the server for the tokens that it offers. They are kept in the page alone; of the choice, the name is stored. */
-export async function loadPeople(url) {
+/** Loads the tokens that the server offers. They stay in memory; only the chosen name is stored. */
+export async function loadDemoUsers(url) {
   if (!LOOPBACK.includes(location.hostname)) {
     return;
   }
   const response = await fetch(url);
-  people = response.ok ? await response.json() : [];
-  const names = [...people.map(person => person.name), NOBODY];
+  users = response.ok ? await response.json() : [];
+  const names = [...users.map(user => user.name), NO_TOKEN];
   const stored = localStorage.getItem(KEY);
   chosen = names.includes(stored) ? stored : names[0];
 }
 
-/** A fetcher whose requests carry the token of whoever was chosen; one that is typed into the headers goes before it. */
-export function signedIn(fetcher) {
+/** A fetcher that sends the chosen user's token; an Authorization header in the headers editor takes precedence. */
+export function withToken(fetcher) {
   return (request, options) => {
-    const token = people.find(person => person.name === chosen)?.token;
+    const token = users.find(user => user.name === chosen)?.token;
     const headers = options?.headers ?? {};
     if (!token || Object.keys(headers).some(name => name.toLowerCase() === 'authorization')) {
       return fetcher(request, options);
@@ -35,7 +35,7 @@ export function signedIn(fetcher) {
 
 export function SignIn() {
   const [name, setName] = useState(chosen);
-  if (people.length === 0) {
+  if (users.length === 0) {
     return null;
   }
 
@@ -49,10 +49,10 @@ export function SignIn() {
     <label className="sign-in">
       Signed in as{' '}
       <select value={name} onChange={choose}>
-        {people.map(person => (
-          <option key={person.name}>{person.name}</option>
+        {users.map(user => (
+          <option key={user.name}>{user.name}</option>
         ))}
-        <option>{NOBODY}</option>
+        <option>{NO_TOKEN}</option>
       </select>
     </label>
   );

@@ -1,7 +1,4 @@
-/**
- * The browser's storage, but no request header ever gets into it: headers hold tokens, and GraphiQL's history would keep
- * them for good.
- */
+/** The browser's storage without request headers: they hold tokens, and GraphiQL's history would keep them. */
 export function storageWithoutHeaders(storage) {
   return {
     getItem: key => storage.getItem(key),

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from domain.errors import BadCursorError, BadInputError, IdTakenError, MissingError
+from domain.errors import BadInputError, IdTakenError, InvalidCursorError, NotFoundError
 from loaders import keys
-from loaders.contract import Consistency, GetContract, Order, Page, QueryContract, StepRule, WriteContract
-from loaders.cost import Part
+from loaders.codecs import API_KEY
+from loaders.contracts.base import Consistency, Order, PageRule
+from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.writing import ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
-
-__all__ = ["QC_60", "QC_61", "QC_62", "QC_63"]
 
 _API_KEY_BYTES = 4000
 
-QC_60 = GetContract(
+API_KEY_BY_ID = ReadOne(
     id="QC-60",
     purpose="An API key by its id",
-    operation="GetItem",
     key=keys.api_key,
+    codec=API_KEY,
     consistency=Consistency.EVENTUAL_OR_STRONG,
-    fields=("Query.apiKey",),
-    errors=(MissingError, BadInputError),
+    errors=(NotFoundError, BadInputError),
     note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem. Also read, "
     "strongly, to authenticate a request; each server remembers the result for three seconds.",
     item_bytes=_API_KEY_BYTES,
+    typical_bytes=700,
+    cardinality="One item a key.",
+    hot_partition="Low: one item a partition key, spread by id; servers remember it for three seconds.",
 )
 
-QC_61 = WriteContract(
+CREATE_API_KEY = WriteContract(
     id="QC-61",
     purpose="Create an API key",
     operation="TransactWriteItems",
@@ -35,18 +37,20 @@ QC_61 = WriteContract(
         ),
     ),
     most_steps=1,
-    fields=("Mutation.createApiKey",),
     errors=(BadInputError, IdTakenError),
-    note="Only a hash of the secret is kept. The same id with the same content gives the first key again, without its "
+    note="Only a hash of the secret is stored. The same id with the same content returns the first key, without its "
     "secret, which is shown once.",
+    cardinality="One item.",
+    hot_partition="None in the table: each key has its own partition. In the index all keys share one partition, which "
+    "only administrators write to.",
     item_bytes=_API_KEY_BYTES,
 )
 
-QC_62 = WriteContract(
+REVOKE_API_KEY = WriteContract(
     id="QC-62",
     purpose="Revoke an API key",
     operation="TransactWriteItems",
-    reads=(Part(text="GetItem of the key, strong", operation="GetItem", sizes=(_API_KEY_BYTES,)),),
+    reads=(ItemRead(name="key", key=keys.api_key, codec=API_KEY, item_bytes=_API_KEY_BYTES),),
     steps=(
         StepRule(
             name="key",
@@ -57,22 +61,25 @@ QC_62 = WriteContract(
         ),
     ),
     most_steps=1,
-    fields=("Mutation.revokeApiKey",),
-    errors=(BadInputError, MissingError),
-    note="For good. A key that is revoked already stays as it is.",
+    errors=(BadInputError, NotFoundError),
+    note="Permanent. A key that is already revoked stays unchanged.",
+    cardinality="One item.",
+    hot_partition="None: a key is revoked once, by an administrator.",
     item_bytes=_API_KEY_BYTES,
 )
 
-QC_63 = QueryContract(
+API_KEYS = ReadPage(
     id="QC-63",
     purpose="All API keys",
-    operation="Query",
     range=keys.api_keys,
-    page=Page(),
+    codec=API_KEY,
+    page_rule=PageRule(),
     orders=(Order.DESC,),
     index="GSI1",
-    fields=("Query.apiKeys",),
-    errors=(BadInputError, BadCursorError),
-    note="Newest first, revoked and expired ones included.",
+    errors=(BadInputError, InvalidCursorError),
+    note="Newest first, revoked and expired keys included.",
     item_bytes=_API_KEY_BYTES,
+    typical_bytes=700,
+    cardinality="10 to 1,000 keys.",
+    hot_partition="Low: written only when a key is created or revoked.",
 )

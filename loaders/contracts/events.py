@@ -1,105 +1,122 @@
-"""The access patterns of access events. There is none that changes or deletes one."""
+"""The access patterns of access events. None of them changes or deletes an event."""
 
 from __future__ import annotations
 
-from domain.commands import EVENTS_AT_ONCE
-from domain.errors import BadCursorError, BadInputError, IdTakenError, MissingError
+from domain.commands.events import MAX_EVENTS_PER_BATCH
+from domain.errors import BadInputError, IdTakenError, InvalidCursorError, NotFoundError
 from loaders import keys
-from loaders.contract import GetContract, Order, Page, QueryContract, StepRule, WriteContract
+from loaders.codecs import ACCESS_EVENT, LOCKER
+from loaders.contracts.base import Order, PageRule
+from loaders.contracts.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.contracts.lockers import LOCKER_BYTES
-from loaders.cost import LOOKS_FOR_CLAIMED, Part
+from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.writing import ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-__all__ = ["QC_08", "QC_09", "QC_10", "QC_16"]
-
-# 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes here and three there.
+# 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
 _EVENT_BYTES = 25_600
 _CLAIM_BYTES = 600
 _IS_NEW = "attribute_not_exists(#PK)"
 
-QC_08 = WriteContract(
+RECORD_EVENTS = WriteContract(
     id="QC-08",
-    purpose="Write an access event",
+    purpose="Record access events",
     operation="PutItem",
     reads=(
-        Part(
-            text="QC-01, so that no event is written for a locker that does not exist",
-            operation="BatchGetItem",
-            sizes=(LOCKER_BYTES,) * EVENTS_AT_ONCE,
+        ItemRead(
+            name="locker",
+            key=keys.locker,
+            codec=LOCKER,
+            item_bytes=LOCKER_BYTES,
             consistent=False,
+            at_once=MAX_EVENTS_PER_BATCH,
         ),
     ),
     fallbacks=(
-        Part(
-            operation="BatchGetItem",
-            sizes=(LOCKER_BYTES,) * EVENTS_AT_ONCE,
-            when="only where a locker is too new for a plain read",
+        ItemRead(
+            name="current locker",
+            key=keys.locker,
+            codec=LOCKER,
+            item_bytes=LOCKER_BYTES,
+            at_once=MAX_EVENTS_PER_BATCH,
+            when="only where an eventually consistent read does not find a locker",
         ),
-        Part(
-            operation="GetItem",
-            sizes=(_EVENT_BYTES,),
-            most=EVENTS_AT_ONCE * LOOKS_FOR_CLAIMED,
+        ItemRead(
+            name="claimed event",
+            key=keys.event,
+            codec=ACCESS_EVENT,
+            item_bytes=_EVENT_BYTES,
+            most=MAX_EVENTS_PER_BATCH * LOOKS_FOR_CLAIMED,
             when="only where an eventId was used before",
         ),
         Part(
             operation="TransactWriteItems",
             sizes=(_EVENT_BYTES + _CLAIM_BYTES,),
-            most=EVENTS_AT_ONCE,
+            most=MAX_EVENTS_PER_BATCH,
             when="only where an eventId was used before",
         ),
     ),
-    most_entries=EVENTS_AT_ONCE,
+    most_entries=MAX_EVENTS_PER_BATCH,
     steps=(
-        StepRule(name="event", action=Action.PUT, key=keys.event, condition=_IS_NEW, most=EVENTS_AT_ONCE),
+        StepRule(name="event", action=Action.PUT, key=keys.event, condition=_IS_NEW, most=MAX_EVENTS_PER_BATCH),
         StepRule(
             name="claim",
             action=Action.PUT,
             key=keys.event_claim,
             condition=_IS_NEW,
             when="the client chose the eventId",
-            most=EVENTS_AT_ONCE,
+            most=MAX_EVENTS_PER_BATCH,
             item_bytes=_CLAIM_BYTES,
         ),
     ),
-    most_steps=2 * EVENTS_AT_ONCE,
-    fields=("Mutation.recordAccessEvent", "Mutation.recordAccessEvents"),
-    errors=(BadInputError, MissingError, IdTakenError),
-    note="An event whose id is made here is one PutItem. With a client-chosen id, or several events, it is one "
-    "TransactWriteItems: the claim makes the id unique whatever its timestamp, so a repeat is known for ever.",
+    most_steps=2 * MAX_EVENTS_PER_BATCH,
+    errors=(BadInputError, NotFoundError, IdTakenError),
+    note="No event is written for a locker that does not exist. One event whose id the server generates is a PutItem. "
+    "With a client-chosen id, or several events, it is one TransactWriteItems: the claim makes the id unique whatever "
+    "its timestamp, so a repeated request is recognised permanently.",
+    cardinality=f"One event, or up to {MAX_EVENTS_PER_BATCH} in one request, each with one claim at most.",
+    hot_partition="A locker's events share its partition: one locker takes about 1,000 small events a second at most, "
+    "far more than a door produces.",
     item_bytes=_EVENT_BYTES,
 )
 
-QC_09 = QueryContract(
+LOCKER_EVENTS = ReadPage(
     id="QC-09",
-    purpose="A locker's access events in a window",
-    operation="Query",
+    purpose="Access events of a locker in a time window",
     range=keys.locker_events,
-    page=Page(),
+    codec=ACCESS_EVENT,
+    page_rule=PageRule(),
     orders=(Order.DESC, Order.ASC),
-    fields=("Locker.accessEvents",),
-    errors=(BadInputError, BadCursorError),
-    note="Both bounds are included, by event time; newest first unless asked otherwise.",
+    errors=(BadInputError, InvalidCursorError),
+    note="By event time; both bounds are included. Newest first unless asked otherwise.",
     item_bytes=_EVENT_BYTES,
+    typical_bytes=350,
+    cardinality="10 to 100 events a locker and day, kept for ever.",
+    hot_partition="Low: one locker's partition; a locker takes at most 1,000 writes a second.",
 )
 
-QC_10 = QueryContract(
+LATEST_EVENT = ReadPage(
     id="QC-10",
-    purpose="A locker's latest access event",
-    operation="Query",
+    purpose="The latest access event of a locker",
     range=keys.locker_events,
-    page=Page(default=1, maximum=1, look_ahead=0),
+    codec=ACCESS_EVENT,
+    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
     orders=(Order.DESC,),
-    fields=("Locker.latestEvent",),
-    note="DynamoDB has no batched Query: each locker of a page takes one, run together with a bound on how many.",
+    note="DynamoDB has no batched Query: each locker of a page takes one, sixteen at a time.",
     item_bytes=_EVENT_BYTES,
+    typical_bytes=350,
+    cardinality="One item a read, of 10 to 100 events a locker and day.",
+    hot_partition="Low: one locker's partition.",
 )
 
-QC_16 = GetContract(
+EVENT_BY_KEY = ReadOne(
     id="QC-16",
     purpose="An access event by its global id",
-    operation="GetItem",
     key=keys.event,
-    fields=("Query.node", "Query.nodes"),
+    codec=ACCESS_EVENT,
     note="The global id holds the whole key. Several in one request are one BatchGetItem of up to 100 keys.",
     item_bytes=_EVENT_BYTES,
+    typical_bytes=350,
+    cardinality="One item an event.",
+    hot_partition="Low: one locker's partition.",
 )

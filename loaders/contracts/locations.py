@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from domain.errors import (
-    BadCursorError,
     BadInputError,
     CodeTakenError,
     IdTakenError,
-    MissingError,
+    InvalidCursorError,
+    NotFoundError,
+    UnavailableError,
     VersionConflictError,
 )
 from loaders import keys
-from loaders.contract import GetContract, Order, Page, QueryContract, StepRule, WriteContract
+from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER
+from loaders.contracts.base import Order, PageRule
 from loaders.contracts.lockers import LOCKER_BYTES
-from loaders.cost import Part
+from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.writing import ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
-
-__all__ = ["LOCATION_BYTES", "QC_30", "QC_31", "QC_32", "QC_33", "QC_34"]
 
 LOCATION_BYTES = 8000
 _CODE_BYTES = 600
 _IS_NEW = "attribute_not_exists(#PK)"
 
-QC_30 = WriteContract(
+CREATE_LOCATION = WriteContract(
     id="QC-30",
     purpose="Create a location",
     operation="TransactWriteItems",
@@ -31,51 +32,62 @@ QC_30 = WriteContract(
         StepRule(name="code", action=Action.PUT, key=keys.location_code, condition=_IS_NEW, item_bytes=_CODE_BYTES),
     ),
     most_steps=2,
-    fields=("Mutation.createLocation",),
     errors=(BadInputError, CodeTakenError, IdTakenError),
-    note="The code is unique for ever. The same id with the same content gives the first result again.",
+    note="The code is unique and never reused. The same id with the same content returns the first result.",
+    cardinality="The location and the claim on its code.",
+    hot_partition="None in the table. In the index all locations of a status share one partition, which only "
+    "administrators write to.",
     item_bytes=LOCATION_BYTES,
 )
 
-QC_31 = GetContract(
+LOCATION_BY_ID = ReadOne(
     id="QC-31",
-    purpose="A location by its code, or by its id",
-    operation="GetItem",
+    purpose="A location by its id",
     key=keys.location,
-    claim=keys.location_code,
-    claim_bytes=_CODE_BYTES,
-    fields=(
-        "Query.location",
-        "Query.locationByCode",
-        "Query.node",
-        "Query.nodes",
-        "Locker.location",
-        "Booking.location",
-    ),
-    errors=(MissingError, BadInputError),
-    note="By id it is the second read alone; several ids in one request are one BatchGetItem of up to 100 keys.",
+    codec=LOCATION,
+    errors=(NotFoundError, BadInputError),
+    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
     item_bytes=LOCATION_BYTES,
+    typical_bytes=700,
+    cardinality="One item a location.",
+    hot_partition="Medium: lockers, calendar and record of a busy location share its partition.",
 )
 
-QC_32 = QueryContract(
+LOCATION_BY_CODE = ReadOne(
+    id="QC-36",
+    purpose="A location by its code",
+    key=keys.location_code,
+    codec=LOCATION_CODE,
+    then=LOCATION_BY_ID,
+    errors=(NotFoundError, BadInputError),
+    note="Reads the claim of the code, then the location (QC-31).",
+    item_bytes=_CODE_BYTES,
+    typical_bytes=200,
+    cardinality="One claim a location.",
+    hot_partition="Low: codes spread over partitions.",
+)
+
+LOCATIONS_BY_STATUS = ReadPage(
     id="QC-32",
-    purpose="All locations of a status",
-    operation="Query",
+    purpose="All locations with a given status",
     range=keys.locations,
-    page=Page(),
+    codec=LOCATION,
+    page_rule=PageRule(),
     orders=(Order.DESC,),
     index="GSI1",
-    fields=("Query.locations",),
-    errors=(BadInputError, BadCursorError),
-    note="Newest first. The status is part of the index's key, so nothing is filtered.",
+    errors=(BadInputError, InvalidCursorError),
+    note="Newest first. The status is part of the index key, so nothing is filtered.",
     item_bytes=LOCATION_BYTES,
+    typical_bytes=750,
+    cardinality="10 to 10,000 locations.",
+    hot_partition="Medium: all active locations share one partition of the index; reads of it are cheap and rare.",
 )
 
-QC_33 = WriteContract(
+CHANGE_LOCATION = WriteContract(
     id="QC-33",
     purpose="Change, deactivate or reactivate a location",
     operation="TransactWriteItems",
-    reads=(Part(text="GetItem of the location, strong", operation="GetItem", sizes=(LOCATION_BYTES,)),),
+    reads=(ItemRead(name="location", key=keys.location, codec=LOCATION, item_bytes=LOCATION_BYTES),),
     steps=(
         StepRule(
             name="location",
@@ -86,20 +98,40 @@ QC_33 = WriteContract(
         ),
     ),
     most_steps=1,
-    fields=("Mutation.updateLocation", "Mutation.deactivateLocation", "Mutation.reactivateLocation"),
-    errors=(BadInputError, MissingError, VersionConflictError),
-    note="Nothing is deleted, and the code stays claimed. The status moves the location within the index.",
+    errors=(BadInputError, NotFoundError, VersionConflictError),
+    note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index.",
+    cardinality="One item.",
+    hot_partition="None: a location changes rarely.",
     item_bytes=LOCATION_BYTES,
 )
 
-QC_34 = QueryContract(
+LOCATION_LOCKERS = ReadPage(
     id="QC-34",
-    purpose="A location's lockers",
-    operation="Query",
+    purpose="Lockers at a location",
     range=keys.location_lockers,
-    page=Page(),
-    fields=("Location.lockers",),
-    errors=(BadInputError, BadCursorError),
+    codec=LOCATION_LOCKER,
+    page_rule=PageRule(),
+    errors=(BadInputError, InvalidCursorError),
     note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
     item_bytes=LOCKER_BYTES,
+    typical_bytes=300,
+    cardinality="10 to 1,000 lockers a location.",
+    hot_partition="Medium: the status changes of all lockers at a location write to one partition.",
+)
+
+LOCATION_LOCKERS_BY_STATUS = ReadPage(
+    id="QC-35",
+    purpose="Lockers at a location with a given status",
+    range=keys.location_lockers_by_status,
+    codec=LOCATION_LOCKER,
+    page_rule=PageRule(),
+    index="GSI1",
+    needs_format=2,
+    errors=(BadInputError, InvalidCursorError, UnavailableError),
+    note="Ordered by lockerId. The status is part of the index key, so nothing is filtered. A change of status appears "
+    "here a moment later.",
+    item_bytes=LOCKER_BYTES,
+    typical_bytes=350,
+    cardinality="As QC-34, divided by status.",
+    hot_partition="As QC-34: a status change writes to two partitions of the index.",
 )

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
-from domain.errors import BadInputError, EmailTakenError, IdTakenError, MissingError, VersionConflictError
+from domain.errors import (
+    BadInputError,
+    EmailTakenError,
+    ForbiddenError,
+    IdTakenError,
+    NotFoundError,
+    VersionConflictError,
+)
 from loaders import keys
-from loaders.contract import GetContract, StepRule, WriteContract
-from loaders.cost import Part
+from loaders.codecs import EMAIL_CLAIM, OWNER
+from loaders.contracts.reading import ReadOne
+from loaders.contracts.writing import ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
-
-__all__ = ["OWNER_BYTES", "QC_20", "QC_21", "QC_22"]
 
 OWNER_BYTES = 2000
 
-QC_20 = GetContract(
+OWNER_BY_ID = ReadOne(
     id="QC-20",
     purpose="An owner by id",
-    operation="GetItem",
     key=keys.owner,
-    fields=("Query.owner", "Query.node", "Query.nodes", "Locker.owner", "Reservation.owner", "Booking.owner"),
-    errors=(MissingError, BadInputError),
+    codec=OWNER,
+    errors=(NotFoundError, BadInputError, ForbiddenError),
     note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
     item_bytes=OWNER_BYTES,
+    typical_bytes=350,
+    cardinality="One item an owner.",
+    hot_partition="Medium for a large organisation: its profile shares the partition with its lists.",
 )
 
-QC_21 = GetContract(
+OWNER_BY_EMAIL = ReadOne(
     id="QC-21",
     purpose="An owner by e-mail address",
-    operation="GetItem",
-    key=keys.owner,
-    claim=keys.email_claim,
-    fields=("Query.ownerByEmail",),
-    errors=(MissingError, BadInputError),
-    note="The address is looked up in its normalised form, so its case does not matter.",
+    key=keys.email_claim,
+    codec=EMAIL_CLAIM,
+    then=OWNER_BY_ID,
+    errors=(NotFoundError, BadInputError, ForbiddenError),
+    note="Reads the claim of the normalised address, then the owner (QC-20).",
     item_bytes=OWNER_BYTES,
+    typical_bytes=200,
+    cardinality="One claim an address.",
+    hot_partition="Low: addresses spread over partitions.",
 )
 
-QC_22 = WriteContract(
+SAVE_OWNER = WriteContract(
     id="QC-22",
     purpose="Create or change an owner",
     operation="TransactWriteItems",
-    reads=(
-        Part(
-            text="for a change: GetItem of the owner, strong",
-            operation="GetItem",
-            sizes=(OWNER_BYTES,),
-            fields=("Mutation.updateOwner",),
-        ),
-    ),
+    variants=("create", "update"),
+    reads=(ItemRead(name="owner", key=keys.owner, codec=OWNER, item_bytes=OWNER_BYTES, only=("update",)),),
     steps=(
         StepRule(
             name="new owner",
@@ -60,7 +64,7 @@ QC_22 = WriteContract(
             action=Action.UPDATE,
             key=keys.owner,
             condition="#version = :expectedVersion",
-            when="changing",
+            when="updating",
         ),
         StepRule(
             name="claim",
@@ -74,12 +78,13 @@ QC_22 = WriteContract(
             action=Action.DELETE,
             key=keys.email_claim,
             condition="attribute_not_exists(#PK) OR #ownerId = :ownerId",
-            when="the e-mail address goes or changes",
+            when="the e-mail address is removed or changed",
         ),
     ),
     most_steps=3,
-    fields=("Mutation.createOwner", "Mutation.updateOwner"),
-    errors=(BadInputError, MissingError, IdTakenError, EmailTakenError, VersionConflictError),
-    note="The same id with the same content gives the first result again, for ever.",
+    errors=(BadInputError, NotFoundError, IdTakenError, EmailTakenError, VersionConflictError),
+    note="The same id with the same content returns the first result, permanently.",
+    cardinality="The owner and up to two e-mail claims.",
+    hot_partition="None: an owner's profile changes rarely, and each address has its own partition.",
     item_bytes=OWNER_BYTES,
 )

@@ -2,48 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from domain.errors import (
-    BadCursorError,
     BadInputError,
+    ForbiddenError,
     IdTakenError,
+    InvalidCursorError,
     LockerInMaintenanceError,
-    MissingError,
+    NotFoundError,
     OverlapError,
     ReservationOverError,
     UnavailableError,
 )
 from loaders import keys
-from loaders.contract import Consistency, GetContract, Order, Page, QueryContract, StepRule, WriteContract
+from loaders.codecs import (
+    ACTIVE_POINTER,
+    GUARD,
+    LOCKER,
+    OWNER,
+    OWNER_RESERVATION,
+    RESERVATION,
+    RESERVATION_CLAIM,
+    STORED_RESERVATION,
+)
+from loaders.contracts.base import Consistency, Order, PageRule
+from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.owners import OWNER_BYTES
-from loaders.cost import LOOKS_FOR_CLAIMED, Part
+from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-__all__ = ["QC_04", "QC_05", "QC_07", "QC_13", "QC_14", "QC_15", "REPAIR_ROUNDS", "REPAIR_STRIDE", "STRIDE"]
-
-STRIDE = 1000  # about as many as the 1 MB hold at which the store cuts an answer off
+ACTIVE_SEARCH = (25, *(100,) * 9, 75)
+"""The Limits of the Queries that look for the active reservation where the pointed one has ended: the second is sent
+only where everything the first returned is cancelled."""
 
 _RESERVATION_BYTES = 800
 _IS_NEW = "attribute_not_exists(#PK)"
-_EXISTS = "attribute_exists(#PK)"
-_POINTER_AS_READ = "#reservationId = :pointed"
 _BOTH = (Order.ASC, Order.DESC)
-REPAIR_STRIDE = 200  # a read pays for it at every locker of a page, so it takes shorter strides than a write
-REPAIR_ROUNDS = 5
-_STRETCH = (_RESERVATION_BYTES,) * STRIDE
+_PAGE = 1000  # reservations of 800 bytes: one response holds them all, below the 1 MB at which the store truncates
 _ROUNDS = 24
-_CLAIMED = "only where the claim is seen before the reservation"
+_CLAIMED = "only where the claim is visible before the reservation"
+_HOT_PARTITION = (
+    "The reservations of one locker are written one after another, each under its guard; other lockers are other "
+    "partitions."
+)
+
+_GUARD_READ = ItemRead(name="guard", key=keys.reservation_guard, codec=GUARD, item_bytes=_RESERVATION_BYTES)
+_POINTER_READ = ItemRead(name="pointer", key=keys.active_pointer, codec=ACTIVE_POINTER, item_bytes=_RESERVATION_BYTES)
+_CLAIM_READ = ItemRead(name="claim", key=keys.reservation_claim, codec=RESERVATION_CLAIM, item_bytes=_RESERVATION_BYTES)
+_RESERVATION_READ = ItemRead(name="reservation", key=keys.reservation, codec=RESERVATION, item_bytes=_RESERVATION_BYTES)
+_OVERLAPPING_READ = RangeRead(
+    name="overlapping",
+    range=keys.reservations_starting,
+    codec=STORED_RESERVATION,
+    item_bytes=_RESERVATION_BYTES,
+    limit=_PAGE,
+)
+_AHEAD_READ = RangeRead(
+    name="ahead",
+    range=keys.locker_reservations,
+    codec=STORED_RESERVATION,
+    item_bytes=_RESERVATION_BYTES,
+    limit=_PAGE,
+    when="only where the pointer must move: its reservation is cancelled, or ended longer ago than clocks differ",
+)
 
 _GUARD_FIRST = StepRule(
     name="first guard",
     action=Action.PUT,
     key=keys.reservation_guard,
     condition=_IS_NEW,
-    when="there is none yet",
+    when="the locker has none yet",
 )
 _GUARD = StepRule(name="guard", action=Action.UPDATE, key=keys.reservation_guard, condition="#revision = :readRevision")
-# What a transaction writes appears item by item to a plain read. Held to what the one before it wrote, a transaction
-# cannot begin until that is there, so at most the last change can be on its way while somebody reads.
+# The items of a transaction become visible to other reads one by one. Each transaction is conditioned on the change
+# before it, so at most the last change can be partly visible while another write reads.
 _LAST_CHANGE = StepRule(
     name="last change",
     action=Action.CHECK,
@@ -51,21 +86,25 @@ _LAST_CHANGE = StepRule(
     condition="#revision = :changedRevision",
     when="another reservation was changed last",
 )
-# A batch read is no snapshot, so the pointer is held to what was read of it, even where it stays as it is.
+# A batch read is not a snapshot, so every write is conditioned on the pointer it read, even where the pointer stays.
+_POINTER_AS_READ = (
+    "#reservationId = :pointed AND #endAt = :pointedEnd "
+    "AND (#lastEndAt = :readLastEnd OR attribute_not_exists(#lastEndAt))"
+)
 _POINTER_RULES = (
     StepRule(
         name="first pointer",
         action=Action.PUT,
         key=keys.active_pointer,
         condition=_IS_NEW,
-        when="nothing is ahead",
+        when="the locker has none",
     ),
     StepRule(
         name="pointer",
         action=Action.PUT,
         key=keys.active_pointer,
         condition=_POINTER_AS_READ,
-        when="another reservation becomes the earliest, or the pointed one changes",
+        when="it names another reservation, or the latest end changes",
     ),
     StepRule(
         name="same pointer",
@@ -81,40 +120,36 @@ _NO_POINTER_RULES = (
         action=Action.DELETE,
         key=keys.active_pointer,
         condition=_POINTER_AS_READ,
-        when="none is left",
+        when="no reservation is left",
     ),
     StepRule(
         name="still no pointer",
         action=Action.CHECK,
         key=keys.active_pointer,
         condition=_IS_NEW,
-        when="it stays absent",
+        when="the locker has none and gets none",
     ),
 )
 
-QC_04 = WriteContract(
+CREATE_RESERVATION = WriteContract(
     id="QC-04",
     purpose="Create a reservation",
     operation="TransactWriteItems",
     reads=(
-        Part(
-            text="BatchGetItem of locker, owner, guard, pointer and claim, strong",
-            operation="BatchGetItem",
-            sizes=(LOCKER_BYTES, OWNER_BYTES, *(_RESERVATION_BYTES,) * 3),
+        BatchRead(
+            items=(
+                _GUARD_READ,
+                _POINTER_READ,
+                _CLAIM_READ,
+                ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=LOCKER_BYTES),
+                ItemRead(name="owner", key=keys.owner, codec=OWNER, item_bytes=OWNER_BYTES),
+            )
         ),
-        Part(
-            text="then Query of reservations starting from startAt - longest to endAt, latest first, strong",
-            operation="Query",
-            sizes=_STRETCH,
-        ),
+        replace(_OVERLAPPING_READ, forward=False),
+        _AHEAD_READ,
     ),
     fallbacks=(
-        Part(
-            operation="GetItem",
-            sizes=(_RESERVATION_BYTES,),
-            most=LOOKS_FOR_CLAIMED,
-            when="only where the reservationId was used before",
-        ),
+        replace(_RESERVATION_READ, most=LOOKS_FOR_CLAIMED, when="only where the reservationId was used before"),
     ),
     rounds=_ROUNDS,
     steps=(
@@ -134,91 +169,79 @@ QC_04 = WriteContract(
         _LAST_CHANGE,
     ),
     most_steps=7,
-    fields=("Mutation.createReservation",),
     errors=(
         BadInputError,
-        MissingError,
+        NotFoundError,
         OverlapError,
         LockerInMaintenanceError,
         IdTakenError,
         UnavailableError,
     ),
-    note="The guard makes read-then-write atomic: where it moved, or the last change that it names is not to be seen "
-    "yet, all is read again. "
-    "The same id with the same content gives the first result again, for ever.",
+    note="The guard makes read-then-write atomic: where its revision changed, or the last change it names is not "
+    "visible yet, everything is read again. The overlap is looked for from startAt minus the longest reservation to "
+    "endAt. The same id with the same content returns the first result, permanently.",
+    cardinality="The reservation, its claim, the owner's copy, the guard and the pointer; the locker and the last "
+    "change are checked.",
+    hot_partition=_HOT_PARTITION,
     item_bytes=_RESERVATION_BYTES,
 )
 
-QC_05 = QueryContract(
+LOCKER_RESERVATIONS = ReadPage(
     id="QC-05",
-    purpose="A locker's reservations in a window",
-    operation="Query",
+    purpose="Reservations of a locker in a time window",
     range=keys.locker_reservations,
-    page=Page(),
+    codec=RESERVATION,
+    page_rule=PageRule(),
     orders=_BOTH,
-    fields=("Locker.reservations",),
-    errors=(BadInputError, BadCursorError),
-    note="Both bounds are included, by start time.",
+    errors=(BadInputError, InvalidCursorError),
+    note="By start time; both bounds are included.",
     item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="Up to some 10,000 reservations in a locker's life.",
+    hot_partition="Low: one locker's partition.",
 )
 
-QC_07 = GetContract(
+ACTIVE_RESERVATION = ReadOne(
     id="QC-07",
-    purpose="The reservation that is active now",
-    operation="GetItem",
+    purpose="The current or next reservation of a locker",
     key=keys.active_pointer,
-    fields=("Locker.activeReservation",),
-    note="Several in one request are one BatchGetItem of up to 100 keys. Where the pointed reservation has ended: a "
-    "GetItem of the guard, one Query for the next one, and a conditional repair of the pointer, once. Where a writer "
-    "is half way through, the first two again.",
+    codec=ACTIVE_POINTER,
+    note="Several in one request are one BatchGetItem of up to 100 keys. Where the reservation has ended and another "
+    "live one may follow, QC-19 finds the current one. Nothing is written.",
     item_bytes=_RESERVATION_BYTES,
-    fallbacks=tuple(
-        Part(operation=operation, sizes=sizes, most=most, when="only where the pointed reservation has ended")
-        for operation, sizes, most in (
-            ("GetItem", (_RESERVATION_BYTES,), REPAIR_ROUNDS),
-            ("Query", (_RESERVATION_BYTES,) * REPAIR_STRIDE, REPAIR_ROUNDS),
-            ("TransactWriteItems", (_RESERVATION_BYTES,) * 3, 1),
-        )
-    ),
+    typical_bytes=400,
+    cardinality="At most one item a locker.",
+    hot_partition="Low: one locker's partition.",
 )
 
-QC_13 = WriteContract(
+CURRENT_RESERVATION = ReadPage(
+    id="QC-19",
+    purpose="The reservation of a locker that is current, where the active pointer has ended",
+    range=keys.locker_reservations,
+    codec=RESERVATION,
+    page_rule=PageRule(look_ahead=0),
+    orders=(Order.DESC,),
+    errors=(UnavailableError,),
+    note="Reads backward from now to the first reservation that is not cancelled. One page decides unless 25 "
+    "cancelled ones lie in front of it; after 1,000 the answer is UNAVAILABLE.",
+    item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="The reservations of a locker that start within the longest reservation before now.",
+    hot_partition="Low: one locker's partition.",
+)
+
+CHANGE_RESERVATION = WriteContract(
     id="QC-13",
     purpose="Cancel or extend a reservation",
     operation="TransactWriteItems",
+    variants=("cancel", "extend"),
     reads=(
-        Part(
-            text="BatchGetItem of guard, pointer and claim, strong",
-            operation="BatchGetItem",
-            sizes=(_RESERVATION_BYTES,) * 3,
-        ),
-        Part(
-            text="then GetItem of the reservation, strong",
-            operation="GetItem",
-            sizes=(_RESERVATION_BYTES,),
-        ),
-        Part(
-            text="beside it, to extend: Query of the ones that start after it, strong",
-            operation="Query",
-            sizes=_STRETCH,
-            fields=("Mutation.extendReservation",),
-        ),
-        Part(
-            text="beside it, to cancel what the pointer names: the same Query",
-            operation="Query",
-            sizes=_STRETCH,
-            when="only where the reservation is the current or next one",
-            fields=("Mutation.cancelReservation",),
-        ),
+        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ)),
+        _RESERVATION_READ,
+        replace(_OVERLAPPING_READ, only=("extend",)),
+        _AHEAD_READ,
     ),
-    fallbacks=(
-        Part(
-            operation="GetItem",
-            sizes=(_RESERVATION_BYTES,),
-            most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1),
-            when=_CLAIMED,
-        ),
-    ),
+    fallbacks=(replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),),
     rounds=_ROUNDS,
     steps=(
         _GUARD_FIRST,
@@ -235,35 +258,52 @@ QC_13 = WriteContract(
         _LAST_CHANGE,
     ),
     most_steps=5,
-    fields=("Mutation.cancelReservation", "Mutation.extendReservation"),
-    errors=(BadInputError, MissingError, OverlapError, ReservationOverError, UnavailableError),
-    note="Sent again, it answers with what is there and writes nothing.",
+    errors=(BadInputError, NotFoundError, OverlapError, ReservationOverError, UnavailableError),
+    note="A repeated request returns the reservation as it is and writes nothing.",
+    cardinality="The reservation, the owner's copy, the guard and the pointer; the last change is checked.",
+    hot_partition=_HOT_PARTITION,
     item_bytes=_RESERVATION_BYTES,
 )
 
-QC_14 = QueryContract(
+OWNER_RESERVATIONS = ReadPage(
     id="QC-14",
-    purpose="The reservations that an owner made, in a window",
-    operation="Query",
+    purpose="Reservations made by an owner in a time window",
     range=keys.owner_reservations,
-    page=Page(),
+    codec=OWNER_RESERVATION,
+    page_rule=PageRule(),
     orders=_BOTH,
-    fields=("Owner.reservations",),
-    errors=(BadInputError, BadCursorError),
-    note="Both bounds are included, by start time. Everything that is shown is in the copy.",
+    errors=(BadInputError, InvalidCursorError),
+    note="By start time; both bounds are included. The copy has everything that is shown.",
     item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="Up to some 1,000 a person, 100,000 a partner's organisation.",
+    hot_partition="Medium for a partner that reserves for one organisation: all copies share its partition.",
 )
 
-QC_15 = GetContract(
+RESERVATION_BY_KEY = ReadOne(
+    id="QC-18",
+    purpose="A reservation by its whole key",
+    key=keys.reservation,
+    codec=RESERVATION,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
+    note="The global id and the claim hold the key. Several in one request are one BatchGetItem of up to 100 keys. A "
+    "reservation that a claim names and an eventual read does not find is read strongly.",
+    item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One item a reservation.",
+    hot_partition="Low: one locker's partition.",
+)
+
+RESERVATION_BY_ID = ReadOne(
     id="QC-15",
     purpose="A reservation by its locker and id",
-    operation="GetItem",
-    key=keys.reservation,
-    claim=keys.reservation_claim,
-    consistency=Consistency.EVENTUAL,
-    fields=("Query.reservation", "Query.node", "Query.nodes"),
-    errors=(MissingError, BadInputError),
-    note="`node` knows the start from the global id, so there it is one read, and several are one BatchGetItem.",
+    key=keys.reservation_claim,
+    codec=RESERVATION_CLAIM,
+    then=RESERVATION_BY_KEY,
+    errors=(NotFoundError, BadInputError, ForbiddenError),
+    note="Reads the claim of the id, which holds the start time, then the reservation (QC-18).",
     item_bytes=_RESERVATION_BYTES,
-    fallbacks=(Part(operation="GetItem", sizes=(_RESERVATION_BYTES,), when=_CLAIMED, fields=("Query.reservation",)),),
+    typical_bytes=300,
+    cardinality="One claim a reservation.",
+    hot_partition="Low: one locker's partition.",
 )

@@ -12,13 +12,14 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from domain.errors import UnavailableError
 from loaders.table.errors import BusyError, translated
-from loaders.table.operations import BatchGet, Get, Key, Operation, Place, Put, Query, Transact
+from loaders.table.keys import Key, Position
 from loaders.table.retry import attempts
 from loaders.table.values import Item, item_from_wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Transact
     from loaders.table.updates import Update
 
 __all__ = ["Connection", "DynamoStore", "QueryPage", "Store", "open_client", "open_store"]
@@ -51,8 +52,8 @@ class Connection:
 class QueryPage:
     """What a Query returned, and where it stopped, if it did."""
 
-    items: list[tuple[Place, Item]]
-    last: Place | None
+    items: list[tuple[Position, Item]]
+    last: Position | None
 
 
 class Store(Protocol):
@@ -102,16 +103,16 @@ class DynamoStore:
 
     async def query(self, operation: Query) -> QueryPage:
         """See Store. The store cuts an answer off at 1 MB, whatever the limit: what is left is asked for again."""
-        place = operation.within.place
-        found: list[tuple[Place, Item]] = []
+        position_of = operation.within.position
+        found: list[tuple[Position, Item]] = []
         rest = operation
         while True:
             answer = await self._send("query", operation, rest.render(self.table))
-            found += [(place(item), item) for item in map(item_from_wire, answer["Items"])]
+            found += [(position_of(item), item) for item in map(item_from_wire, answer["Items"])]
             last = answer.get("LastEvaluatedKey")
             if not last or len(found) >= operation.limit:
-                return QueryPage(found, place(item_from_wire(last)) if last else None)
-            rest = replace(operation, limit=operation.limit - len(found), start=place(item_from_wire(last)))
+                return QueryPage(found, position_of(item_from_wire(last)) if last else None)
+            rest = replace(operation, limit=operation.limit - len(found), start=position_of(item_from_wire(last)))
 
     async def put(self, operation: Put) -> None:
         """See Store."""

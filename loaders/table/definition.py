@@ -1,25 +1,31 @@
-"""The table itself: its keys and its one index; how it is made, described and checked."""
+"""The table: its keys and its index, how it is created, described and checked."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 if TYPE_CHECKING:
+    from loaders.codecs import TableFormat
     from loaders.table.client import Connection
 
-from loaders.table.client import open_client
+from loaders.contracts.table_format import FORMAT_VERSION
+from loaders.table.client import open_client, open_store
+from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, read_format, saving
 
-__all__ = ["TableProblemError", "check_table", "create_table", "definition", "describe_table"]
+__all__ = ["TableProblemError", "check_format", "check_table", "create_table", "definition", "describe_table"]
+
+logger = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 60
 _POLL_SECONDS = 0.2
 
 
 class TableProblemError(Exception):
-    """The table is not there, not right or not to be reached; the message says what to do."""
+    """The table is missing, has another layout or cannot be reached; the message says what to do."""
 
 
 def definition(table: str) -> dict[str, Any]:
@@ -42,14 +48,14 @@ def definition(table: str) -> dict[str, Any]:
 
 
 async def describe_table(connection: Connection) -> dict[str, Any] | None:
-    """What the store says of the table, or None where there is none."""
+    """The store's description of the table, or None where there is none."""
     try:
         async with open_client(connection) as client:
             answer: dict[str, Any] = await client.describe_table(TableName=connection.table)
             description: dict[str, Any] = answer["Table"]
             return description
     except KeyError as error:
-        raise TableProblemError(f"{_place(connection)} does not speak DynamoDB's protocol") from error
+        raise TableProblemError(f"{_place(connection)} does not answer by DynamoDB's protocol") from error
     except ClientError as error:
         if error.response["Error"]["Code"] == "ResourceNotFoundException":
             return None
@@ -59,34 +65,37 @@ async def describe_table(connection: Connection) -> dict[str, Any] | None:
 
 
 async def create_table(connection: Connection) -> bool:
-    """Makes the table where there is none, waits until it is ready, and checks it; says whether it made it."""
-    made = await describe_table(connection) is None
-    if made:
+    """Creates the table where there is none, waits until it is ready, and checks it; returns whether it was created."""
+    is_new = await describe_table(connection) is None
+    if is_new:
         async with open_client(connection) as client:
             try:
                 await client.create_table(**definition(connection.table))
             except client.exceptions.ResourceInUseException:
-                made = False
+                is_new = False
             except (ClientError, BotoCoreError) as error:
-                raise TableProblemError(f"{_place(connection)} did not make the table: {error}") from error
+                raise TableProblemError(f"{_place(connection)} did not create the table: {error}") from error
     for _ in range(int(_WAIT_SECONDS / _POLL_SECONDS)):
         if (await describe_table(connection) or {}).get("TableStatus") == "ACTIVE":
             break
         await asyncio.sleep(_POLL_SECONDS)
     else:
         raise TableProblemError(f"table {connection.table} was not ready after {_WAIT_SECONDS} seconds: try again")
-    if made:
-        await _clear_away(connection)
+    if is_new:
+        await _set_time_to_live(connection)
+        async with open_store(connection) as store:
+            request, _ = saving(FIRST_FORMAT, CURRENT_FORMAT)
+            await store.transact(request)
     await check_table(connection)
-    return made
+    return is_new
 
 
 async def check_table(connection: Connection) -> None:
-    """Refuses a table that is missing or has other keys than ours."""
+    """Refuses a table that is missing, has other keys, or a newer format than this version supports."""
     found = await describe_table(connection)
     if found is None:
         raise TableProblemError(
-            f"{_place(connection)} has no table {connection.table}: make it with `smartlocker table create`"
+            f"{_place(connection)} has no table {connection.table}: create it with `smartlocker table create`"
         )
     wanted = definition(connection.table)
     if _schema(found) != _schema(wanted):
@@ -94,10 +103,25 @@ async def check_table(connection: Connection) -> None:
             f"table {connection.table} has the keys {_schema(found)}, where SmartLocker needs {_schema(wanted)}: "
             "name another with SMARTLOCKER_TABLE_NAME"
         )
+    async with open_store(connection) as store:
+        found_format = await read_format(store)
+    check_format(connection.table, found_format)
+    if found_format.format_version < FORMAT_VERSION:
+        logger.warning("table %s is not migrated: run `smartlocker table migrate`", connection.table)
 
 
-async def _clear_away(connection: Connection) -> None:
-    """Has the store delete what says that its time is over."""
+def check_format(table: str, found: TableFormat) -> None:
+    """Refuses a table that a newer version of SmartLocker has migrated, or is migrating."""
+    version = max(found.format_version, found.migrating_to or 0)
+    if version > FORMAT_VERSION:
+        raise TableProblemError(
+            f"table {table} has format {version}, and this version of SmartLocker supports formats up to "
+            f"{FORMAT_VERSION}: install the version that migrated the table, or a newer one"
+        )
+
+
+async def _set_time_to_live(connection: Connection) -> None:
+    """Has the store delete items whose `expiresAt` has passed."""
     rule = {"Enabled": True, "AttributeName": "expiresAt"}
     async with open_client(connection) as client:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import FaultError, UnavailableError
+from domain.errors import InternalError, UnavailableError
 from loaders.table.values import item_from_wire
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-class StoreError(FaultError):
+class StoreError(InternalError):
     """The store refused a request that we should not have sent, or failed: a fault that no client can mend.
 
     Args:

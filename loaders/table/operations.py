@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
 from loaders.table.values import item_to_wire
@@ -17,18 +17,13 @@ from loaders.table.values import item_to_wire
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from loaders.table.keys import Key, KeyRange, Position
+
 __all__ = [
     "Action",
     "BatchGet",
-    "Between",
     "Get",
-    "IndexKey",
-    "IndexPartition",
-    "Key",
-    "KeyRange",
     "Operation",
-    "Place",
-    "Prefix",
     "Put",
     "Query",
     "Step",
@@ -36,114 +31,6 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"#(\w+)")
-
-
-class Key(NamedTuple):
-    """The primary key of an item."""
-
-    pk: str
-    sk: str
-
-    @property
-    def wire(self) -> dict[str, Any]:
-        """As the request spells it."""
-        return {"PK": {"S": self.pk}, "SK": {"S": self.sk}}
-
-
-class IndexKey(NamedTuple):
-    """Where an item stands in the index: its primary key and its key there."""
-
-    pk: str
-    sk: str
-    index_pk: str
-    index_sk: str
-
-    @property
-    def wire(self) -> dict[str, Any]:
-        """As the request spells it."""
-        return {name: {"S": value} for name, value in zip(INDEX_NAMES, self, strict=True)}
-
-
-Place: TypeAlias = Key | IndexKey
-
-INDEX = "GSI1"
-INDEX_NAMES = ("PK", "SK", "GSI1PK", "GSI1SK")
-
-
-@dataclass(frozen=True, slots=True)
-class _OfTable:
-    """A range of the table itself."""
-
-    pk: str
-
-    index: ClassVar[str | None] = None
-    names: ClassVar[tuple[str, ...]] = ("PK", "SK")
-
-    @staticmethod
-    def place(names: Mapping[str, Any]) -> Place:
-        """The place that an item, or a cursor, names."""
-        return Key(names["PK"], names["SK"])
-
-
-@dataclass(frozen=True, slots=True)
-class Prefix(_OfTable):
-    """All sort keys of a partition that begin alike."""
-
-    prefix: str
-
-    def __contains__(self, key: Place) -> bool:
-        return key.pk == self.pk and key.sk.startswith(self.prefix)
-
-    @property
-    def condition(self) -> tuple[str, dict[str, str]]:
-        """The key condition and its values."""
-        return "#PK = :pk AND begins_with(#SK, :prefix)", {":pk": self.pk, ":prefix": self.prefix}
-
-
-@dataclass(frozen=True, slots=True)
-class Between(_OfTable):
-    """All sort keys of a partition from low to high, both included."""
-
-    low: str
-    high: str
-
-    def __contains__(self, key: Place) -> bool:
-        return key.pk == self.pk and self.low <= key.sk <= self.high
-
-    @property
-    def condition(self) -> tuple[str, dict[str, str]]:
-        """The key condition and its values."""
-        return "#PK = :pk AND #SK BETWEEN :low AND :high", {
-            ":pk": self.pk,
-            ":low": self.low,
-            ":high": self.high,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class IndexPartition:
-    """A whole partition of the index: the lists that cross the table's own partitions."""
-
-    pk: str
-
-    index: ClassVar[str | None] = INDEX
-    names: ClassVar[tuple[str, ...]] = INDEX_NAMES
-
-    def __contains__(self, key: Place) -> bool:
-        return isinstance(key, IndexKey) and key.index_pk == self.pk
-
-    @staticmethod
-    def place(names: Mapping[str, Any]) -> Place:
-        """The place that an item, or a cursor, names."""
-        return IndexKey(*(names[name] for name in INDEX_NAMES))
-
-    @property
-    def condition(self) -> tuple[str, dict[str, str]]:
-        """The key condition and its values."""
-        return "#GSI1PK = :pk", {":pk": self.pk}
-
-
-KeyRange: TypeAlias = Prefix | Between | IndexPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +68,7 @@ class Query:
     within: KeyRange
     limit: int
     forward: bool = True
-    start: Place | None = None
+    start: Position | None = None
     consistent: bool = False
 
     def render(self, table: str) -> dict[str, Any]:

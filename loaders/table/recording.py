@@ -1,6 +1,6 @@
-"""What is asked of the store, operation by operation: the one source of explanations and of telemetry.
+"""Records every operation that is sent to the store: the one source of explanations and telemetry.
 
-A store without a recorder is a plain `DynamoStore`: nothing here runs, and its requests are as they always were.
+A store without a recorder is a plain `DynamoStore`; nothing here runs then.
 """
 
 from __future__ import annotations
@@ -24,64 +24,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from loaders.table.client import QueryPage
-    from loaders.table.operations import Key
+    from loaders.table.keys import Key
     from loaders.table.values import Item
 
-__all__ = ["ASKED_BY", "FINISHED", "Batch", "Record", "RecordedStore", "Recorder", "asked_by", "batched"]
+__all__ = ["FINISHED", "Record", "RecordedStore", "Recorder", "asking"]
 
 FINISHED = "ok"
 
-ASKED_BY: ContextVar[tuple[list[str], ...]] = ContextVar("ASKED_BY", default=())
-"""The response paths on whose behalf the store is asked, a list for each key. A list may grow after the read: a loader
-that has a key already serves another path with it."""
+_ASKER: ContextVar[tuple[str, int]] = ContextVar("_ASKER", default=("", 1))
+"""The response path on whose behalf the store is asked, and for how many objects there."""
 
 
 @contextmanager
-def asked_by(*paths: list[str]) -> Iterator[None]:
-    """What is asked of the store inside is asked on behalf of these response paths."""
-    token = ASKED_BY.set(paths)
+def asking(path: str, count: int = 1) -> Iterator[None]:
+    """Attributes the operations inside to a response path."""
+    token = _ASKER.set((path, count))
     try:
         yield
     finally:
-        ASKED_BY.reset(token)
-
-
-@dataclass(slots=True, eq=False)
-class Batch:
-    """One turn of a loader: the keys that it reads together, and for how many askers."""
-
-    loader: str
-    size: int
-    merged: int
-    started_at: int = field(default_factory=time.time_ns)
-    began: int = field(default_factory=time.perf_counter_ns)
-    duration: int | None = None
-    """These three as in Record."""
-
-
-_BATCH: ContextVar[Batch | None] = ContextVar("_BATCH", default=None)
-
-
-@contextmanager
-def batched(batch: Batch, recorder: Recorder) -> Iterator[None]:
-    """What is asked of the store inside is asked by this batch; the recorder is told when it has ended."""
-    token = _BATCH.set(batch)
-    try:
-        yield
-    finally:
-        _BATCH.reset(token)
-        batch.duration = time.perf_counter_ns() - batch.began
-        recorder.end_batch(batch)
+        _ASKER.reset(token)
 
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """One operation: what was asked, and what came of it."""
+    """One operation: what was asked, and how it ended."""
 
     operation: Operation | Update
-    asked_by: tuple[list[str], ...]
-    batch: Batch | None = None
-    """The loader's batch that asked, if one did."""
+    path: str
+    """Response path of the step that asked, without list indices; empty outside of a document's execution."""
+    merged: int = 1
+    """For how many objects it was asked."""
     started_at: int = field(default_factory=time.time_ns)
     """Nanoseconds since 1970, by the wall clock."""
     began: int = field(default_factory=time.perf_counter_ns)
@@ -100,16 +72,6 @@ class Record:
     def contract(self) -> str:
         """The id of the contract that it served."""
         return self.operation.contract
-
-    @property
-    def merged(self) -> int:
-        """How many askers it served."""
-        return max(1, sum(map(len, self.asked_by)))
-
-    @property
-    def paths(self) -> list[str]:
-        """The response paths that asked for it, each once, in the order of asking."""
-        return list(dict.fromkeys(path for paths in self.asked_by for path in paths))
 
     @property
     def retries(self) -> int:
@@ -133,9 +95,6 @@ class Recorder(Protocol):
 
     def end(self, record: Record) -> None:
         """It has ended, one way or another."""
-
-    def end_batch(self, batch: Batch) -> None:
-        """A loader's batch has ended."""
 
 
 class RecordedStore:
@@ -178,7 +137,8 @@ class RecordedStore:
     @contextmanager
     def _recorded(self, operation: Operation | Update) -> Iterator[DynamoStore]:
         """The store for one operation, which is recorded from here to the block's end."""
-        record = Record(operation, ASKED_BY.get(), _BATCH.get())
+        path, count = _ASKER.get()
+        record = Record(operation, path, count)
         self._recorder.begin(record)
         try:
             yield _CountedStore(self._store, record, wants_units=self._recorder.wants_units)

@@ -10,7 +10,7 @@ from loaders.table.operations import Action, Step
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loaders.table.operations import Key
+    from loaders.table.keys import Key
 
 __all__ = ["Update"]
 

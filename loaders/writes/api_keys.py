@@ -1,4 +1,4 @@
-"""Writes of API keys: a key is made once, shown once, and revoked for good."""
+"""Writes of API keys: a key is created once, shown once, and revoked permanently."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from domain.api_keys import ApiKey, ApiKeyId, check_holder, digest_of, spelled_key
-from domain.commands import fingerprint
-from domain.errors import BadInputError, IdTakenError, MissingError
+from domain.api_keys import ApiKey, ApiKeyId, format_key, hash_key
+from domain.commands.api_keys import check_fields_for_role
+from domain.commands.base import fingerprint
+from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys
-from loaders.contracts import QC_61, QC_62
-from loaders.items import API_KEY, difference
+from loaders.codecs import API_KEY, difference
+from loaders.contracts.api_keys import CREATE_API_KEY, REVOKE_API_KEY
 from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
-    from domain.api_keys import CreateApiKey, RevokeApiKey
+    from domain.commands.api_keys import CreateApiKey, RevokeApiKey
     from loaders.backend import Backend
     from loaders.table.operations import Transact
 
@@ -26,20 +27,20 @@ _SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class CreatedKey:
-    """A key's record and, the one time that it can be shown, the key itself."""
+    """A key's record and, only when it is created, the key itself."""
 
     record: ApiKey
     secret: str | None
 
 
 async def create_api_key(backend: Backend, command: CreateApiKey, created_by: str) -> CreatedKey:
-    """Makes a key of 256 random bits (QC-61); a repeat gives the record alone, since nobody knows the secret here."""
-    check_holder(command)
+    """Creates a key of 256 random bits (QC-61); a repeated request returns the record without the secret."""
+    check_fields_for_role(command)
     now = backend.clock()
     if command.expires_at is not None and command.expires_at <= now:
-        raise BadInputError("expiresAt must lie ahead", ("input", "expiresAt"))
+        raise BadInputError("expiresAt must be in the future", ("input", "expiresAt"))
     key_id = command.key_id or ApiKeyId(backend.new_id())
-    secret = spelled_key(key_id, secrets.token_hex(_SECRET_BYTES))
+    secret = format_key(key_id, secrets.token_hex(_SECRET_BYTES))
     api_key = ApiKey(
         key_id=key_id,
         name=command.name,
@@ -47,7 +48,7 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         owner_ids=tuple(dict.fromkeys(command.owner_ids)),
         locker_id=command.locker_id,
         scopes=tuple(dict.fromkeys(command.scopes)),
-        digest=digest_of(secret),
+        digest=hash_key(secret),
         created_at=now,
         created_by=created_by,
         expires_at=command.expires_at,
@@ -67,11 +68,10 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
 
 
 async def revoke_api_key(backend: Backend, command: RevokeApiKey) -> ApiKey:
-    """Ends a key (QC-62); one that is revoked already is answered as it is."""
-    item = await backend.store.get(QC_62.get(keys.api_key(command.key_id), consistent=True))
-    if item is None:
-        raise MissingError(f"There is no API key {command.key_id}.", ("input", "keyId"))
-    current = API_KEY.decode(item)
+    """Revokes a key (QC-62); one that is already revoked is returned unchanged."""
+    current: ApiKey | None = await REVOKE_API_KEY.read(backend.store, "key", command.key_id)
+    if current is None:
+        raise NotFoundError(f"API key {command.key_id} does not exist.", ("input", "keyId"))
     if current.revoked_at is not None:
         return current
     revoked = replace(current, revoked_at=backend.clock())
@@ -87,13 +87,13 @@ async def revoke_api_key(backend: Backend, command: RevokeApiKey) -> ApiKey:
 
 def creating(api_key: ApiKey, content: str) -> Transact:
     """The request that creates a key."""
-    return QC_61.transact(QC_61.step("key", keys.api_key(api_key.key_id), api_key_item(api_key, content)))
+    return CREATE_API_KEY.transact(CREATE_API_KEY.step("key", (api_key.key_id,), api_key_item(api_key, content)))
 
 
 def revoking(current: ApiKey, revoked: ApiKey) -> Transact:
     """The request that revokes a key."""
     attributes = difference(API_KEY.encode(current), API_KEY.encode(revoked))
-    return QC_62.transact(QC_62.step("key", keys.api_key(current.key_id), attributes))
+    return REVOKE_API_KEY.transact(REVOKE_API_KEY.step("key", (current.key_id,), attributes))
 
 
 def api_key_item(api_key: ApiKey, content: str) -> dict[str, Any]:

@@ -1,17 +1,17 @@
-"""What a write of a booking sends: the booking, its copy, its half days and what its owner is told."""
+"""The requests of the booking writes: the booking, its copy, its half days and the notification of its owner."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from domain.bookings import Booking, BookingStatus, CalendarSlot, Notification, slots_of
-from domain.models import LocationStatus, OwnerId, OwnerRole
+from domain.bookings import Booking, BookingStatus, CalendarSlot, Notification, slots_in
+from domain.models import LocationStatus, OwnerRole
 from loaders import keys
-from loaders.contracts import QC_40, QC_43
-from loaders.items import BOOKING, CALENDAR_SLOT, NOTIFICATION, OWNER_BOOKING, difference
+from loaders.codecs import BOOKING, CALENDAR_SLOT, NOTIFICATION, OWNER_BOOKING, difference
+from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 
 if TYPE_CHECKING:
-    from loaders.contract import WriteContract
+    from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
 __all__ = [
@@ -27,45 +27,39 @@ __all__ = [
 
 
 def requesting(booking: Booking, content: str) -> Transact:
-    """The request that writes a new booking, in the index of the pending ones."""
-    return QC_40.transact(
-        QC_40.step("booking", keys.booking(booking.booking_id), booking_item(booking, content)),
-        QC_40.step(
-            "copy",
-            keys.owner_booking(booking.owner_id, booking.date, booking.booking_id),
-            OWNER_BOOKING.encode(booking),
+    """The request that creates a booking, with its place in the index of pending bookings."""
+    return REQUEST_BOOKING.transact(
+        REQUEST_BOOKING.step("booking", (booking.booking_id,), booking_item(booking, content)),
+        REQUEST_BOOKING.step(
+            "copy", (booking.owner_id, booking.date, booking.booking_id), OWNER_BOOKING.encode(booking)
         ),
-        QC_40.step("owner", keys.owner(booking.owner_id)),
-        QC_40.step("location", keys.location(booking.location_id), active=LocationStatus.ACTIVE),
+        REQUEST_BOOKING.step("owner", (booking.owner_id,)),
+        REQUEST_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE),
     )
 
 
 def approving(booking: Booking, approved: Booking) -> Transact:
-    """The request that lets a booking into the calendar."""
-    return QC_43.transact(
+    """The request that approves a booking and takes its half days in the calendar."""
+    return DECIDE_BOOKING.transact(
         *_booking_steps(booking, approved),
-        *slots_for(QC_43, slots_of_booking(approved)),
-        *_telling(approved),
-        QC_43.step("location", keys.location(booking.location_id), active=LocationStatus.ACTIVE),
+        *slots_for(DECIDE_BOOKING, slots_of_booking(approved)),
+        *_notifying(approved),
+        DECIDE_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE),
     )
 
 
 def rejecting(booking: Booking, rejected: Booking) -> Transact:
-    """The request that turns a booking down."""
-    return QC_43.transact(*_booking_steps(booking, rejected), *_telling(rejected))
+    """The request that rejects a booking."""
+    return DECIDE_BOOKING.transact(*_booking_steps(booking, rejected), *_notifying(rejected))
 
 
 def cancelling(booking: Booking, cancelled: Booking) -> Transact:
-    """The request that gives a booking up and frees its half days."""
+    """The request that cancels a booking and frees its half days."""
     freed = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
-    return QC_43.transact(
+    return DECIDE_BOOKING.transact(
         *_booking_steps(booking, cancelled),
         *(
-            QC_43.step(
-                "freed slot",
-                keys.calendar_slot(slot.location_id, slot.date, slot.slot),
-                bookingId=booking.booking_id,
-            )
+            DECIDE_BOOKING.step("freed slot", (slot.location_id, slot.date, slot.slot), bookingId=booking.booking_id)
             for slot in freed
         ),
     )
@@ -89,20 +83,19 @@ def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
             created_by=booking.decided_by or booking.owner_id,
             created_at=booking.updated_at,
         )
-        for slot in slots_of(booking.duration)
+        for slot in slots_in(booking.duration)
     ]
 
 
 def slots_for(contract: WriteContract, slots: list[CalendarSlot]) -> list[Step]:
-    """The steps that fill half days which nothing takes."""
+    """The steps that take half days which are free."""
     return [
-        contract.step("slot", keys.calendar_slot(slot.location_id, slot.date, slot.slot), CALENDAR_SLOT.encode(slot))
-        for slot in slots
+        contract.step("slot", (slot.location_id, slot.date, slot.slot), CALENDAR_SLOT.encode(slot)) for slot in slots
     ]
 
 
 def notification_of(booking: Booking) -> Notification:
-    """What the owner is told of a decision."""
+    """The notification of the owner about a decision."""
     because = f": {booking.reason}" if booking.reason else ""
     return Notification(
         notification_id=f"{booking.booking_id}-{booking.status.lower()}",
@@ -116,28 +109,27 @@ def notification_of(booking: Booking) -> Notification:
 
 def _booking_steps(booking: Booking, changed: Booking) -> tuple[Step, Step]:
     return (
-        QC_43.step(
+        DECIDE_BOOKING.step(
             "booking",
-            keys.booking(booking.booking_id),
+            (booking.booking_id,),
             difference(_indexed(booking), _indexed(changed)),
             expectedVersion=booking.version,
             readStatus=booking.status,
         ),
-        QC_43.step(
+        DECIDE_BOOKING.step(
             "copy",
-            keys.owner_booking(booking.owner_id, booking.date, booking.booking_id),
+            (booking.owner_id, booking.date, booking.booking_id),
             OWNER_BOOKING.encode(changed),
         ),
     )
 
 
-def _telling(decided: Booking) -> tuple[Step, Step]:
+def _notifying(decided: Booking) -> tuple[Step, Step]:
     notice = notification_of(decided)
-    key = keys.notification(notice.owner_id, notice.created_at, notice.notification_id)
-    admin = keys.owner(OwnerId(str(decided.decided_by)))
+    place = (notice.owner_id, notice.created_at, notice.notification_id)
     return (
-        QC_43.step("notification", key, NOTIFICATION.encode(notice)),
-        QC_43.step("admin", admin, admin=OwnerRole.ADMIN),
+        DECIDE_BOOKING.step("notification", place, NOTIFICATION.encode(notice)),
+        DECIDE_BOOKING.step("admin", (decided.decided_by,), admin=OwnerRole.ADMIN),
     )
 
 

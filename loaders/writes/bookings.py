@@ -1,45 +1,40 @@
-"""Writes of bookings: a booking, its copy, its half days and what its owner is told change together."""
+"""Writes of bookings: a booking, its copy, its half days and its owner's notification change together."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from domain.authorization import Scope, acts_for, is_admin, may_decide_as, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingId, BookingStatus
-from domain.commands import fingerprint
+from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
     BookingClosedError,
     ForbiddenError,
     IdTakenError,
     LocationInactiveError,
-    MissingError,
+    NotFoundError,
     SlotTakenError,
     UnavailableError,
     VersionConflictError,
 )
-from domain.models import Location, LocationStatus, OwnerId, OwnerRole
-from domain.principal import Scope, absent, acts_for, is_admin, may_decide_as, require
-from domain.times import day_in
+from domain.models import Location, LocationStatus, Owner, OwnerId, OwnerRole
+from domain.times import local_day
 from loaders import keys
-from loaders.contracts import QC_40, QC_43
-from loaders.items import (
-    BOOKING,
-    CALENDAR_SLOT,
-    LOCATION,
-    OWNER,
-    DamagedItemError,
-)
+from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING, DamagedItemError
+from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 from loaders.writes.booking_steps import approving, cancelling, rejecting, requesting
 
 if TYPE_CHECKING:
-    from domain.booking_commands import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
+    from domain.authorization import Principal
+    from domain.commands.bookings import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
     from domain.models import LocationId
-    from domain.principal import Principal
     from domain.times import Day, Instant
     from loaders.backend import Backend
+    from loaders.codecs import RequestedBooking
 
 __all__ = [
     "approve_booking",
@@ -53,18 +48,17 @@ __all__ = [
 
 
 async def request_booking(backend: Backend, command: RequestBooking, principal: Principal) -> Booking:
-    """Asks for a day or half day that has not begun at the location (QC-40)."""
+    """Requests a day or half day of a location, today or later by its time zone (QC-40)."""
     require(acts_for(principal, command.owner_id, Scope.BOOKINGS_WRITE), ("input", "ownerId"))
     booking_id = command.booking_id or BookingId(backend.new_id())
     content = fingerprint(command, without="booking_id")
-    place, own = keys.location(command.location_id), keys.booking(booking_id)
-    found = await backend.store.batch_get(QC_40.batch([place, own], consistent=True))
-    if own in found:
-        return _first_result(found[own], content)
-    if place not in found:
-        raise MissingError(f"There is no location {command.location_id}.", ("input", "locationId"))
+    read = await REQUEST_BOOKING.read_batch(backend.store, location=(command.location_id,), booking=(booking_id,))
+    if read["booking"] is not None:
+        return _first_result(read["booking"], content)
+    if read["location"] is None:
+        raise NotFoundError(f"Location {command.location_id} does not exist.", ("input", "locationId"))
     now = backend.clock()
-    _check_day(LOCATION.decode(found[place]), command, now)
+    _check_day(read["location"], command, now)
     booking = Booking(
         **command.model_dump(exclude={"booking_id"}),
         booking_id=booking_id,
@@ -80,30 +74,30 @@ async def request_booking(backend: Backend, command: RequestBooking, principal: 
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("booking")
         if existing is not None:
-            return _first_result(existing, content)
+            return _first_result(REQUESTED_BOOKING.decode(existing), content)
         check_location(refusal, command.location_id)
-        raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId")) from None
+        raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
     return booking
 
 
 async def approve_booking(backend: Backend, command: ApproveBooking, principal: Principal) -> Booking:
-    """Lets a booking into the calendar of a location that is active, before its day is over (QC-43)."""
+    """Approves a booking of an active location, on its day at the latest (QC-43)."""
     return await _decide(backend, command, principal, BookingStatus.APPROVED, None)
 
 
 async def reject_booking(backend: Backend, command: RejectBooking, principal: Principal) -> Booking:
-    """Turns a booking down (QC-43)."""
+    """Rejects a booking (QC-43)."""
     return await _decide(backend, command, principal, BookingStatus.REJECTED, command.reason)
 
 
 async def cancel_booking(backend: Backend, command: CancelBooking, principal: Principal) -> Booking:
-    """Gives a booking up before its day, and frees what it had (QC-43)."""
+    """Cancels a booking before its day, and frees its half days (QC-43)."""
     require(acts_for(principal, command.owner_id, Scope.BOOKINGS_WRITE), ("input", "ownerId"))
-    async for _ in attempts(QC_43.rounds):
+    async for _ in attempts(DECIDE_BOOKING.rounds):
         booking = await _read(backend, command.booking_id, principal)
         if booking.owner_id != command.owner_id:
-            require(is_admin(principal), ("input", "bookingId"))  # who is no admin reads the same of a missing one
-            raise ForbiddenError("Only who asked for a booking may cancel it.", ("input", "ownerId"))
+            require(is_admin(principal), ("input", "bookingId"))  # others get the answer for a missing booking
+            raise ForbiddenError("Only the owner who requested a booking may cancel it.", ("input", "ownerId"))
         if booking.status is BookingStatus.CANCELLED:
             return booking
         if booking.status is BookingStatus.REJECTED:
@@ -115,9 +109,9 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
         try:
             await backend.store.transact(cancelling(booking, cancelled))
         except TransactionRefusedError:
-            continue  # somebody decided it meanwhile
+            continue  # it was decided concurrently
         return cancelled
-    raise UnavailableError("Too many changes met at this booking: try again in a moment.", ("input", "bookingId"))
+    raise UnavailableError("Too many concurrent changes to this booking. Try again.", ("input", "bookingId"))
 
 
 def check_admin(refusal: TransactionRefusedError) -> None:
@@ -129,16 +123,16 @@ def check_admin(refusal: TransactionRefusedError) -> None:
 def check_location(
     refusal: TransactionRefusedError, location_id: LocationId, path: tuple[str, ...] = ("input", "locationId")
 ) -> None:
-    """A location must be there, and active."""
+    """Reports a location that does not exist or is inactive."""
     if "location" not in refusal.failed:
         return
     if refusal.failed["location"] is None:
-        raise MissingError(f"There is no location {location_id}.", path) from None
+        raise NotFoundError(f"Location {location_id} does not exist.", path) from None
     raise LocationInactiveError(f"Location {location_id} is inactive.", path) from None
 
 
 def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], but: BookingId | None = None) -> None:
-    """A half day belongs to one event; that it is the booking's own already is no obstacle to it."""
+    """Reports a half day that is taken, unless the booking itself has it already."""
     for step, item in refusal.refused:
         slot = CALENDAR_SLOT.decode(item) if step.name == "slot" and item is not None else None
         if slot is not None and (but is None or slot.booking_id != but):
@@ -154,7 +148,7 @@ async def _decide(
 ) -> Booking:
     require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
     approves = status is BookingStatus.APPROVED
-    async for _ in attempts(QC_43.rounds):
+    async for _ in attempts(DECIDE_BOOKING.rounds):
         booking = await _read(backend, command.booking_id, principal)
         if booking.status is status:
             await _check_admin_now(backend, command.admin_id)
@@ -182,31 +176,31 @@ async def _decide(
             if "booking" not in refusal.failed:
                 check_slots(refusal, ("input", "bookingId"), but=booking.booking_id)
                 check_location(refusal, booking.location_id, ("input", "bookingId"))
-            continue  # somebody else decided it meanwhile
+            continue  # it was decided concurrently
         return decided
-    raise UnavailableError("Too many changes met at this booking: try again in a moment.", ("input", "bookingId"))
+    raise UnavailableError("Too many concurrent changes to this booking. Try again.", ("input", "bookingId"))
 
 
 async def _read(backend: Backend, booking_id: BookingId, principal: Principal) -> Booking:
-    item = await backend.store.get(QC_43.get(keys.booking(booking_id), consistent=True))
-    if item is None:
-        raise absent(principal, f"There is no booking {booking_id}.", ("input", "bookingId"))
-    return BOOKING.decode(item)
+    booking: Booking | None = await DECIDE_BOOKING.read(backend.store, "booking", booking_id)
+    if booking is None:
+        raise not_found_or_forbidden(principal, f"Booking {booking_id} does not exist.", ("input", "bookingId"))
+    return booking
 
 
 async def _today(backend: Backend, booking: Booking, now: Instant) -> Day:
-    """The day that it is where the booking is for."""
-    item = await backend.store.get(QC_43.get(keys.location(booking.location_id), consistent=True))
-    if item is None:
+    """The current date at the booking's location."""
+    location: Location | None = await DECIDE_BOOKING.read(backend.store, "location", booking.location_id)
+    if location is None:
         named = keys.masked(keys.location(booking.location_id))
         raise DamagedItemError(f"a booking names {named}, which does not exist")
-    return day_in(LOCATION.decode(item).time_zone, now)
+    return local_day(location.time_zone, now)
 
 
 async def _check_admin_now(backend: Backend, admin_id: OwnerId) -> None:
-    """What a transaction's condition checks, where nothing is left to write."""
-    item = await backend.store.get(QC_43.get(keys.owner(admin_id), consistent=True))
-    if item is None or OWNER.decode(item).role is not OwnerRole.ADMIN:
+    """Checks what the transaction checks otherwise, where nothing is left to write."""
+    admin: Owner | None = await DECIDE_BOOKING.read(backend.store, "admin", admin_id)
+    if admin is None or admin.role is not OwnerRole.ADMIN:
         raise _no_admin()
 
 
@@ -214,17 +208,16 @@ def _no_admin() -> ForbiddenError:
     return ForbiddenError("Only an admin may do this.", ("input", "adminId"))
 
 
-def _first_result(item: Any, content: str) -> Booking:
-    booking = BOOKING.decode(item)
-    if item.get("fingerprint") != content:
-        message = f"The id {booking.booking_id} was used before, for another booking."
+def _first_result(existing: RequestedBooking, content: str) -> Booking:
+    if existing.fingerprint != content:
+        message = f"The id {existing.booking.booking_id} was used before, for another booking."
         raise IdTakenError(message, ("input", "bookingId")) from None
-    return booking
+    return existing.booking
 
 
 def _check_day(location: Location, command: RequestBooking, now: Instant) -> None:
     if location.status is not LocationStatus.ACTIVE:
         raise LocationInactiveError(f"Location {location.location_id} is inactive.", ("input", "locationId"))
-    today = day_in(location.time_zone, now)
+    today = local_day(location.time_zone, now)
     if command.date < today:
-        raise BadInputError(f"date must not lie before today, which is {today} at the location", ("input", "date"))
+        raise BadInputError(f"date must not be before today, {today} at the location", ("input", "date"))

@@ -1,25 +1,25 @@
-"""Writes of calendar events that an admin makes, and of payments."""
+"""Writes of calendar events that administrators create, and of payments."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.bookings import CalendarSlot, Payment, slots_of
-from domain.commands import fingerprint
-from domain.errors import IdTakenError, MissingError
+from domain.authorization import may_decide_as, require
+from domain.bookings import CalendarSlot, Payment, slots_in
+from domain.commands.base import fingerprint
+from domain.errors import IdTakenError, NotFoundError
 from domain.models import LocationStatus, OwnerRole
-from domain.principal import may_decide_as, require
-from loaders import keys
-from loaders.contracts import QC_46, QC_49
-from loaders.items import CALENDAR_CLAIM, CALENDAR_SLOT, PAYMENT, CalendarClaim
+from loaders.codecs import CALENDAR_CLAIM, PAYMENT, CalendarClaim
+from loaders.contracts.bookings import CHANGE_CALENDAR, RECORD_PAYMENT
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.booking_steps import slots_for
 from loaders.writes.bookings import check_admin, check_location, check_slots
 
 if TYPE_CHECKING:
-    from domain.booking_commands import CreateCalendarEvent, DeleteCalendarEvent, RecordPayment
+    from domain.authorization import Principal
+    from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
+    from domain.commands.payments import RecordPayment
     from domain.models import OwnerId
-    from domain.principal import Principal
     from loaders.backend import Backend
     from loaders.table.operations import Transact
 
@@ -36,7 +36,7 @@ __all__ = [
 async def create_calendar_event(
     backend: Backend, command: CreateCalendarEvent, principal: Principal
 ) -> list[CalendarSlot]:
-    """Fills a day or half day without a booking (QC-49)."""
+    """Takes a day or half day without a booking (QC-49)."""
     require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
     event_id = command.event_id or backend.new_id()
     claim = CalendarClaim(
@@ -57,7 +57,7 @@ async def create_calendar_event(
             created_by=command.admin_id,
             created_at=backend.clock(),
         )
-        for slot in slots_of(command.duration)
+        for slot in slots_in(command.duration)
     ]
     try:
         await backend.store.transact(creating(claim, slots))
@@ -73,23 +73,23 @@ async def create_calendar_event(
 
 
 async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, principal: Principal) -> CalendarClaim:
-    """Frees what an admin's event fills; one that is gone already is answered the same (QC-49)."""
+    """Frees the half days of an administrator's event; a deleted event gives the same result (QC-49)."""
     require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
-    key = keys.calendar_claim(command.location_id, command.event_id)
-    item = await backend.store.get(QC_49.get(key, consistent=True))
-    if item is None:
+    claim: CalendarClaim | None = await CHANGE_CALENDAR.read(
+        backend.store, "claim", command.location_id, command.event_id
+    )
+    if claim is None:
         message = f"Location {command.location_id} has no calendar event {command.event_id}."
-        raise MissingError(message, ("input", "eventId"))
-    claim = CALENDAR_CLAIM.decode(item)
+        raise NotFoundError(message, ("input", "eventId"))
     try:
         await backend.store.transact(deleting(claim, command.admin_id))
     except TransactionRefusedError as refusal:
-        check_admin(refusal)  # what else is refused is not ours any more
+        check_admin(refusal)  # any other failed condition means that the half days are free already
     return claim
 
 
 async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
-    """Writes down money received for a booking that exists (QC-46)."""
+    """Records a payment for a booking that exists (QC-46)."""
     now = backend.clock()
     payment = Payment(
         payment_id=command.payment_id or backend.new_id(),
@@ -106,7 +106,7 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("payment")
         if existing is None:
-            raise MissingError(f"There is no booking {command.booking_id}.", ("input", "bookingId")) from None
+            raise NotFoundError(f"Booking {command.booking_id} does not exist.", ("input", "bookingId")) from None
         if existing.get("fingerprint") != content:
             message = f"The id {payment.payment_id} was used before, for another payment of this booking."
             raise IdTakenError(message, ("input", "paymentId")) from None
@@ -115,45 +115,44 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
 
 
 def creating(claim: CalendarClaim, slots: list[CalendarSlot]) -> Transact:
-    """The request that fills half days and claims the event's id."""
-    return QC_49.transact(
-        QC_49.step("claim", keys.calendar_claim(claim.location_id, claim.event_id), CALENDAR_CLAIM.encode(claim)),
-        *slots_for(QC_49, slots),
-        QC_49.step("admin", keys.owner(slots[0].created_by), admin=OwnerRole.ADMIN),
-        QC_49.step("location", keys.location(claim.location_id), active=LocationStatus.ACTIVE),
+    """The request that takes half days and claims the event's id."""
+    return CHANGE_CALENDAR.transact(
+        CHANGE_CALENDAR.step("claim", (claim.location_id, claim.event_id), CALENDAR_CLAIM.encode(claim)),
+        *slots_for(CHANGE_CALENDAR, slots),
+        CHANGE_CALENDAR.step("admin", (slots[0].created_by,), admin=OwnerRole.ADMIN),
+        CHANGE_CALENDAR.step("location", (claim.location_id,), active=LocationStatus.ACTIVE),
     )
 
 
 def deleting(claim: CalendarClaim, admin_id: OwnerId) -> Transact:
     """The request that frees the half days of an event."""
-    return QC_49.transact(
+    return CHANGE_CALENDAR.transact(
         *(
-            QC_49.step("freed slot", keys.calendar_slot(claim.location_id, claim.date, slot), eventId=claim.event_id)
-            for slot in slots_of(claim.duration)
+            CHANGE_CALENDAR.step("freed slot", (claim.location_id, claim.date, slot), eventId=claim.event_id)
+            for slot in slots_in(claim.duration)
         ),
-        QC_49.step("admin", keys.owner(admin_id), admin=OwnerRole.ADMIN),
+        CHANGE_CALENDAR.step("admin", (admin_id,), admin=OwnerRole.ADMIN),
     )
 
 
 def paying(payment: Payment, content: str) -> Transact:
-    """The request that writes a payment of a booking that exists."""
-    return QC_46.transact(
-        QC_46.step(
-            "payment",
-            keys.payment(payment.booking_id, payment.payment_id),
-            PAYMENT.encode(payment) | {"fingerprint": content},
+    """The request that records a payment for a booking that exists."""
+    return RECORD_PAYMENT.transact(
+        RECORD_PAYMENT.step(
+            "payment", (payment.booking_id, payment.payment_id), PAYMENT.encode(payment) | {"fingerprint": content}
         ),
-        QC_46.step("booking", keys.booking(payment.booking_id)),
+        RECORD_PAYMENT.step("booking", (payment.booking_id,)),
     )
 
 
 async def _first_result(backend: Backend, existing: CalendarClaim, wanted: CalendarClaim) -> list[CalendarSlot]:
-    """The slots of an event that was created before, with the same content and not deleted since."""
-    wanted_keys = [
-        keys.calendar_slot(existing.location_id, existing.date, slot) for slot in slots_of(existing.duration)
-    ]
-    found = await backend.store.batch_get(QC_49.batch(wanted_keys, consistent=True))
-    slots = [CALENDAR_SLOT.decode(found[key]) for key in wanted_keys if key in found]
+    """The half days of an event that was created before with the same content and is not deleted."""
+    taken: list[CalendarSlot | None] = await CHANGE_CALENDAR.read_many(
+        backend.store,
+        "slot",
+        [(existing.location_id, existing.date, slot) for slot in slots_in(existing.duration)],
+    )
+    slots = [slot for slot in taken if slot is not None]
     is_there = bool(slots) and all(slot.event_id == existing.event_id and slot.booking_id is None for slot in slots)
     if existing.fingerprint != wanted.fingerprint or not is_there:
         message = f"The id {wanted.event_id} was used before, for another event or one that was deleted."

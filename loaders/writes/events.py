@@ -1,39 +1,40 @@
-"""Writes of access events: added once, never changed."""
+"""Writes of access events: recorded once, never changed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain.commands import fingerprint
-from domain.errors import BadInputError, IdTakenError, MissingError
+from domain.authorization import Role, may_record_events, require
+from domain.commands.base import fingerprint
+from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import AccessEvent, EventId
-from domain.principal import Role, may_record_events, require
 from domain.schedule import check_event_time
 from loaders import keys
-from loaders.contracts import QC_08
-from loaders.cost import LOOKS_FOR_CLAIMED
-from loaders.items import ACCESS_EVENT, EVENT_CLAIM, LOCKER, DamagedItemError, EventClaim
+from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, DamagedItemError, EventClaim
+from loaders.contracts.cost import LOOKS_FOR_CLAIMED
+from loaders.contracts.events import RECORD_EVENTS
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
-from loaders.table.operations import Put
 from loaders.table.retry import attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from domain.commands import RecordAccessEvent
-    from domain.principal import Principal
+    from domain.authorization import Principal
+    from domain.commands.events import RecordAccessEvent
+    from domain.models import Locker, LockerId
+    from domain.times import Instant
     from loaders.backend import Backend
     from loaders.table.client import Store
-    from loaders.table.operations import Key, Step, Transact
-    from loaders.table.values import Item
+    from loaders.table.keys import Key
+    from loaders.table.operations import Put, Step, Transact
 
 __all__ = ["Entry", "putting", "record_access_events", "recording"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event to be written, and the claim that goes with a client-chosen id."""
+    """An event to record, and the claim on its id where the client chose it."""
 
     path: tuple[str, ...]
     event: AccessEvent
@@ -41,7 +42,7 @@ class Entry:
 
     @property
     def key(self) -> Key:
-        """What tells it from every other event, whatever its time."""
+        """The key that is unique to the event whatever its time."""
         return keys.event_claim(self.event.locker_id, self.event.event_id)
 
 
@@ -51,13 +52,13 @@ async def record_access_events(
     principal: Principal,
     paths: Sequence[tuple[str, ...]],
 ) -> list[AccessEvent]:
-    """Writes events, all or none; what was recorded before is answered as it was (QC-08).
+    """Records events, all or none; an event that was recorded before is returned as it was (QC-08).
 
     Args:
         backend: the store and the clock.
         commands: the events.
-        principal: who writes them, and must be allowed to for each.
-        paths: where each event stands in the mutation's input.
+        principal: the caller, who must be allowed to record each of them.
+        paths: the place of each event in the mutation's input.
     """
     entries = [_entry(backend, command, path) for command, path in zip(commands, paths, strict=True)]
     _check_distinct(entries)
@@ -76,15 +77,13 @@ async def record_access_events(
 
 
 def recording(entries: Sequence[Entry]) -> Transact:
-    """The request that writes events together with the claims on their ids."""
-    return QC_08.transact(*(step for entry in entries for step in _steps(entry)))
+    """The request that records events together with the claims on their ids."""
+    return RECORD_EVENTS.transact(*(step for entry in entries for step in _steps(entry)))
 
 
 def putting(event: AccessEvent) -> Put:
-    """The request that writes one event whose id was made here."""
-    key = keys.event(event.locker_id, event.timestamp, event.event_id)
-    step = QC_08.step("event", key, ACCESS_EVENT.encode(event))
-    return Put(QC_08.id, step.key, step.attributes, str(step.condition))
+    """The request that records one event whose id the server generated."""
+    return RECORD_EVENTS.put("event", _place(event), ACCESS_EVENT.encode(event))
 
 
 def _entry(backend: Backend, command: RecordAccessEvent, path: tuple[str, ...]) -> Entry:
@@ -114,41 +113,38 @@ def _check_distinct(entries: Sequence[Entry]) -> None:
     seen: set[Key] = set()
     for entry in entries:
         if entry.key in seen:
-            raise BadInputError("the same eventId stands here twice", (*entry.path, "eventId"))
+            raise BadInputError("eventId is repeated in this request", (*entry.path, "eventId"))
         seen.add(entry.key)
 
 
 async def _check_lockers(store: Store, entries: Sequence[Entry], principal: Principal) -> None:
-    """A locker is never deleted, so one that was seen is there; one that was not may be too new for a plain read."""
+    """A locker is never deleted, so one that was found exists; one that was not may be too new for this read."""
     if principal.role is Role.PARTNER:
         await _check_owners(store, entries, principal)
         return
     for entry in entries:
         require(may_record_events(principal, entry.event.locker_id, None), (*entry.path, "lockerId"))
-    lockers = {keys.locker(entry.event.locker_id): entry for entry in entries}
-    for consistent in (False, True):
-        for key in await _existing(store, list(lockers), consistent=consistent):
-            del lockers[key]
-        if not lockers:
+    unknown = {entry.event.locker_id: entry for entry in entries}
+    for read in ("locker", "current locker"):
+        for locker in await _lockers(store, read, unknown):
+            unknown.pop(locker.locker_id)
+        if not unknown:
             return
-    missing = next(iter(lockers.values()))
-    raise MissingError(f"There is no locker {missing.event.locker_id}.", (*missing.path, "lockerId"))
+    missing = next(iter(unknown.values()))
+    raise NotFoundError(f"Locker {missing.event.locker_id} does not exist.", (*missing.path, "lockerId"))
 
 
 async def _check_owners(store: Store, entries: Sequence[Entry], principal: Principal) -> None:
-    """A partner writes for lockers of the owners that it is bound to, which only the lockers tell."""
-    lockers = {keys.locker(entry.event.locker_id): entry for entry in entries}
-    found = await _existing(store, list(lockers), consistent=True)
-    for key, entry in lockers.items():
-        owner_id = LOCKER.decode(found[key]).owner_id if key in found else None
-        require(may_record_events(principal, entry.event.locker_id, owner_id), (*entry.path, "lockerId"))
+    """A partner may record events for lockers of its owners, so the lockers are read to learn their owners."""
+    entry_of = {entry.event.locker_id: entry for entry in entries}
+    owners = {locker.locker_id: locker.owner_id for locker in await _lockers(store, "current locker", entry_of)}
+    for locker_id, entry in entry_of.items():
+        require(may_record_events(principal, locker_id, owners.get(locker_id)), (*entry.path, "lockerId"))
 
 
-async def _existing(store: Store, wanted: list[Key], *, consistent: bool) -> Mapping[Key, Item]:
-    if len(wanted) == 1:
-        item = await store.get(QC_08.get(wanted[0], consistent=consistent))
-        return {} if item is None else {wanted[0]: item}
-    return await store.batch_get(QC_08.batch(wanted, consistent=consistent))
+async def _lockers(store: Store, read: str, wanted: Iterable[LockerId]) -> list[Locker]:
+    found = await RECORD_EVENTS.read_many(store, read, [(locker_id,) for locker_id in wanted])
+    return [locker for locker in found if locker is not None]
 
 
 async def _write(store: Store, entries: Sequence[Entry]) -> None:
@@ -157,7 +153,7 @@ async def _write(store: Store, entries: Sequence[Entry]) -> None:
         try:
             await store.put(putting(event))
         except ConditionFailedError as failure:
-            # Nobody else has this id: it is our own event, written although its answer was lost.
+            # The id is unique, so this is the same event, written although the response was lost.
             if failure.item is None or ACCESS_EVENT.decode(failure.item) != event:
                 raise
     else:
@@ -167,7 +163,7 @@ async def _write(store: Store, entries: Sequence[Entry]) -> None:
 async def _recorded_before(
     store: Store, entries: Sequence[Entry], refusal: TransactionRefusedError
 ) -> dict[Key, AccessEvent]:
-    """The events whose ids are claimed already, with the same content."""
+    """The events whose ids are already claimed, with the same content."""
     claimed = {step.key: item for step, item in refusal.refused if step.name == "claim"}
     found: dict[Key, AccessEvent] = {}
     for entry in entries:
@@ -185,18 +181,21 @@ async def _recorded_before(
 
 
 async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
-    key = keys.event(claim.locker_id, claim.timestamp, claim.event_id)
-    async for _ in attempts(LOOKS_FOR_CLAIMED):  # the claim may be to be seen a moment before what it claims
-        item = await store.get(QC_08.get(key, consistent=True))
-        if item is not None:
-            return ACCESS_EVENT.decode(item)
-    raise DamagedItemError(f"a claim names {keys.masked(key)}, which does not exist")
+    place = (claim.locker_id, claim.timestamp, claim.event_id)
+    async for _ in attempts(LOOKS_FOR_CLAIMED):  # the claim may be visible before the event
+        event: AccessEvent | None = await RECORD_EVENTS.read(store, "claimed event", *place)
+        if event is not None:
+            return event
+    raise DamagedItemError(f"a claim names {keys.masked(keys.event(*place))}, which does not exist")
 
 
 def _steps(entry: Entry) -> list[Step]:
     event = entry.event
-    key = keys.event(event.locker_id, event.timestamp, event.event_id)
-    steps = [QC_08.step("event", key, ACCESS_EVENT.encode(event))]
+    steps = [RECORD_EVENTS.step("event", _place(event), ACCESS_EVENT.encode(event))]
     if entry.claim is not None:
-        steps.append(QC_08.step("claim", entry.key, EVENT_CLAIM.encode(entry.claim)))
+        steps.append(RECORD_EVENTS.step("claim", (event.locker_id, event.event_id), EVENT_CLAIM.encode(entry.claim)))
     return steps
+
+
+def _place(event: AccessEvent) -> tuple[LockerId, Instant, EventId]:
+    return event.locker_id, event.timestamp, event.event_id

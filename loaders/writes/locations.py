@@ -1,20 +1,20 @@
-"""Writes of locations: a location and the claim on its code are made together; nothing is ever deleted."""
+"""Writes of locations: a location and the claim on its code are created together; nothing is deleted."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.commands import fingerprint
-from domain.errors import BadInputError, CodeTakenError, IdTakenError, MissingError, VersionConflictError
+from domain.commands.base import fingerprint
+from domain.errors import BadInputError, CodeTakenError, IdTakenError, NotFoundError, VersionConflictError
 from domain.models import Location, LocationId, LocationStatus
 from loaders import keys
-from loaders.contracts import QC_30, QC_33
-from loaders.items import LOCATION, LOCATION_CODE, LocationCode, difference
+from loaders.codecs import LOCATION, LOCATION_CODE, LocationCode, difference
+from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
-    from domain.booking_commands import CreateLocation, DeactivateLocation, ReactivateLocation, UpdateLocation
+    from domain.commands.locations import CreateLocation, DeactivateLocation, ReactivateLocation, UpdateLocation
     from loaders.backend import Backend
     from loaders.table.operations import Transact
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 async def create_location(backend: Backend, command: CreateLocation) -> Location:
-    """Creates a location whose code nobody else has, or had (QC-30)."""
+    """Creates a location whose code was never used before (QC-30)."""
     now = backend.clock()
     location = Location(
         **command.model_dump(exclude={"location_id"}),
@@ -46,7 +46,7 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("location")
         if existing is None:
-            raise CodeTakenError(f"The code {location.code} is taken, for ever.", ("input", "code")) from None
+            raise CodeTakenError(f"The code {location.code} is already in use.", ("input", "code")) from None
         if existing.get("fingerprint") != content:
             message = f"The id {location.location_id} was used before, for another location."
             raise IdTakenError(message, ("input", "locationId")) from None
@@ -55,38 +55,39 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
 
 
 async def update_location(backend: Backend, command: UpdateLocation) -> Location:
-    """Changes what the command names of a location (QC-33)."""
+    """Changes the fields of a location that the command names (QC-33)."""
     given = command.model_fields_set - {"location_id", "expected_version"}
     if not given:
-        raise BadInputError("Give something to change.", ("input",))
+        raise BadInputError("Name at least one field to change.", ("input",))
     current = await _read(backend, command.location_id)
     return await _change(backend, current, command.expected_version, {name: getattr(command, name) for name in given})
 
 
 async def deactivate_location(backend: Backend, command: DeactivateLocation) -> Location:
-    """Lets a location take nothing new; one that does not already is answered as it is (QC-33)."""
+    """Deactivates a location; an inactive one is returned unchanged (QC-33)."""
     return await _set_status(backend, command, LocationStatus.INACTIVE)
 
 
 async def reactivate_location(backend: Backend, command: ReactivateLocation) -> Location:
-    """Lets a location take new things again; one that does already is answered as it is (QC-33)."""
+    """Reactivates a location; an active one is returned unchanged (QC-33)."""
     return await _set_status(backend, command, LocationStatus.ACTIVE)
 
 
 def creating(location: Location, content: str) -> Transact:
     """The request that creates a location."""
     claim = LOCATION_CODE.encode(LocationCode(location_id=location.location_id, code=location.code))
-    return QC_30.transact(
-        QC_30.step("location", keys.location(location.location_id), location_item(location, content)),
-        QC_30.step("code", keys.location_code(location.code), claim),
+    return CREATE_LOCATION.transact(
+        CREATE_LOCATION.step("location", (location.location_id,), location_item(location, content)),
+        CREATE_LOCATION.step("code", (location.code,), claim),
     )
 
 
 def changing(current: Location, changed: Location) -> Transact:
     """The request that changes a location and, with its status, its place in the index."""
     attributes = difference(_indexed(current), _indexed(changed))
-    key = keys.location(current.location_id)
-    return QC_33.transact(QC_33.step("location", key, attributes, expectedVersion=current.version))
+    return CHANGE_LOCATION.transact(
+        CHANGE_LOCATION.step("location", (current.location_id,), attributes, expectedVersion=current.version)
+    )
 
 
 def location_item(location: Location, content: str) -> dict[str, Any]:
@@ -95,10 +96,10 @@ def location_item(location: Location, content: str) -> dict[str, Any]:
 
 
 async def _read(backend: Backend, location_id: LocationId) -> Location:
-    item = await backend.store.get(QC_33.get(keys.location(location_id), consistent=True))
-    if item is None:
-        raise MissingError(f"There is no location {location_id}.", ("input", "locationId"))
-    return LOCATION.decode(item)
+    location: Location | None = await CHANGE_LOCATION.read(backend.store, "location", location_id)
+    if location is None:
+        raise NotFoundError(f"Location {location_id} does not exist.", ("input", "locationId"))
+    return location
 
 
 async def _set_status(

@@ -1,4 +1,4 @@
-"""Writes of lockers: the record and the owner's copy change together or not at all."""
+"""Writes of lockers: the record and its copies change together or not at all."""
 
 from __future__ import annotations
 
@@ -6,31 +6,25 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from domain.commands import fingerprint
-from domain.errors import (
-    BadInputError,
-    IdTakenError,
-    LocationInactiveError,
-    MissingError,
-    VersionConflictError,
-)
+from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, require
+from domain.commands.base import fingerprint
+from domain.errors import BadInputError, IdTakenError, LocationInactiveError, NotFoundError, VersionConflictError
 from domain.lifecycle import check_transition
 from domain.models import LocationStatus, Locker, LockerId, LockerStatus, LockerSummary
-from domain.principal import Scope, absent, acts_for, may_transfer, require
 from loaders import keys
-from loaders.contracts import QC_03, QC_06, QC_11, QC_12
-from loaders.items import LOCATION_LOCKER, LOCKER, OWNER_LOCKER, difference
+from loaders.codecs import LOCATION_LOCKER, LOCKER, OWNER_LOCKER, difference
+from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
 from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from domain.commands import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+    from domain.authorization import Principal
+    from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
     from domain.models import LocationId, OwnerId
-    from domain.principal import Principal
     from loaders.backend import Backend
-    from loaders.contract import WriteContract
+    from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
 __all__ = [
@@ -51,7 +45,7 @@ NONE_MISSING = frozenset[str]()
 
 
 async def register_locker(backend: Backend, command: RegisterLocker, principal: Principal) -> Locker:
-    """Registers a locker with an owner that exists, at a location that is active (QC-11)."""
+    """Registers a locker of an existing owner, at an active location or at none (QC-11)."""
     require(acts_for(principal, command.owner_id, Scope.LOCKERS_WRITE), ("input", "ownerId"))
     now = backend.clock()
     locker = Locker(
@@ -71,12 +65,11 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
         existing = refusal.failed.get("locker")
         if existing and existing.get("fingerprint") == content:
             first = LOCKER.decode(existing)
-            require(
-                acts_for(principal, first.owner_id, Scope.LOCKERS_WRITE), ("input", "lockerId")
-            )  # if given away since
+            # It may have been transferred since.
+            require(acts_for(principal, first.owner_id, Scope.LOCKERS_WRITE), ("input", "lockerId"))
             return first
         if "owner" in refusal.failed and not existing:
-            raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId")) from None
+            raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
         if not existing:
             _raise_if_not_active(refusal, command.location_id, "locationId")
         message = f"The id {locker.locker_id} was used before, for another locker."
@@ -85,25 +78,25 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
 
 
 async def update_locker_status(backend: Backend, command: UpdateLockerStatus, principal: Principal) -> Locker:
-    """Takes a locker one step through its state machine (QC-03)."""
-    current = await _read_for_change(backend, QC_03, command, principal)
+    """Changes a locker's status by one transition of its state machine (QC-03)."""
+    current = await _read_for_change(backend, CHANGE_LOCKER_STATUS, command, principal)
     check_transition(current, command.new_status)
     changed = replace(current, status=command.new_status, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, partial(changing, QC_03), current, changed, principal)
+    return await _change(backend, partial(changing, CHANGE_LOCKER_STATUS), current, changed, principal)
 
 
 async def rename_locker(backend: Backend, command: RenameLocker, principal: Principal) -> Locker:
-    """Gives a locker another alias (QC-12)."""
-    current = await _read_for_change(backend, QC_12, command, principal)
+    """Changes a locker's alias (QC-12)."""
+    current = await _read_for_change(backend, CHANGE_LOCKER, command, principal)
     changed = replace(current, alias=command.alias, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, partial(changing, QC_12), current, changed, principal)
+    return await _change(backend, partial(changing, CHANGE_LOCKER), current, changed, principal)
 
 
 async def move_locker(backend: Backend, command: MoveLocker, principal: Principal) -> Locker:
-    """Puts a locker at another location that is active, or at none (QC-12)."""
-    current = await _read_for_change(backend, QC_12, command, principal)
+    """Moves a locker to another active location, or to none (QC-12)."""
+    current = await _read_for_change(backend, CHANGE_LOCKER, command, principal)
     if command.new_location_id == current.location_id:
-        raise BadInputError("The locker stands there already.", ("input", "newLocationId"))
+        raise BadInputError("The locker is already there.", ("input", "newLocationId"))
     changed = replace(
         current, location_id=command.new_location_id, updated_at=backend.clock(), version=current.version + 1
     )
@@ -115,16 +108,16 @@ async def move_locker(backend: Backend, command: MoveLocker, principal: Principa
 
 
 async def transfer_locker(backend: Backend, command: TransferLocker, principal: Principal) -> Locker:
-    """Gives a locker to another owner that exists (QC-06)."""
-    current = await _read_for_change(backend, QC_06, command, principal)
+    """Transfers a locker to another existing owner (QC-06)."""
+    current = await _read_for_change(backend, TRANSFER_LOCKER, command, principal)
     require(may_transfer(principal, current.owner_id, command.new_owner_id), ("input", "newOwnerId"))
     if command.new_owner_id == current.owner_id:
-        raise BadInputError(f"{current.owner_id} owns this locker already.", ("input", "newOwnerId"))
+        raise BadInputError(f"{current.owner_id} already owns this locker.", ("input", "newOwnerId"))
     changed = replace(current, owner_id=command.new_owner_id, updated_at=backend.clock(), version=current.version + 1)
 
     def check(refusal: TransactionRefusedError) -> None:
         if "new owner" in refusal.failed:
-            raise MissingError(f"There is no owner {command.new_owner_id}.", ("input", "newOwnerId")) from None
+            raise NotFoundError(f"Owner {command.new_owner_id} does not exist.", ("input", "newOwnerId")) from None
 
     return await _change(backend, transferring, current, changed, principal, check)
 
@@ -133,24 +126,24 @@ def registering(locker: Locker, content: str) -> Transact:
     """The request that registers a locker."""
     record = LOCKER.encode(locker) | {"fingerprint": content}
     steps = [
-        QC_11.step("locker", keys.locker(locker.locker_id), record),
-        QC_11.step("copy", keys.owner_locker(locker.owner_id, locker.locker_id), owner_copy(locker)),
-        QC_11.step("owner", keys.owner(locker.owner_id)),
+        REGISTER_LOCKER.step("locker", (locker.locker_id,), record),
+        REGISTER_LOCKER.step("copy", (locker.owner_id, locker.locker_id), owner_copy(locker)),
+        REGISTER_LOCKER.step("owner", (locker.owner_id,)),
     ]
     if locker.location_id is not None:
         steps += [
-            QC_11.step(
-                "location copy", keys.location_locker(locker.location_id, locker.locker_id), location_copy(locker)
+            REGISTER_LOCKER.step(
+                "location copy", (locker.location_id, locker.locker_id), location_copy(locker, locker.location_id)
             ),
-            QC_11.step("location", keys.location(locker.location_id), active=LocationStatus.ACTIVE),
+            REGISTER_LOCKER.step("location", (locker.location_id,), active=LocationStatus.ACTIVE),
         ]
-    return QC_11.transact(*steps)
+    return REGISTER_LOCKER.transact(*steps)
 
 
 def changing(
     contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING
 ) -> Transact:
-    """The request that changes a locker and every copy of it; what is `missing` is made."""
+    """The request that changes a locker and its copies; those that are `missing` are created."""
     return contract.transact(
         _locker_step(contract, current, changed),
         _owner_copy_step(contract, changed, missing),
@@ -161,27 +154,27 @@ def changing(
 def moving(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:
     """The request that moves a locker from one location's list to another's."""
     locker_id = current.locker_id
-    steps = [_locker_step(QC_12, current, changed), _owner_copy_step(QC_12, changed, missing)]
+    steps = [_locker_step(CHANGE_LOCKER, current, changed), _owner_copy_step(CHANGE_LOCKER, changed, missing)]
     if current.location_id is not None:
-        steps.append(QC_12.step("old location copy", keys.location_locker(current.location_id, locker_id)))
+        steps.append(CHANGE_LOCKER.step("old location copy", (current.location_id, locker_id)))
     if changed.location_id is not None:
         steps += [
-            QC_12.step(
-                "new location copy", keys.location_locker(changed.location_id, locker_id), location_copy(changed)
+            CHANGE_LOCKER.step(
+                "new location copy", (changed.location_id, locker_id), location_copy(changed, changed.location_id)
             ),
-            QC_12.step("location", keys.location(changed.location_id), active=LocationStatus.ACTIVE),
+            CHANGE_LOCKER.step("location", (changed.location_id,), active=LocationStatus.ACTIVE),
         ]
-    return QC_12.transact(*steps)
+    return CHANGE_LOCKER.transact(*steps)
 
 
 def transferring(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:
     """The request that moves a locker from one owner's list to another's."""
-    return QC_06.transact(
-        _locker_step(QC_06, current, changed),
-        QC_06.step("old copy", keys.owner_locker(current.owner_id, current.locker_id)),
-        QC_06.step("new copy", keys.owner_locker(changed.owner_id, changed.locker_id), owner_copy(changed)),
-        QC_06.step("new owner", keys.owner(changed.owner_id)),
-        *_location_copy_step(QC_06, changed, missing),
+    return TRANSFER_LOCKER.transact(
+        _locker_step(TRANSFER_LOCKER, current, changed),
+        TRANSFER_LOCKER.step("old copy", (current.owner_id, current.locker_id)),
+        TRANSFER_LOCKER.step("new copy", (changed.owner_id, changed.locker_id), owner_copy(changed)),
+        TRANSFER_LOCKER.step("new owner", (changed.owner_id,)),
+        *_location_copy_step(TRANSFER_LOCKER, changed, missing),
     )
 
 
@@ -191,11 +184,10 @@ async def _read_for_change(
     command: UpdateLockerStatus | RenameLocker | MoveLocker | TransferLocker,
     principal: Principal,
 ) -> Locker:
-    """The locker, for who may change it: the write's condition on its owner holds until then what is decided here."""
-    item = await backend.store.get(contract.get(keys.locker(command.locker_id), consistent=True))
-    if item is None:
-        raise absent(principal, f"There is no locker {command.locker_id}.", ("input", "lockerId"))
-    current = LOCKER.decode(item)
+    """The locker, if the caller may change it; the write is conditioned on the owner that was read here."""
+    current: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
+    if current is None:
+        raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", ("input", "lockerId"))
     _require_change(principal, current.owner_id)
     if current.version != command.expected_version:
         raise VersionConflictError(current)
@@ -214,7 +206,7 @@ async def _change(
     principal: Principal,
     check: Callable[[TransactionRefusedError], None] = lambda _: None,
 ) -> Locker:
-    """Writes a change; where older data has no copy, once more, making the copies that are missing."""
+    """Writes a change; where older data lacks a copy, once more, creating the copies that are missing."""
     missing = NONE_MISSING
     while True:
         try:
@@ -222,8 +214,8 @@ async def _change(
         except TransactionRefusedError as refusal:
             item = refusal.failed.get("locker")
             if item is not None:
-                # A locker is never deleted, so one that is not as it was read has another version; or another owner,
-                # and then it is not shown any more.
+                # A locker is never deleted, so one that is not as it was read has another version, or another owner,
+                # and then the caller may not see it any more.
                 now_there = LOCKER.decode(item)
                 _require_change(principal, now_there.owner_id)
                 raise VersionConflictError(now_there) from None
@@ -241,44 +233,47 @@ def _raise_if_not_active(refusal: TransactionRefusedError, location_id: Location
     if "location" not in refusal.failed:
         return
     if refusal.failed["location"] is None:
-        raise MissingError(f"There is no location {location_id}.", ("input", field)) from None
+        raise NotFoundError(f"Location {location_id} does not exist.", ("input", field)) from None
     raise LocationInactiveError(f"Location {location_id} is inactive.", ("input", field)) from None
 
 
 def _locker_step(contract: WriteContract, current: Locker, changed: Locker) -> Step:
     attributes = difference(LOCKER.encode(current), LOCKER.encode(changed))
-    key = keys.locker(current.locker_id)
-    return contract.step("locker", key, attributes, expectedVersion=current.version, readOwner=current.owner_id)
+    values = {"expectedVersion": current.version, "readOwner": current.owner_id}
+    return contract.step("locker", (current.locker_id,), attributes, **values)
 
 
 def _owner_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> Step:
-    key = keys.owner_locker(changed.owner_id, changed.locker_id)
+    place = (changed.owner_id, changed.locker_id)
     if "copy" in missing:
-        return contract.step("missing copy", key, owner_copy(changed))
-    return contract.step("copy", key, _shown(owner_copy(changed)))
+        return contract.step("missing copy", place, owner_copy(changed))
+    return contract.step("copy", place, _shown(owner_copy(changed)))
 
 
 def _location_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> list[Step]:
     if changed.location_id is None:
         return []
-    key = keys.location_locker(changed.location_id, changed.locker_id)
+    place = (changed.location_id, changed.locker_id)
+    copy = location_copy(changed, changed.location_id)
     if "location copy" in missing:
-        return [contract.step("missing location copy", key, location_copy(changed))]
-    return [contract.step("location copy", key, _shown(location_copy(changed)) | {"ownerId": changed.owner_id})]
+        return [contract.step("missing location copy", place, copy)]
+    return [contract.step("location copy", place, _shown(copy) | {"ownerId": changed.owner_id})]
 
 
 def owner_copy(locker: Locker) -> dict[str, Any]:
-    """What an owner's list shows of a locker."""
-    return OWNER_LOCKER.encode(_summary(locker))
+    """The attributes of an owner's copy of a locker, with its place in the index by status."""
+    index = keys.owner_locker_index(locker.owner_id, locker.status, locker.locker_id)
+    return OWNER_LOCKER.encode(_summary(locker)) | index
 
 
-def location_copy(locker: Locker) -> dict[str, Any]:
-    """What a location's list shows of a locker."""
-    return LOCATION_LOCKER.encode(_summary(locker))
+def location_copy(locker: Locker, location_id: LocationId) -> dict[str, Any]:
+    """The attributes of a location's copy of a locker, with its place in the index by status."""
+    index = keys.location_locker_index(location_id, locker.status, locker.locker_id)
+    return LOCATION_LOCKER.encode(_summary(locker)) | index
 
 
 def _shown(copy: dict[str, Any]) -> dict[str, Any]:
-    return {name: copy.get(name) for name in ("alias", "status", "updatedAt")}
+    return {name: copy.get(name) for name in ("alias", "status", "updatedAt", "GSI1PK", "GSI1SK")}
 
 
 def _summary(locker: Locker) -> LockerSummary:

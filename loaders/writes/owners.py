@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain.commands import fingerprint
-from domain.errors import BadInputError, EmailTakenError, IdTakenError, MissingError, VersionConflictError
+from domain.authorization import Scope, acts_for, is_admin, require
+from domain.commands.base import fingerprint
+from domain.errors import BadInputError, EmailTakenError, IdTakenError, NotFoundError, VersionConflictError
 from domain.models import Owner, OwnerId
-from domain.principal import Scope, acts_for, is_admin, require
-from domain.text import normalised_email
-from loaders import keys
-from loaders.contracts import QC_22
-from loaders.items import EMAIL_CLAIM, OWNER, EmailClaim, difference
+from domain.text import normalize_email
+from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim, difference
+from loaders.contracts.owners import SAVE_OWNER
 from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
-    from domain.commands import CreateOwner, UpdateOwner
-    from domain.principal import Principal
+    from domain.authorization import Principal
+    from domain.commands.owners import CreateOwner, UpdateOwner
     from loaders.backend import Backend
     from loaders.table.operations import Step, Transact
 
@@ -25,7 +24,7 @@ __all__ = ["changing", "create_owner", "creating", "update_owner"]
 
 
 async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
-    """Creates an owner whose e-mail address, if any, is nobody else's (QC-22)."""
+    """Creates an owner whose e-mail address, if any, no other owner has (QC-22)."""
     now = backend.clock()
     owner = Owner(
         owner_id=command.owner_id or OwnerId(backend.new_id()),
@@ -53,16 +52,15 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
 
 
 async def update_owner(backend: Backend, command: UpdateOwner, principal: Principal) -> Owner:
-    """Changes what the command names of an owner; its role only by an admin (QC-22)."""
+    """Changes the fields of an owner that the command names; only an administrator changes the role (QC-22)."""
     given = command.model_fields_set - {"owner_id", "expected_version"}
     require(acts_for(principal, command.owner_id, Scope.OWNERS_WRITE), ("input", "ownerId"))
     require("role" not in given or is_admin(principal), ("input", "role"))
     if not given:
-        raise BadInputError("Give something to change.", ("input",))
-    item = await backend.store.get(QC_22.get(keys.owner(command.owner_id), consistent=True))
-    if item is None:
-        raise MissingError(f"There is no owner {command.owner_id}.", ("input", "ownerId"))
-    current = OWNER.decode(item)
+        raise BadInputError("Name at least one field to change.", ("input",))
+    current: Owner | None = await SAVE_OWNER.read(backend.store, "owner", command.owner_id)
+    if current is None:
+        raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
     if current.version != command.expected_version:
         raise VersionConflictError(current)
     changes = {name: getattr(command, name) for name in given}
@@ -82,18 +80,18 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
 def creating(owner: Owner, content: str) -> Transact:
     """The request that creates an owner."""
     record = OWNER.encode(owner) | {"fingerprint": content}
-    return QC_22.transact(QC_22.step("new owner", keys.owner(owner.owner_id), record), *_claim(owner))
+    return SAVE_OWNER.transact(SAVE_OWNER.step("new owner", (owner.owner_id,), record), *_claim(owner))
 
 
 def changing(current: Owner, changed: Owner) -> Transact:
-    """The request that changes an owner and, where the address is another, moves the claim."""
+    """The request that changes an owner and, with its e-mail address, the claim on it."""
     attributes = difference(OWNER.encode(current), OWNER.encode(changed))
-    owner = QC_22.step("owner", keys.owner(current.owner_id), attributes, expectedVersion=current.version)
+    owner = SAVE_OWNER.step("owner", (current.owner_id,), attributes, expectedVersion=current.version)
     if _address(current) == _address(changed):
-        return QC_22.transact(owner)
+        return SAVE_OWNER.transact(owner)
     old = _address(current)
-    release = () if old is None else (QC_22.step("old claim", keys.email_claim(old), ownerId=current.owner_id),)
-    return QC_22.transact(owner, *_claim(changed), *release)
+    release = () if old is None else (SAVE_OWNER.step("old claim", (old,), ownerId=current.owner_id),)
+    return SAVE_OWNER.transact(owner, *_claim(changed), *release)
 
 
 def _claim(owner: Owner) -> tuple[Step, ...]:
@@ -101,11 +99,11 @@ def _claim(owner: Owner) -> tuple[Step, ...]:
     if address is None:
         return ()
     claim = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
-    return (QC_22.step("claim", keys.email_claim(address), claim, ownerId=owner.owner_id),)
+    return (SAVE_OWNER.step("claim", (address,), claim, ownerId=owner.owner_id),)
 
 
 def _address(owner: Owner) -> str | None:
-    return None if owner.email is None else normalised_email(owner.email)
+    return None if owner.email is None else normalize_email(owner.email)
 
 
 def _email_taken(owner: Owner) -> EmailTakenError:

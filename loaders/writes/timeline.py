@@ -1,48 +1,38 @@
-"""What keeps a locker's reservations in order: the guard, the active pointer, and the walk along the starts."""
+"""The guard and the active pointer, which every write of a locker's reservations reads and writes."""
 
 from __future__ import annotations
 
-import logging
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from domain.errors import UnavailableError
-from domain.models import ReservationStatus
-from domain.schedule import effective_status
+from domain.models import ActivePointer, ReservationStatus
+from domain.schedule import CLOCK_SKEW, effective_status, has_ended_everywhere
 from domain.times import shift
 from loaders import keys
-from loaders.contracts import QC_07, QC_13
-from loaders.contracts.reservations import REPAIR_ROUNDS, REPAIR_STRIDE, STRIDE
-from loaders.items import ACTIVE_POINTER, GUARD, RESERVATION, Guard, difference
-from loaders.table.errors import StoreError, TransactionRefusedError
-from loaders.table.operations import Key, Transact
-from loaders.table.retry import attempts
+from loaders.codecs import ACTIVE_POINTER, GUARD, Guard, difference
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from domain.models import LockerId, Reservation, ReservationId
     from domain.times import Instant
-    from loaders.backend import Backend
-    from loaders.contract import Contract, WriteContract
+    from loaders.codecs import StoredReservation
+    from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.operations import KeyRange, Step
-    from loaders.table.values import Item
+    from loaders.table.keys import Key
+    from loaders.table.operations import Step
 
 __all__ = [
     "MOVED",
     "MovedError",
-    "first_ahead",
+    "earliest_other",
+    "first_live",
     "guard_step",
     "last_change_step",
     "next_revision",
+    "pointer_after",
     "pointer_step",
-    "repaired_pointer",
-    "repairing",
     "walk",
 ]
-
-logger = logging.getLogger(__name__)
 
 MOVED = frozenset(
     {
@@ -58,160 +48,155 @@ MOVED = frozenset(
         "claim",
     }
 )
-"""The steps whose refusal means: another writer was here, read again."""
+"""The steps whose condition fails where a concurrent write was faster: everything must be read again."""
 
 
 class MovedError(Exception):
-    """Another writer is at work here: read again."""
+    """A concurrent write is only partly visible: everything must be read again."""
 
 
 async def walk(
-    store: Store, contract: Contract, within: KeyRange, guard: Guard | None, *, forward: bool, stride: int = STRIDE
+    store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
 ) -> AsyncIterator[Reservation]:
-    """The reservations of a range one by one, read strongly, and no further than needed.
+    """The reservations of a declared range one by one, read no further than needed.
 
-    The guard, read before, names the last change. A transaction's items appear one by one, so the guard may be there
-    before the reservation is: then what was read is older than the guard says.
+    The guard, read before, names the last change. The items of a transaction become visible one by one, so the guard's
+    new revision may be visible before the reservation is: then what was read is older than the guard.
 
     Raises:
-        MovedError: where the last change should be to be seen and is not.
+        MovedError: where the last change belongs to the range and is not visible yet.
     """
-    awaited = _last_change(within.pk, guard)
-    if awaited is not None and awaited not in within:
+    operation = contract.range_operation(name, *arguments)
+    awaited = _last_change(arguments[0], guard)
+    if awaited is not None and awaited not in operation.within:
         awaited = None
-    start = None
-    while True:
-        page = await store.query(contract.query(within, limit=stride, forward=forward, start=start, consistent=True))
-        for key, item in page.items:
-            if awaited is not None and (key.sk >= awaited.sk if forward else key.sk <= awaited.sk):
-                if key != awaited or not _is_at(item, guard):
-                    raise MovedError
-                awaited = None
-            yield RESERVATION.decode(item)
-        start = page.last
-        if start is None:
-            break
+    async for key, stored in contract.read_range(store, name, *arguments):
+        if awaited is not None and (key.sk >= awaited.sk if operation.forward else key.sk <= awaited.sk):
+            if key != awaited or not _is_at(stored, guard):
+                raise MovedError
+            awaited = None
+        yield stored.reservation
     if awaited is not None:
         raise MovedError
 
 
-async def first_ahead(
+async def first_live(
     store: Store,
-    contract: Contract,
-    within: KeyRange,
+    contract: WriteContract,
+    name: str,
+    arguments: tuple[Any, ...],
     guard: Guard | None,
     now: Instant,
     *,
-    but: ReservationId | None = None,
-    stride: int = STRIDE,
+    but: ReservationId,
 ) -> Reservation | None:
-    """The first reservation of a range that is neither cancelled nor over, other than `but`."""
-    async for reservation in walk(store, contract, within, guard, forward=True, stride=stride):
-        if reservation.reservation_id == but:
-            continue
-        if effective_status(reservation, now) is ReservationStatus.ACTIVE:
+    """The first reservation of a declared range that is neither cancelled nor ended, other than `but`."""
+    async for reservation in walk(store, contract, name, arguments, guard):
+        is_live = effective_status(reservation, now) is ReservationStatus.ACTIVE
+        if is_live and reservation.reservation_id != but:
             return reservation
     return None
 
 
+async def earliest_other(
+    store: Store,
+    contract: WriteContract,
+    pointer: ActivePointer | None,
+    guard: Guard | None,
+    changed: ReservationId,
+    now: Instant,
+    *,
+    cancels: bool = False,
+) -> Reservation | None:
+    """The earliest reservation besides the changed one that has not ended by every clock.
+
+    It is the pointed one, unless that is cancelled by this write or ended longer ago than the clocks of two servers may
+    differ: then a read of the range ahead finds the next one. A pointed reservation that ended just now is kept, since
+    another server may still see it as active.
+    """
+    if pointer is None:
+        return None
+    pointed = pointer.reservation
+    is_replaced = cancels if pointed.reservation_id == changed else has_ended_everywhere(pointed, now)
+    if not is_replaced:
+        return pointed
+    ended_before = shift(now, -CLOCK_SKEW)
+    if pointer.last_end_at is not None and pointer.last_end_at <= ended_before:
+        return None
+    ahead = (pointed.locker_id, pointed.start_at)
+    return await first_live(store, contract, "ahead", ahead, guard, ended_before, but=changed)
+
+
+def pointer_after(
+    pointer: ActivePointer | None, changed: Reservation, other: Reservation | None
+) -> ActivePointer | None:
+    """The pointer after a write: to the changed reservation or the earliest other one, whichever starts first."""
+    is_live = changed.status is ReservationStatus.ACTIVE
+    if pointer is None or other is None:
+        return ActivePointer(reservation=changed, last_end_at=changed.end_at) if is_live else None
+    earliest = changed if is_live and changed.start_at <= other.start_at else other
+    last_end = None if pointer.last_end_at is None else max(pointer.last_end_at, changed.end_at)
+    return ActivePointer(reservation=earliest, last_end_at=last_end)
+
+
 def next_revision(guard: Guard | None) -> int:
-    """The revision that a write on top of the one read has."""
+    """The revision of a write that follows the one read."""
     return 1 if guard is None else guard.revision + 1
 
 
-def guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None, changed: Reservation | None) -> Step:
-    """Bumps the revision that was read, and names the reservation that changes with it, if one does."""
-    key = keys.reservation_guard(locker_id)
+def guard_step(contract: WriteContract, guard: Guard | None, changed: Reservation) -> Step:
+    """Increments the revision that was read, and names the reservation that changes with it."""
     revision = next_revision(guard)
-    bumped = replace(guard, revision=revision) if guard else Guard(revision=revision)
-    if changed is not None:
-        bumped = replace(
-            bumped,
-            changed_start_at=changed.start_at,
-            changed_reservation_id=changed.reservation_id,
-            changed_revision=revision,
-        )
+    bumped = Guard(
+        revision=revision,
+        changed_start_at=changed.start_at,
+        changed_reservation_id=changed.reservation_id,
+        changed_revision=revision,
+    )
     if guard is None:
-        return contract.step("first guard", key, GUARD.encode(bumped))
+        return contract.step("first guard", (changed.locker_id,), GUARD.encode(bumped))
     attributes = difference(GUARD.encode(guard), GUARD.encode(bumped))
-    return contract.step("guard", key, attributes, readRevision=guard.revision)
+    return contract.step("guard", (changed.locker_id,), attributes, readRevision=guard.revision)
 
 
 def last_change_step(
-    contract: WriteContract, locker_id: LockerId, guard: Guard | None, but: Reservation | None = None
+    contract: WriteContract, locker_id: LockerId, guard: Guard | None, but: ReservationId | None = None
 ) -> list[Step]:
-    """Holds a write to the change before it, unless it changes that very reservation."""
-    key = _last_change(keys.locker(locker_id).pk, guard)
-    if guard is None or key is None:
+    """Conditions a write on the change before it, unless it changes that very reservation."""
+    if guard is None or guard.changed_start_at is None or guard.changed_reservation_id in {None, but}:
         return []
-    if but is not None and key == keys.reservation(locker_id, but.start_at, but.reservation_id):
-        return []
-    return [contract.step("last change", key, changedRevision=guard.changed_revision)]
+    place = (locker_id, guard.changed_start_at, guard.changed_reservation_id)
+    return [contract.step("last change", place, changedRevision=guard.changed_revision)]
 
 
 def pointer_step(
-    contract: WriteContract, locker_id: LockerId, read: Reservation | None, becomes: Reservation | None
+    contract: WriteContract, locker_id: LockerId, read: ActivePointer | None, becomes: ActivePointer | None
 ) -> Step:
-    """Moves the pointer from what was read to what it becomes; where it stays, checks that it did."""
-    key = keys.active_pointer(locker_id)
+    """Changes the pointer from what was read to what it becomes; where it stays, checks that it is as read."""
+    place = (locker_id,)
     if read is None:
         if becomes is None:
-            return contract.step("still no pointer", key)
-        return contract.step("first pointer", key, ACTIVE_POINTER.encode(becomes))
+            return contract.step("still no pointer", place)
+        return contract.step("first pointer", place, ACTIVE_POINTER.encode(becomes))
+    as_read: dict[str, Any] = {
+        "pointed": read.reservation.reservation_id,
+        "pointedEnd": read.reservation.end_at,
+        "readLastEnd": read.last_end_at or "unknown",
+    }
     if becomes is None:
-        return contract.step("no pointer", key, pointed=read.reservation_id)
+        return contract.step("no pointer", place, **as_read)
     if becomes == read:
-        return contract.step("same pointer", key, pointed=read.reservation_id)
-    return contract.step("pointer", key, ACTIVE_POINTER.encode(becomes), pointed=read.reservation_id)
+        return contract.step("same pointer", place, **as_read)
+    return contract.step("pointer", place, ACTIVE_POINTER.encode(becomes), **as_read)
 
 
-async def repaired_pointer(backend: Backend, ended: Reservation, now: Instant) -> Reservation | None:
-    """What the pointer should name, where what it names has ended (QC-07).
-
-    The guard is read before the reservations are, so the repair is refused if any of them changed meanwhile. Whoever
-    was faster left a good pointer, and the answer found here is as true as any read's; that the repair cannot be
-    written is no reason to fail a read.
-    """
-    locker_id = ended.locker_id
-    within = keys.locker_reservations(locker_id, start=shift(now, -backend.longest_reservation))
-    async for _ in attempts(REPAIR_ROUNDS):
-        item = await backend.store.get(QC_07.get(keys.reservation_guard(locker_id), consistent=True))
-        guard = None if item is None else GUARD.decode(item)
-        try:
-            ahead = await first_ahead(backend.store, QC_07, within, guard, now, stride=REPAIR_STRIDE)
-        except MovedError:
-            continue
-        try:
-            await backend.store.transact(repairing(ended, guard, ahead))
-        except TransactionRefusedError:
-            pass
-        except (StoreError, UnavailableError):
-            mended = keys.masked(keys.active_pointer(locker_id))
-            logger.warning("%s could not be mended", mended, exc_info=True)
-        return ahead
-    raise UnavailableError("Too many changes met at this locker: try again in a moment.")
-
-
-def repairing(ended: Reservation, guard: Guard | None, ahead: Reservation | None) -> Transact:
-    """The request that moves the pointer on from a reservation that has ended."""
-    return Transact(
-        QC_07.id,
-        (
-            guard_step(QC_13, ended.locker_id, guard, None),
-            pointer_step(QC_13, ended.locker_id, ended, ahead),
-            *last_change_step(QC_13, ended.locker_id, guard),
-        ),
-    )
-
-
-def _last_change(partition: str, guard: Guard | None) -> Key | None:
+def _last_change(locker_id: LockerId, guard: Guard | None) -> Key | None:
     if guard is None or guard.changed_start_at is None or guard.changed_reservation_id is None:
         return None
-    return Key(partition, keys.reservation_place(guard.changed_start_at, guard.changed_reservation_id))
+    return keys.reservation(locker_id, guard.changed_start_at, guard.changed_reservation_id)
 
 
-def _is_at(item: Item, guard: Guard | None) -> bool:
-    """Whether a reservation's item is as new as the guard says of it."""
-    revision = item.get("revision")
+def _is_at(stored: StoredReservation, guard: Guard | None) -> bool:
+    """Whether a reservation is as new as the guard says."""
     wanted = guard.changed_revision if guard else None
-    return isinstance(revision, int) and (wanted is None or revision >= wanted)
+    return stored.revision is not None and (wanted is None or stored.revision >= wanted)

@@ -1,4 +1,4 @@
-"""A real browser that reaches nothing but the server, and a server with demo data for it."""
+"""A real browser that can reach only the server, and a server with demo data."""
 
 from __future__ import annotations
 
@@ -21,29 +21,26 @@ if TYPE_CHECKING:
     from tests.e2e.serving import Server
 
 FLAGS = [
-    # No name leads anywhere, and no address but the server's.
+    # No host name resolves, and only the server's address is reachable.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    # Nothing of the browser's own either.
+    # The browser sends no requests of its own.
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
     "--disable-quic",
     "--no-first-run",
     "--disable-gpu",
-    # Chromium's sandbox refuses to start as root, as which containers run; it only ever sees our own page.
+    # Chromium's sandbox does not start as root, which containers run as; the browser loads only our own page.
     "--no-sandbox",
 ]
 
 
 @pytest.fixture(scope="session")
 def program() -> str:
-    """The browser of this machine. Where none can be had the tests are skipped; under CI there always is one."""
+    """The path of a browser. Without one the tests are skipped, except under CI, where they fail."""
     found = find_browser()
     if found is None:
-        message = (
-            "no browser: `make test` could get neither playwright's nor Debian's chromium here; with either, or with "
-            "Chrome on the PATH, GraphiQL is tested in it"
-        )
+        message = "no browser: install Chromium or Chrome to run the tests of GraphiQL"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
@@ -52,7 +49,7 @@ def program() -> str:
 
 @pytest.fixture(scope="session")
 def server(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server as its user starts it, with demo data."""
+    """A server with demo data, started as a user starts it."""
     assert program
     folder = tmp_path_factory.mktemp("browser")
     with serving(folder / "run", SMARTLOCKER_DATA_DIR=str(folder / "data")) as started:
@@ -62,7 +59,7 @@ def server(program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(program: str) -> AsyncIterator[Browser]:
-    # A machine that is busy with other tests takes its time to start an editor and its workers.
+    # A busy machine needs time to start an editor and its workers.
     expect.set_options(timeout=20_000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)
@@ -72,16 +69,16 @@ async def browser(program: str) -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture
 async def graphiql(browser: Browser, server: Server, request: pytest.FixtureRequest) -> AsyncIterator[GraphiQL]:
-    """GraphiQL on a first visit. In the end nothing has gone wrong in it unseen, and a picture of it is kept."""
+    """GraphiQL on a first visit. The test fails if the console has errors or another host was contacted."""
     scheme: Literal["light", "dark"] = getattr(request, "param", "light")
     context = await browser.new_context(
         color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1440, "height": 900}
     )
     opened = await GraphiQL.open(context, server.url)
     yield opened
-    await opened.keep_picture(request.node.name.removeprefix("test_"))
-    complaints = opened.complaints
-    strangers = opened.strangers
+    await opened.save_screenshot(request.node.name.removeprefix("test_"))
+    console_errors = opened.console_errors
+    foreign_requests = opened.foreign_requests
     await context.close()
-    assert not complaints
-    assert not strangers
+    assert not console_errors
+    assert not foreign_requests

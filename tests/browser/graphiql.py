@@ -1,7 +1,8 @@
-"""GraphiQL as somebody at the screen uses it, and what the browser sees meanwhile."""
+"""Drives GraphiQL as a user does, and records what the browser does meanwhile."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,15 @@ from urllib.parse import urlsplit
 from playwright.async_api import expect
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, Request
+    from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Route
 
-__all__ = ["ARTEFACTS", "GraphiQL"]
+__all__ = ["SCREENSHOTS", "GraphiQL", "explain_of"]
 
-ARTEFACTS = Path(__file__).parent.parent.parent / "artefacts" / "browser"
+SCREENSHOTS = Path(__file__).parent.parent.parent / "artefacts" / "browser"
 
-_GREY = 3 * 128
-# Before anything of the page runs: whatever the policy refuses is told as an error, so that no test overlooks it.
-_TELL_VIOLATIONS = """
+_MIDDLE_GREY = 3 * 128
+# Runs before the page's own scripts and reports every violation of the Content-Security-Policy as a console error.
+_REPORT_VIOLATIONS = """
 addEventListener('securitypolicyviolation', event =>
   console.error(`refused by the policy: ${event.effectiveDirective} ${event.blockedURI}`));
 """
@@ -31,15 +32,15 @@ class GraphiQL:
         self.page = page
         self.url = url
         self.requests: list[Request] = []
-        self.complaints: list[str] = []
+        self.console_errors: list[str] = []
         page.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108 - it takes no builtin
-        page.on("console", self._listen)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._record_console)
+        page.on("pageerror", lambda error: self.console_errors.append(str(error)))
 
     @classmethod
     async def open(cls, context: BrowserContext, url: str) -> GraphiQL:
-        """Opens the page and waits until it can be used."""
-        await context.add_init_script(_TELL_VIOLATIONS)
+        """Opens the page and waits until it is ready."""
+        await context.add_init_script(_REPORT_VIOLATIONS)
         graphiql = cls(await context.new_page(), url)
         await graphiql.page.goto(url)
         await graphiql.wait_until_ready()
@@ -50,14 +51,14 @@ class GraphiQL:
         await expect(self.docs.get_by_text("Root Types")).to_be_visible()
 
     @property
-    def strangers(self) -> list[str]:
-        """What was asked of anybody but the server."""
+    def foreign_requests(self) -> list[str]:
+        """Requests to any other host than the server."""
         host = urlsplit(self.url).netloc
         return [request.url for request in self.requests if urlsplit(request.url).netloc != host]
 
     @property
     def sent(self) -> list[Request]:
-        """The GraphQL requests, the page's own for the schema among them."""
+        """The GraphQL requests, including the page's own introspection."""
         return [request for request in self.requests if request.method == "POST"]
 
     @property
@@ -88,14 +89,18 @@ class GraphiQL:
     def suggestions(self) -> Locator:
         return self.page.locator(".suggest-widget.visible .monaco-list-row")
 
+    def field(self, path: str) -> Locator:
+        """A field in the tree of the Plan pane, without the fields below it."""
+        return self.plan.locator(f".plan-node[data-path='{path}'] > .plan-field")
+
     async def write(self, text: str) -> None:
-        """Types into a new tab. The editor closes brackets and quotes by itself, as its user knows."""
+        """Types into a new tab. The editor closes brackets and quotes automatically."""
         await self.page.get_by_role("button", name="New tab").click()
         await self.editor.click()
         await self.page.keyboard.type(text, delay=10)
 
     async def paste(self, text: str) -> None:
-        """Puts a whole text into a new tab, on one line: the editor would indent any other by itself."""
+        """Inserts a text into a new tab, as one line because the editor would indent further lines."""
         await self.page.get_by_role("button", name="New tab").click()
         await self.editor.click()
         await self.page.keyboard.insert_text(" ".join(text.split()))
@@ -106,17 +111,28 @@ class GraphiQL:
         await expect(self.plan).to_be_visible()
 
     async def ask_for_plan(self) -> Any:
-        """Asks for the plan of what is in the editor, and returns the answer."""
+        """Plans the request in the editor without running it, and returns the response."""
         async with self.page.expect_response(lambda response: response.request.method == "POST") as response:
             await self.plan.get_by_role("button", name="Plan this request without running it").click()
         return await (await response.value).json()
 
+    async def respond_with(self, content: dict[str, Any], status: int = 200) -> None:
+        """Responds to every request for an explanation with the given content instead of the server's."""
+
+        async def respond(route: Route) -> None:
+            if route.request.method == "POST" and explain_of(route.request) is not None:
+                await route.fulfill(json=content, status=status)
+            else:
+                await route.continue_()
+
+        await self.page.route(self.url, respond)
+
     def history_of(self, name: str) -> Locator:
-        """The history's newest entry of an operation; of one run on a slow machine GraphiQL may keep several."""
+        """The newest entry of an operation in the history; on a slow machine GraphiQL may add several for one run."""
         return self.page.get_by_role("list").get_by_text(name).first
 
     async def run(self) -> Any:
-        """Runs what is in the editor that has the cursor, and returns the answer."""
+        """Runs the operation in the focused editor, and returns the response."""
         async with self.page.expect_response(lambda response: response.request.method == "POST") as response:
             await self.page.keyboard.press("Control+Enter")
         return await (await response.value).json()
@@ -128,26 +144,31 @@ class GraphiQL:
         return await self.run()
 
     async def expect_shown(self, *lines: str) -> None:
-        """Waits until the answer on the screen has these lines."""
+        """Waits until the response on the screen has these lines."""
         shown = self.page.locator(".result-window .view-lines")
         for line in lines:
             await expect(shown).to_contain_text(line.replace(" ", "\u00a0"))
 
     async def theme(self) -> str:
-        """Whether it is light or dark: the page around and the editor, which are of one mind."""
+        """`light` or `dark`, the same for the page and its editor."""
         colour = await self.page.evaluate(
             "getComputedStyle(document.querySelector('.graphiql-container')).backgroundColor"
         )
-        page = "light" if sum(map(float, re.findall(r"[\d.]+", colour)[:3])) > _GREY else "dark"
+        page = "light" if sum(map(float, re.findall(r"[\d.]+", colour)[:3])) > _MIDDLE_GREY else "dark"
         editor = re.compile(r"\bvs\b" if page == "light" else r"\bvs-dark\b")
         await expect(self.editor).to_have_class(editor)
         return page
 
-    async def keep_picture(self, name: str) -> None:
-        """Keeps a picture of the page as it is, for people to look at."""
-        ARTEFACTS.mkdir(parents=True, exist_ok=True)
-        await self.page.screenshot(path=ARTEFACTS / f"{name}.png")
+    async def save_screenshot(self, name: str) -> None:
+        """Saves a screenshot of the page for people to look at."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        await self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
-    def _listen(self, message: ConsoleMessage) -> None:
+    def _record_console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
-            self.complaints.append(message.text)
+            self.console_errors.append(message.text)
+
+
+def explain_of(request: Request) -> Any:
+    """The explanation that a request asks for: true, "plan" or None."""
+    return json.loads(request.post_data or "{}").get("extensions", {}).get("explain")

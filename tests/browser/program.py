@@ -1,4 +1,4 @@
-"""The browser of this machine; `python -m tests.browser.program` gets one where there is none and one can be had."""
+"""Finds a browser; `python -m tests.browser.program` installs one if there is none."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from playwright.sync_api import sync_playwright
 __all__ = ["find_browser"]
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-# Into the user's own cache first; into the system only where there is no other way and it is ours to change.
-OF_ITS_OWN = [[sys.executable, "-m", "playwright", "install", "chromium"]]
-OF_DEBIAN = [["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]]
-SECONDS = 600
+# Installs into the user's cache; the system package comes second and needs root.
+PLAYWRIGHT = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+DEBIAN = [["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]]
+TIMEOUT_SECONDS = 600
 
 
 def find_browser() -> str | None:
@@ -31,23 +31,23 @@ def find_browser() -> str | None:
 
 
 def main() -> None:
-    """Tries each way of getting one until there is one; that there is none is for the tests to say."""
-    ways = [OF_ITS_OWN]
+    """Tries to install a browser; if that fails, the tests report it."""
+    installations = [PLAYWRIGHT]
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        ways.append(OF_DEBIAN)
-    for way in ways:
+        installations.append(DEBIAN)
+    for commands in installations:
         if find_browser() is None:
-            typer.echo("Getting a browser for the tests of GraphiQL (once)")
-            _follow(way)
+            typer.echo("Installing a browser for the tests of GraphiQL (once)")
+            _run(commands)
 
 
-def _follow(way: list[list[str]]) -> None:
-    for step in way:
+def _run(commands: list[list[str]]) -> None:
+    for command in commands:
         try:
-            done = subprocess.run(step, check=False, stdin=subprocess.DEVNULL, timeout=SECONDS)
+            completed = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, timeout=TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             return
-        if done.returncode:
+        if completed.returncode:
             return
 
 

@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 
 SCHEMA = (Path(__file__).parent.parent.parent / "schema.graphql").read_text()
 
+# Makes `window.tabsStored` a promise that is fulfilled once the given number of tabs is in the browser's storage.
+ANNOUNCE_STORED_TABS = """count => {
+    const { setItem } = Storage.prototype;
+    window.tabsStored = new Promise(resolve => {
+        Storage.prototype.setItem = function (key, value) {
+            setItem.call(this, key, value);
+            if (key === 'graphiql:tabState' && JSON.parse(value).tabs.length === count) {
+                resolve();
+            }
+        };
+    });
+}"""
+
 
 async def test_the_page_opens_with_examples_explorer_docs_and_history(graphiql: GraphiQL) -> None:
     assert await graphiql.tabs.all_inner_texts() == ["FirstQuery", "LockersNow", "StaleVersion", "ReserveLocker"]
@@ -21,19 +34,21 @@ async def test_the_page_opens_with_examples_explorer_docs_and_history(graphiql: 
     await expect(graphiql.docs.get_by_text("All Schema Types")).to_be_visible()
     for button in ("Variables", "Headers", "Show History", "Show Documentation Explorer"):
         await expect(graphiql.page.get_by_role("button", name=button)).to_be_visible()
-    # Those who want no other host's eyes on them: every request went to the server. Workers and fonts are among them.
-    asked = [request.url.removeprefix(graphiql.url) for request in graphiql.requests]
-    assert not graphiql.strangers
+    # All requests go to the server, including those for workers and fonts.
+    paths = [request.url.removeprefix(graphiql.url) for request in graphiql.requests]
+    assert not graphiql.foreign_requests
     for pattern in (r"", r"/assets/index-.+\.js", r"/assets/editor\.worker-.+\.js", r"/assets/fira-code-.+\.woff2"):
-        assert any(re.fullmatch(pattern, address) for address in asked), pattern
+        assert any(re.fullmatch(pattern, path) for path in paths), pattern
 
 
 @pytest.mark.parametrize("graphiql", ["light", "dark"], indirect=True)
-async def test_the_page_is_as_dark_as_its_user_likes(graphiql: GraphiQL, request: pytest.FixtureRequest) -> None:
+async def test_the_theme_follows_the_system_and_can_be_changed(
+    graphiql: GraphiQL, request: pytest.FixtureRequest
+) -> None:
     opens, other = ("dark", "light") if "[dark]" in request.node.name else ("light", "dark")
     assert await graphiql.theme() == opens
-    await graphiql.keep_picture(f"opens_{opens}")
-    # The other way round, whatever the system says; and so it stays.
+    await graphiql.save_screenshot(f"opens_{opens}")
+    # The choice overrides the system's setting and is kept.
     await graphiql.page.get_by_role("button", name="Open settings dialog").click()
     await graphiql.page.get_by_role("button", name=other.title(), exact=True).click()
     await graphiql.page.keyboard.press("Escape")
@@ -47,19 +62,19 @@ async def test_the_first_tab_shows_an_owner_and_its_lockers(graphiql: GraphiQL) 
     await graphiql.expect_shown('"name": "Metro Parcel 1"', '"lockerId": "locker-000001"', '"nextCursor"')
 
 
-async def test_the_second_tab_shows_who_has_the_lockers_now(graphiql: GraphiQL) -> None:
+async def test_the_second_tab_shows_the_current_reservations_of_lockers(graphiql: GraphiQL) -> None:
     answer = await graphiql.run_tab("LockersNow")
     assert len(answer["data"]["owner"]["lockers"]["nodes"]) == 5
-    # Whether anybody has one depends on the hour.
+    # Whether a locker is reserved depends on the time of day.
     await graphiql.expect_shown('"activeReservation": ', '"latestEvent": {', '"alias": "Reading Room 13"')
 
 
-async def test_a_change_on_a_stale_version_shows_its_conflict(graphiql: GraphiQL) -> None:
+async def test_an_update_with_a_stale_version_shows_a_conflict(graphiql: GraphiQL) -> None:
     await graphiql.run_tab("StaleVersion")
     await graphiql.expect_shown('"userErrors": []', '"code": "CONFLICT"', '"currentVersion": 2')
 
 
-async def test_a_reservation_is_made_and_the_same_again_meets_it(graphiql: GraphiQL) -> None:
+async def test_a_reservation_is_created_and_the_same_one_again_overlaps(graphiql: GraphiQL) -> None:
     await graphiql.run_tab("ReserveLocker")
     await graphiql.expect_shown('"status": "ACTIVE"', '"alias": "Bike Cellar 1"', '"userErrors": []')
     await graphiql.run()
@@ -70,14 +85,14 @@ async def test_a_query_typed_by_hand_is_completed_and_runs(graphiql: GraphiQL) -
     await graphiql.write('{ owner(ownerId: "owner-0002") { na')
     await expect(graphiql.suggestions.first).to_contain_text("name")
     await expect(graphiql.suggestions.first).to_contain_text("String!")
-    await graphiql.keep_picture("suggests")
+    await graphiql.save_screenshot("suggests")
     await graphiql.page.keyboard.press("Enter")
     answer = await graphiql.run()
     assert list(answer["data"]["owner"]) == ["name"]
     await graphiql.expect_shown(f'"name": "{answer["data"]["owner"]["name"]}"')
 
 
-async def test_a_field_that_is_not_there_is_underlined_before_anything_is_sent(graphiql: GraphiQL) -> None:
+async def test_an_unknown_field_is_underlined_before_anything_is_sent(graphiql: GraphiQL) -> None:
     sent = len(graphiql.requests)
     await graphiql.write('{ owner(ownerId: "owner-0002") { nickname')
     await expect(graphiql.page.locator(".graphiql-query-editor .squiggly-error")).to_be_visible()
@@ -94,7 +109,7 @@ async def test_the_docs_show_the_descriptions_of_types_fields_and_arguments(grap
     await expect(docs).to_contain_text(description_of("type Owner "))
 
 
-async def test_a_tick_in_the_explorer_writes_the_query(graphiql: GraphiQL) -> None:
+async def test_a_field_ticked_in_the_explorer_is_added_to_the_query(graphiql: GraphiQL) -> None:
     await graphiql.explorer.get_by_text("email", exact=True).click()
     await graphiql.editor.click()
     answer = await graphiql.run()
@@ -102,19 +117,21 @@ async def test_a_tick_in_the_explorer_writes_the_query(graphiql: GraphiQL) -> No
     await graphiql.expect_shown('"email": "owner-0001@example.com"')
 
 
-async def test_a_token_goes_with_the_request_and_is_kept_nowhere(graphiql: GraphiQL) -> None:
+async def test_a_token_in_the_headers_is_sent_and_never_stored(graphiql: GraphiQL) -> None:
     await graphiql.page.get_by_role("button", name="Headers").click()
     await graphiql.page.locator(".graphiql-editor-tool .monaco-editor:visible").click()
     await graphiql.page.keyboard.type('{"Authorization": "Bearer canary', delay=10)
-    # GraphiQL takes note of a header a moment after the last key, and only then could keep it.
-    await graphiql.page.wait_for_timeout(1_000)
     await graphiql.run()
-    # It goes before the token of whoever is signed in, and is none that the server knows.
+    # It takes precedence over the demo user's token.
     assert graphiql.sent[-1].headers["authorization"] == "Bearer canary"
     await graphiql.expect_shown('"code": "UNAUTHENTICATED"')
-    graphiql.complaints.clear()
+    graphiql.console_errors.clear()
     await graphiql.page.get_by_role("button", name="Show History").click()
     await expect(graphiql.history_of("FirstQuery")).to_be_visible()
+    # A new tab makes GraphiQL store all tabs with what their editors hold, half a second later.
+    await graphiql.page.evaluate(ANNOUNCE_STORED_TABS, len(await graphiql.tabs.all()) + 1)
+    await graphiql.page.get_by_role("button", name="New tab").click()
+    await graphiql.page.evaluate("window.tabsStored")
     stored = await graphiql.page.evaluate("JSON.stringify({...localStorage})")
     assert "FirstQuery" in stored
     assert "canary" not in stored
@@ -131,13 +148,13 @@ async def test_the_policy_refuses_inline_scripts_and_other_hosts(graphiql: Graph
         }"""
     )
     assert await graphiql.page.evaluate("window.ran") is None
-    refused = [text.split(": ")[1] for text in graphiql.complaints if text.startswith("refused by the policy")]
+    refused = [text.split(": ")[1] for text in graphiql.console_errors if text.startswith("refused by the policy")]
     assert refused == ["script-src-elem inline", "connect-src http://localhost:9/", "worker-src blob"]
-    assert not graphiql.strangers
-    graphiql.complaints.clear()
+    assert not graphiql.foreign_requests
+    graphiql.console_errors.clear()
 
 
 def description_of(declaration: str) -> str:
-    """What the schema says of something: the text before its declaration."""
+    """The description in the schema: the text before a declaration."""
     before = SCHEMA.split(declaration)[0].rstrip()
     return before.removesuffix('"""').rsplit('"""', 1)[1].strip()

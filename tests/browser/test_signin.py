@@ -1,4 +1,4 @@
-"""Whom GraphiQL's requests come from: in development one is signed in, and may choose as whom."""
+"""Signing in to GraphiQL: a development server offers demo users to choose from."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from tests.browser.graphiql import GraphiQL
 
 
-async def test_the_page_is_signed_in_as_a_demo_admin_from_its_first_request(graphiql: GraphiQL) -> None:
+async def test_the_first_request_already_carries_the_demo_admins_token(graphiql: GraphiQL) -> None:
     await expect(graphiql.signed_in_as).to_have_value("Demo admin")
     await graphiql.run_tab("FirstQuery")
     await graphiql.expect_shown('"name": "Metro Parcel 1"')
     assert [claims_in(request.headers)["role"] for request in graphiql.sent] == ["admin", "admin"]
 
 
-async def test_another_user_is_a_choice_away_and_is_still_chosen_after_a_reload(graphiql: GraphiQL) -> None:
+async def test_another_user_can_be_chosen_and_stays_chosen_after_a_reload(graphiql: GraphiQL) -> None:
     await graphiql.signed_in_as.select_option(label=await demo_owner(graphiql))
     await graphiql.run_tab("FirstQuery")
     claims = claims_in(graphiql.sent[-1].headers)
@@ -31,7 +31,7 @@ async def test_another_user_is_a_choice_away_and_is_still_chosen_after_a_reload(
     assert claims_in(graphiql.sent[-1].headers)["ownerId"] == claims["ownerId"]
 
 
-async def test_a_demo_owner_is_refused_what_only_an_admin_may_see(graphiql: GraphiQL) -> None:
+async def test_a_demo_owner_is_forbidden_fields_for_admins(graphiql: GraphiQL) -> None:
     await graphiql.paste("{ pendingBookings(first: 1) { nodes { bookingId } } }")
     assert "errors" not in await graphiql.run()
     await graphiql.signed_in_as.select_option(label=await demo_owner(graphiql))
@@ -41,13 +41,13 @@ async def test_a_demo_owner_is_refused_what_only_an_admin_may_see(graphiql: Grap
     await graphiql.expect_shown('"code": "FORBIDDEN"')
 
 
-async def test_no_token_is_sent_where_none_is_chosen(graphiql: GraphiQL) -> None:
+async def test_no_token_is_sent_if_none_is_chosen(graphiql: GraphiQL) -> None:
     await graphiql.signed_in_as.select_option(label="No token")
     await graphiql.run_tab("FirstQuery")
     assert "authorization" not in graphiql.sent[-1].headers
 
 
-async def test_the_browser_keeps_the_name_that_was_chosen_and_no_token(graphiql: GraphiQL) -> None:
+async def test_the_browser_stores_the_chosen_name_but_no_token(graphiql: GraphiQL) -> None:
     owner = await demo_owner(graphiql)
     await graphiql.signed_in_as.select_option(label=owner)
     await graphiql.run_tab("FirstQuery")
@@ -59,13 +59,13 @@ async def test_the_browser_keeps_the_name_that_was_chosen_and_no_token(graphiql:
 
 
 async def demo_owner(graphiql: GraphiQL) -> str:
-    """The name of the one owner whom the page can be signed in as."""
+    """The name of the only demo owner."""
     names = await graphiql.signed_in_as.locator("option").all_inner_texts()
     (owner,) = [name for name in names if name.startswith("Demo owner")]
     return owner
 
 
 def claims_in(headers: dict[str, str]) -> Any:
-    """What the token of a request says; whether it is signed rightly is for the server to tell."""
+    """The claims of a request's token, without checking its signature."""
     payload = headers["authorization"].removeprefix("Bearer ").split(".")[1]
     return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

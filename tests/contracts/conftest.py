@@ -2,14 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
+from loaders.backend import Backend
+from loaders.table.client import DynamoStore
+from loaders.table.definition import definition
+from loaders.table.recording import RecordedStore
+from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.trace import Trace
 from tests.contracts.seeds import Seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from loaders.table.recording import Record
+    from tests.conftest import Clock
+    from tests.contracts.samples import Names
+    from tests.contracts.scenarios import Scenario
+
+    Runner = Callable[[Scenario, Names], Awaitable[list[Record]]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-snapshots", action="store_true", help="write tests/contracts/requests.json anew")
+
+
+class Recorded(RecordedStore):
+    """A recorded store that a migration can scan."""
+
+    @property
+    def client(self) -> Any:
+        """The client, past the record."""
+        return self._store.client
+
+    @property
+    def table(self) -> str:
+        """The name of the table."""
+        return self._store.table
 
 
 @pytest.fixture
 def seeds(plain_client: Any, table: str) -> Seeds:
     """A way into the test's table that the proxy does not see."""
     return Seeds(plain_client, table)
+
+
+@pytest.fixture
+def run_scenario(plain_client: Any, clock: Clock) -> Runner:
+    """Runs a scenario on a table of its own and returns the operations of its last action."""
+
+    async def run(scenario: Scenario, names: Names) -> list[Record]:
+        table = f"test-{uuid4()}"
+        await plain_client.create_table(**definition(table))
+        store = DynamoStore(plain_client, table)
+        await store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+        numbers = count(1)
+        backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30))
+        for call in scenario.prepare:
+            await call(backend, names)
+        trace = Trace()
+        recorded: Any = Recorded(store, trace)
+        await scenario.run(replace(backend, store=recorded), names)
+        return trace.records
+
+    return run

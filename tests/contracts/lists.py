@@ -1,191 +1,212 @@
-"""An example of every list: how to fill it, how to read it, and what lives beside it and must not be in it."""
+"""An example of every list that is read in pages, and the items that stand beside lists and must not be in them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from domain.api_keys import ApiKeyId
-from domain.bookings import DaySlot
-from domain.models import (
-    AccessAction,
-    AccessEvent,
-    AccessResult,
-    EventId,
-    LockerId,
-    LockerStatus,
-    LockerSummary,
-    Reservation,
-    ReservationId,
-    ReservationStatus,
-)
-from domain.times import Day
-from loaders import keys, reads
-from loaders.items import ACCESS_EVENT, OWNER_LOCKER, OWNER_RESERVATION, RESERVATION
-from loaders.table.operations import IndexKey, Key
-from tests.contracts.key_lists import KEY_LISTS
-from tests.contracts.list_example import (
-    BOOKING,
-    LOCATION,
-    LOCKER,
-    NAME,
-    NOON,
-    OTHER_BOOKING,
-    OTHER_LOCATION,
-    OTHER_LOCKER,
-    OTHER_OWNER,
-    OWNER,
-    ListExample,
-    at,
-)
-from tests.contracts.place_lists import PLACE_LISTS
+from domain.bookings import BookingStatus, DaySlot
+from domain.models import EventId, LocationStatus, LockerStatus, ReservationId
+from domain.times import EARLIEST, LATEST, Day
+from loaders import keys
+from loaders.contracts.reading import ReadPage
+from loaders.contracts.registry import CONTRACTS
+from loaders.table.keys import IndexKey, Key
+from tests.contracts.samples import LONGEST, NOON, SHORT, record
 
 if TYPE_CHECKING:
-    from domain.bookings import BookingId
-    from domain.models import LocationId, OwnerId
-    from loaders.table.operations import Place
-    from tests.contracts.list_example import Seed
+    from collections.abc import Callable, Mapping
 
-__all__ = ["LISTS", "large_metadata", "neighbours"]
+    from loaders.contracts.base import Order
+    from loaders.pages import Page, PageRequest
+    from loaders.table.client import Store
+    from loaders.table.keys import Position
+    from tests.contracts.samples import Names
+
+__all__ = ["LISTS", "PAGED", "ListExample", "neighbours"]
+
+Item = tuple[Key, "Mapping[str, Any]"]
+NAMES = LONGEST
+PAGED: dict[str, ReadPage[Any]] = {
+    contract.id: contract
+    for contract in CONTRACTS.values()
+    if isinstance(contract, ReadPage) and contract.page_rule.look_ahead
+}
+_STATUS = LockerStatus.MAINTENANCE
+_INDEX_NAME = "GSI1PK"
 
 
-def large_metadata() -> dict[str, Any]:
-    """16 KB of text."""
-    return {"a": "x" * (16 * 1024 - len('{"a":""}'))}
+@dataclass(frozen=True, kw_only=True)
+class ListExample:
+    """One list: the arguments of its range, the field that tells its items apart, and where an item stands."""
+
+    contract: ReadPage[Any]
+    arguments: tuple[Any, ...]
+    id_field: str
+    key: Callable[[Any], Key]
+    index: Callable[[Any], dict[str, str]] = lambda _: {}
+    given: Mapping[str, Any] = field(default_factory=dict)
+    stored: dict[str, Any] = field(default_factory=dict)
+    """Attributes that items have beside those of their records."""
+
+    def item(self, number: int, *, longest: bool = False) -> Item:
+        """The nth item in ascending order."""
+        codec = self.contract.codec
+        one = record(codec._model, number, longest=longest, **{**self.given, self.id_field: self.name(number)})  # noqa: SLF001
+        return self.key(one), codec.encode(one) | self.index(one) | self.stored
+
+    def name(self, number: int) -> str:
+        """What tells the nth item apart."""
+        return f"{number:026d}" if self.id_field == "location_id" else f"{number:064d}"
+
+    def name_of(self, one: Any) -> str:
+        """What tells a record apart."""
+        return str(getattr(one, self.id_field))
+
+    def position(self, number: int) -> Position:
+        """Where the nth item stands in the list."""
+        key, attributes = self.item(number)
+        return IndexKey(*key, attributes[_INDEX_NAME], attributes["GSI1SK"]) if self.contract.index else key
+
+    @property
+    def has_window(self) -> bool:
+        """Whether the list can be narrowed to a time window."""
+        return self.contract.range in {keys.locker_reservations, keys.locker_events, keys.owner_reservations}
+
+    async def read(self, store: Store, request: PageRequest, order: Order, *window: Any) -> Page[Any]:
+        """Reads a page."""
+        bounds = window or ((EARLIEST, LATEST) if self.has_window else ())
+        return await self.contract.page(store, request, order, *self.arguments, *bounds)
 
 
-def neighbours(example: ListExample) -> list[Place]:
-    """A key of every kind, in the list's own partition and beside it, but for the list's own items."""
-    crowd: list[Place] = [
-        *_keys_of_lockers(LOCKER, OWNER),
-        *_keys_of_lockers(OTHER_LOCKER, OTHER_OWNER),
-        *_keys_of_places(LOCATION, BOOKING, OWNER),
-        *_keys_of_places(OTHER_LOCATION, OTHER_BOOKING, OTHER_OWNER),
-        IndexKey("LOCATION#1", "META", "LOCATION#ACTIVE", f"{NOON}#1"),
+def _list(contract_id: str, *arguments: Any, **example: Any) -> ListExample:
+    return ListExample(contract=PAGED[contract_id], arguments=arguments, **example)
+
+
+_FINGERPRINT = {"fingerprint": "f" * 64}
+_COPY: dict[str, Any] = {"id_field": "locker_id", "given": {"owner_id": NAMES.owner, "status": _STATUS}}
+_BY_OWNER: dict[str, Any] = _COPY | {
+    "key": lambda copy: keys.owner_locker(NAMES.owner, copy.locker_id),
+    "index": lambda copy: keys.owner_locker_index(NAMES.owner, _STATUS, copy.locker_id),
+}
+_AT_LOCATION: dict[str, Any] = _COPY | {
+    "key": lambda copy: keys.location_locker(NAMES.location, copy.locker_id),
+    "index": lambda copy: keys.location_locker_index(NAMES.location, _STATUS, copy.locker_id),
+}
+_RESERVED: dict[str, Any] = {
+    "id_field": "reservation_id",
+    "given": {"locker_id": NAMES.locker, "owner_id": NAMES.owner},
+}
+LISTS: dict[str, ListExample] = {
+    example.contract.id: example
+    for example in (
+        _list("QC-02", NAMES.owner, **_BY_OWNER),
+        _list("QC-17", NAMES.owner, _STATUS, **_BY_OWNER),
+        _list("QC-34", NAMES.location, **_AT_LOCATION),
+        _list("QC-35", NAMES.location, _STATUS, **_AT_LOCATION),
+        _list(
+            "QC-05",
+            NAMES.locker,
+            key=lambda one: keys.reservation(NAMES.locker, one.start_at, one.reservation_id),
+            **_RESERVED,
+        ),
+        _list(
+            "QC-14",
+            NAMES.owner,
+            key=lambda one: keys.owner_reservation(NAMES.owner, one.start_at, one.reservation_id),
+            **_RESERVED,
+        ),
+        _list(
+            "QC-09",
+            NAMES.locker,
+            id_field="event_id",
+            key=lambda event: keys.event(NAMES.locker, event.timestamp, event.event_id),
+            given={"locker_id": NAMES.locker},
+        ),
+        _list(
+            "QC-32",
+            LocationStatus.ACTIVE,
+            id_field="location_id",
+            key=lambda place: keys.location(place.location_id),
+            index=lambda place: keys.location_index(place.status, place.created_at, place.location_id),
+            given={"status": LocationStatus.ACTIVE},
+            stored=_FINGERPRINT,
+        ),
+        _list(
+            "QC-42",
+            id_field="booking_id",
+            key=lambda booking: keys.booking(booking.booking_id),
+            index=lambda booking: keys.pending_index(booking.requested_at, booking.booking_id),
+            given={"status": BookingStatus.PENDING, "reason": None, "decided_by": None},
+            stored=_FINGERPRINT,
+        ),
+        _list(
+            "QC-45",
+            NAMES.owner,
+            id_field="booking_id",
+            key=lambda booking: keys.owner_booking(NAMES.owner, booking.date, booking.booking_id),
+            given={"owner_id": NAMES.owner, "location_id": NAMES.location},
+        ),
+        _list(
+            "QC-47",
+            NAMES.booking,
+            id_field="payment_id",
+            key=lambda payment: keys.payment(NAMES.booking, payment.payment_id),
+            given={"booking_id": NAMES.booking},
+            stored=_FINGERPRINT,
+        ),
+        _list(
+            "QC-48",
+            NAMES.owner,
+            id_field="notification_id",
+            key=lambda told: keys.notification(NAMES.owner, told.created_at, told.notification_id),
+            given={"owner_id": NAMES.owner, "booking_id": NAMES.booking},
+        ),
+        _list(
+            "QC-63",
+            id_field="key_id",
+            key=lambda api_key: keys.api_key(api_key.key_id),
+            index=lambda api_key: keys.api_key_index(api_key.created_at, api_key.key_id),
+            stored=_FINGERPRINT,
+        ),
+    )
+}
+
+
+def neighbours(example: ListExample) -> list[Position]:
+    """A position of every kind, in the list's own partition and elsewhere, but for the list's own."""
+    within = example.contract.range(*example.arguments)
+    crowd: list[Position] = [
+        *_positions(NAMES),
+        *_positions(SHORT),
+        *(other.position(1) for other in LISTS.values() if other.contract.index),
         IndexKey("LOCATION#2", "META", "LOCATION#INACTIVE", f"{NOON}#2"),
-        IndexKey("BOOKING#1", "META", "BOOKING#PENDING", f"{NOON}#1"),
-        IndexKey("APIKEY#1", "META", "APIKEY", f"{NOON}#1"),
+    ]
+    return [position for position in crowd if position not in within]
+
+
+def _positions(names: Names) -> list[Key]:
+    reservation, event, date = ReservationId("r"), EventId("e"), Day("2026-03-01")
+    return [
+        keys.locker(names.locker),
+        keys.active_pointer(names.locker),
+        keys.reservation_guard(names.locker),
+        keys.reservation_claim(names.locker, reservation),
+        keys.event_claim(names.locker, event),
+        keys.reservation(names.locker, NOON, reservation),
+        keys.event(names.locker, NOON, event),
+        keys.owner(names.owner),
+        keys.owner_locker(names.owner, names.locker),
+        keys.owner_reservation(names.owner, NOON, reservation),
+        keys.location(names.location),
+        keys.location_code(names.code),
+        keys.location_locker(names.location, names.locker),
+        keys.calendar_slot(names.location, date, DaySlot.MORNING),
+        keys.calendar_claim(names.location, "e"),
+        keys.booking(names.booking),
+        keys.payment(names.booking, "p"),
+        keys.owner_booking(names.owner, date, names.booking),
+        keys.notification(names.owner, NOON, "n"),
         keys.api_key(ApiKeyId("k")),
     ]
-    return [place for place in crowd if not _is_own(example, place)]
-
-
-def _is_own(example: ListExample, place: Place) -> bool:
-    partition, beginning = example.own
-    if isinstance(place, IndexKey):
-        return example.in_index and place.index_pk == partition
-    return not example.in_index and place.pk == partition and place.sk.startswith(beginning)
-
-
-def _keys_of_lockers(locker: LockerId, owner: OwnerId) -> tuple[Key, ...]:
-    reservation, event = ReservationId("r"), EventId("e")
-    return (
-        keys.locker(locker),
-        keys.active_pointer(locker),
-        keys.reservation_guard(locker),
-        keys.reservation_claim(locker, reservation),
-        keys.event_claim(locker, event),
-        keys.reservation(locker, NOON, reservation),
-        keys.event(locker, NOON, event),
-        keys.owner(owner),
-        keys.owner_locker(owner, locker),
-        keys.owner_reservation(owner, NOON, reservation),
-    )
-
-
-def _keys_of_places(location: LocationId, booking: BookingId, owner: OwnerId) -> tuple[Key, ...]:
-    day = Day("2026-03-01")
-    return (
-        keys.location(location),
-        keys.location_code(location.lower()),
-        keys.location_locker(location, LOCKER),
-        keys.calendar_slot(location, day, DaySlot.MORNING),
-        keys.calendar_claim(location, "e"),
-        keys.booking(booking),
-        keys.payment(booking, "p"),
-        keys.owner_booking(owner, day, booking),
-        keys.notification(owner, NOON, "n"),
-    )
-
-
-def _owner_locker(number: int) -> Seed:
-    locker_id = LockerId(f"{number:064d}")
-    summary = LockerSummary(
-        owner_id=OWNER, locker_id=locker_id, status=LockerStatus.MAINTENANCE, alias=NAME, updated_at=NOON
-    )
-    return keys.owner_locker(OWNER, locker_id), OWNER_LOCKER.encode(summary)
-
-
-def _reservation(number: int) -> Reservation:
-    return Reservation(
-        reservation_id=ReservationId(f"{number:064d}"),
-        locker_id=LOCKER,
-        owner_id=OWNER,
-        start_at=at(number),
-        end_at=at(number + 1),
-        status=ReservationStatus.CANCELLED,
-        created_at=NOON,
-        updated_at=NOON,
-    )
-
-
-def _locker_reservation(number: int) -> Seed:
-    reservation = _reservation(number)
-    key = keys.reservation(LOCKER, reservation.start_at, reservation.reservation_id)
-    return key, RESERVATION.encode(reservation)
-
-
-def _owner_reservation(number: int) -> Seed:
-    reservation = _reservation(number)
-    key = keys.owner_reservation(OWNER, reservation.start_at, reservation.reservation_id)
-    return key, OWNER_RESERVATION.encode(reservation)
-
-
-def _event(number: int, metadata: dict[str, Any] | None = None) -> Seed:
-    event = AccessEvent(
-        event_id=EventId(f"{number:064d}"),
-        locker_id=LOCKER,
-        timestamp=at(number),
-        recorded_at=NOON,
-        action=AccessAction.UNLOCK,
-        actor_id="a" * 64,
-        result=AccessResult.SUCCESS,
-        metadata=metadata,
-    )
-    return keys.event(LOCKER, event.timestamp, event.event_id), ACCESS_EVENT.encode(event)
-
-
-LISTS: dict[str, ListExample] = {
-    "QC-02": ListExample(
-        read=lambda store, part, _order, _window: reads.owner_lockers(store, OWNER, part),
-        seed=_owner_locker,
-        large=_owner_locker,
-        name_of=lambda summary: str(summary.locker_id),
-        own=(f"OWNER#{OWNER}", "LOCKER#"),
-    ),
-    "QC-05": ListExample(
-        read=lambda store, part, order, window: reads.locker_reservations(store, LOCKER, window, part, order),
-        seed=_locker_reservation,
-        large=_locker_reservation,
-        name_of=lambda reservation: str(reservation.reservation_id),
-        own=(f"LOCKER#{LOCKER}", "RES#2"),
-        has_window=True,
-    ),
-    "QC-09": ListExample(
-        read=lambda store, part, order, window: reads.access_events(store, LOCKER, window, part, order),
-        seed=_event,
-        large=lambda number: _event(number, large_metadata()),
-        name_of=lambda event: str(event.event_id),
-        own=(f"LOCKER#{LOCKER}", "EVT#"),
-        has_window=True,
-    ),
-    "QC-14": ListExample(
-        read=lambda store, part, order, window: reads.owner_reservations(store, OWNER, window, part, order),
-        seed=_owner_reservation,
-        large=_owner_reservation,
-        name_of=lambda reservation: str(reservation.reservation_id),
-        own=(f"OWNER#{OWNER}", "RES#2"),
-        has_window=True,
-    ),
-    **PLACE_LISTS,
-    **KEY_LISTS,
-}

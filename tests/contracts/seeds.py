@@ -9,7 +9,7 @@ from loaders.table.values import item_to_wire
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from loaders.table.operations import Place
+    from loaders.table.keys import Position
 
 __all__ = ["Seeds"]
 
@@ -23,7 +23,7 @@ class Seeds:
         self.client = client
         self.table = table
 
-    async def put(self, items: Iterable[tuple[Place, Mapping[str, Any]]]) -> None:
+    async def put(self, items: Iterable[tuple[Position, Mapping[str, Any]]]) -> None:
         """Writes items whatever is there."""
         wanted = [{"PutRequest": {"Item": key.wire | item_to_wire(attributes)}} for key, attributes in items]
         for begin in range(0, len(wanted), _AT_ONCE):

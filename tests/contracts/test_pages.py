@@ -1,105 +1,106 @@
-"""Every list, at every boundary of a page, in both directions and every order it has."""
+"""Every list of the registry: order, look-ahead, both directions, windows, and whose cursors it takes."""
 
 from __future__ import annotations
 
+import base64
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.errors import BadCursorError
-from loaders.contract import Order, QueryContract
-from loaders.contracts import CONTRACTS
+from domain.errors import InvalidCursorError
+from loaders.contracts.base import ContractError, Order
 from loaders.cursors import encode_cursor
-from loaders.pages import Page, Slice, Window
-from tests.contracts.list_example import at
-from tests.contracts.lists import LISTS, neighbours
+from loaders.pages import PageRequest
+from loaders.table.keys import IndexKey
+from tests.contracts.lists import LISTS, PAGED, neighbours
+from tests.contracts.samples import at
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
+    from loaders.pages import Page
     from loaders.table.client import Store
-    from tests.contracts.list_example import ListExample
+    from tests.contracts.lists import ListExample
     from tests.contracts.seeds import Seeds
     from tests.wire import Wire
 
-PAGED = {
-    contract.id: contract
-    for contract in CONTRACTS.values()
-    if isinstance(contract, QueryContract) and contract.page.maximum > 1 and not contract.page.whole
-}
 ORDERED = [(contract.id, order) for contract in PAGED.values() for order in contract.orders]
 WINDOWED = [(contract_id, order) for contract_id, order in ORDERED if LISTS[contract_id].has_window]
+INDEXED = [contract.id for contract in PAGED.values() if contract.index]
 SIZE = 3
 STRANGER = {"entityType": "STRANGER"}
 
 
 async def fill(seeds: Seeds, example: ListExample, count: int) -> None:
-    """So many items, among neighbours that no codec would read without complaint."""
+    """So many items, among neighbours that no codec would decode."""
     await seeds.put((key, STRANGER) for key in neighbours(example))
-    await seeds.put(example.seed(number) for number in range(count))
+    await seeds.put(example.item(number) for number in range(count))
 
 
 def names(example: ListExample, page: Page[Any]) -> list[str]:
-    return [example.name_of(entity) for _, entity in page.entries]
+    return [example.name_of(node) for node in page.nodes]
 
 
-def expected(count: int, order: Order) -> list[str]:
-    """The names of the whole list, as it runs."""
-    ascending = [f"{number:064d}" for number in range(count)]
+def expected(example: ListExample, numbers: Any, order: Order) -> list[str]:
+    """The names of these items, as the list runs."""
+    ascending = [example.name(number) for number in numbers]
     return ascending if order is Order.ASC else ascending[::-1]
 
 
 async def walk(
-    store: Store, example: ListExample, order: Order, size: int, *, backward: bool, window: Window | None = None
+    store: Store, example: ListExample, order: Order, size: int, *window: Any, backward: bool
 ) -> list[Page[Any]]:
     """All pages, by the cursors that they give."""
     pages: list[Page[Any]] = []
     cursor: str | None = None
     while not pages or cursor is not None:
-        page = await example.read(store, Slice(size, backward, cursor), order, window or Window())
+        page = await example.read(store, PageRequest(size, backward, cursor), order, *window)
         pages.append(page)
         cursor = page.next_cursor
         assert len(pages) < 100
     return pages
 
 
+async def refused(backend: Backend, contract_id: str, cursor: str, *window: Any, backward: bool = False) -> str:
+    example = LISTS[contract_id]
+    request = PageRequest(SIZE, backward, cursor)
+    with pytest.raises(InvalidCursorError) as refusal:
+        await example.read(backend.store, request, example.contract.orders[0], *window)
+    assert refusal.value.path == ("before" if backward else "after",)
+    return refusal.value.message
+
+
+def encoded(content: dict[str, Any]) -> str:
+    text = json.dumps(content, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
 def test_every_list_has_an_example() -> None:
-    assert set(LISTS) == set(PAGED)
+    assert LISTS.keys() == PAGED.keys()
 
 
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize("count", [0, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 2 * SIZE + 1])
 @pytest.mark.parametrize(("contract_id", "order"), ORDERED)
 async def test_pages_show_each_item_once_and_end_exactly_where_there_is_nothing_more(
-    contract_id: str,
-    order: Order,
-    count: int,
-    backward: bool,  # noqa: FBT001
-    backend: Backend,
-    seeds: Seeds,
-    wire: Wire,
+    contract_id: str, order: Order, count: int, backend: Backend, seeds: Seeds, wire: Wire, *, backward: bool
 ) -> None:
     example = LISTS[contract_id]
     await fill(seeds, example, count)
-
     pages = await walk(backend.store, example, order, SIZE, backward=backward)
-
-    shown = [names(example, page) for page in pages]
-    whole = expected(count, order)
-    if backward:
-        assert [name for page in reversed(shown) for name in page] == whole
-    else:
-        assert [name for page in shown for name in page] == whole
+    shown = [names(example, page) for page in (reversed(pages) if backward else pages)]
+    assert [name for page in shown for name in page] == expected(example, range(count), order)
     assert len(pages) == max(1, -(-count // SIZE))
-    assert [page.next_cursor is None for page in pages] == [False] * (len(pages) - 1) + [True]
     ahead = [True] * (len(pages) - 1) + [False]
     behind = [False] + [True] * (len(pages) - 1)
-    assert [page.has_previous if backward else page.has_next for page in pages] == ahead
-    assert [page.has_next if backward else page.has_previous for page in pages] == behind
+    assert [page.next_cursor is not None for page in pages] == ahead
+    assert [page.has_previous_page if backward else page.has_next_page for page in pages] == ahead
+    assert [page.has_next_page if backward else page.has_previous_page for page in pages] == behind
     assert wire.operations == {"Query": len(pages)}
-    assert [call.request["Limit"] for call in wire.calls] == [SIZE + 1] * len(pages)
-    assert {call.request["ScanIndexForward"] for call in wire.calls} == {(order is Order.ASC) is not backward}
-    assert {call.request["ConsistentRead"] for call in wire.calls} == {False}
-    assert {call.request.get("IndexName") for call in wire.calls} == {"GSI1" if example.in_index else None}
+    assert {
+        (call.request["Limit"], call.request["ScanIndexForward"], call.request["ConsistentRead"]) for call in wire.calls
+    } == {(SIZE + 1, (order is Order.ASC) is not backward, False)}
+    assert {call.request.get("IndexName") for call in wire.calls} == {example.contract.index}
 
 
 @pytest.mark.parametrize("count", [99, 100, 101, 200])
@@ -107,31 +108,47 @@ async def test_pages_show_each_item_once_and_end_exactly_where_there_is_nothing_
 async def test_the_largest_page_ends_exactly_too(
     contract_id: str, count: int, backend: Backend, seeds: Seeds, wire: Wire
 ) -> None:
-    example, contract = LISTS[contract_id], PAGED[contract_id]
-    assert contract.page.maximum == 100
+    example = LISTS[contract_id]
+    order = example.contract.orders[0]
     await fill(seeds, example, count)
-    pages = await walk(backend.store, example, contract.orders[0], 100, backward=False)
-    shown = [name for page in pages for name in names(example, page)]
-    assert shown == expected(count, contract.orders[0])
-    assert [len(page.entries) for page in pages] == ([count] if count <= 100 else [100, count - 100])
+    pages = await walk(backend.store, example, order, 100, backward=False)
+    assert [name for page in pages for name in names(example, page)] == expected(example, range(count), order)
+    assert [len(page.nodes) for page in pages] == ([count] if count <= 100 else [100, count - 100])
     assert [call.request["Limit"] for call in wire.calls] == [101] * len(pages)
 
 
+@pytest.mark.parametrize("contract_id", PAGED)
+async def test_a_page_or_an_order_that_the_contract_does_not_have_cannot_be_sent(
+    contract_id: str, backend: Backend, wire: Wire
+) -> None:
+    example = LISTS[contract_id]
+    orders = example.contract.orders
+    for size in (0, 101):
+        with pytest.raises(ContractError, match="has pages of 1 to 100 items"):
+            await example.read(backend.store, PageRequest(size), orders[0])
+    for order in set(Order) - set(orders):
+        with pytest.raises(ContractError, match=f"has no order {order}"):
+            await example.read(backend.store, PageRequest(1), order)
+    with pytest.raises(ContractError, match="is read page by page"):
+        await example.contract.whole(backend.store, *example.arguments)
+    assert not wire.calls
+
+
 @pytest.mark.parametrize(("contract_id", "order"), ORDERED)
-async def test_every_entrys_cursor_parts_the_list_in_front_of_and_behind_it(
+async def test_the_cursor_of_every_item_divides_the_list_in_front_of_and_behind_it(
     contract_id: str, order: Order, backend: Backend, seeds: Seeds
 ) -> None:
     example = LISTS[contract_id]
     await fill(seeds, example, 5)
-    whole = await example.read(backend.store, Slice(10), order, Window())
+    whole = await example.read(backend.store, PageRequest(10), order)
     assert whole.next_cursor is None
-    for position, (cursor, _) in enumerate(whole.entries):
-        behind = await example.read(backend.store, Slice(10, cursor=cursor), order, Window())
-        before = await example.read(backend.store, Slice(10, backward=True, cursor=cursor), order, Window())
-        assert behind.entries == whole.entries[position + 1 :]
-        assert before.entries == whole.entries[:position]
-        assert (behind.has_previous, behind.has_next, behind.next_cursor) == (True, False, None)
-        assert (before.has_previous, before.has_next, before.next_cursor) == (False, True, None)
+    for number, edge in enumerate(whole.edges):
+        behind = await example.read(backend.store, PageRequest(10, cursor=edge.cursor), order)
+        before = await example.read(backend.store, PageRequest(10, backward=True, cursor=edge.cursor), order)
+        assert behind.nodes == whole.nodes[number + 1 :]
+        assert before.nodes == whole.nodes[:number]
+        assert (behind.has_previous_page, behind.has_next_page, behind.next_cursor) == (True, False, None)
+        assert (before.has_previous_page, before.has_next_page, before.next_cursor) == (False, True, None)
 
 
 @pytest.mark.parametrize(("contract_id", "order"), ORDERED)
@@ -140,67 +157,80 @@ async def test_a_cursor_still_leads_on_where_its_item_is_gone(
 ) -> None:
     example = LISTS[contract_id]
     await fill(seeds, example, 5)
-    first = await example.read(backend.store, Slice(2), order, Window())
-    assert first.next_cursor is not None
+    first = await example.read(backend.store, PageRequest(2), order)
     number = 1 if order is Order.ASC else 3
-    assert first.next_cursor == encode_cursor(example.place(number))
-    await seeds.client.delete_item(TableName=seeds.table, Key=example.seed(number)[0].wire)
-    rest = await example.read(backend.store, Slice(10, cursor=first.next_cursor), order, Window())
-    assert names(example, rest) == expected(5, order)[2:]
+    assert first.next_cursor == encode_cursor(example.position(number))
+    await seeds.client.delete_item(TableName=seeds.table, Key=example.item(number)[0].wire)
+    rest = await example.read(backend.store, PageRequest(10, cursor=first.next_cursor), order)
+    assert names(example, rest) == expected(example, range(5), order)[2:]
 
 
 @pytest.mark.parametrize("backward", [False, True], ids=["after", "before"])
 @pytest.mark.parametrize("contract_id", PAGED)
 async def test_a_cursor_of_another_list_is_refused_and_nothing_is_sent(
-    contract_id: str,
-    backward: bool,  # noqa: FBT001
-    backend: Backend,
-    wire: Wire,
+    contract_id: str, backend: Backend, wire: Wire, *, backward: bool
 ) -> None:
-    example, order = LISTS[contract_id], PAGED[contract_id].orders[0]
-    strangers = neighbours(example)
-    assert len(strangers) == 42
+    strangers = neighbours(LISTS[contract_id])
+    assert len(strangers) >= 40
     for key in strangers:
-        with pytest.raises(BadCursorError) as refusal:
-            await example.read(backend.store, Slice(SIZE, backward, encode_cursor(key)), order, Window())
-        assert refusal.value.path == ("before" if backward else "after",)
+        await refused(backend, contract_id, encode_cursor(key), backward=backward)
     assert wire.calls == []
 
 
-@pytest.mark.parametrize(("contract_id", "order"), WINDOWED)
-async def test_a_cursor_from_outside_the_window_is_refused_and_nothing_is_sent(
-    contract_id: str, order: Order, backend: Backend, wire: Wire
-) -> None:
-    example, window = LISTS[contract_id], Window(at(2), at(4))
-    for number in (1, 5):
-        cursor = encode_cursor(example.seed(number)[0])
-        with pytest.raises(BadCursorError):
-            await example.read(backend.store, Slice(SIZE, cursor=cursor), order, window)
-    assert wire.calls == []
-    for number in (2, 4):
-        cursor = encode_cursor(example.seed(number)[0])
-        assert (await example.read(backend.store, Slice(SIZE, cursor=cursor), order, window)).entries == []
-
-
-@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
-@pytest.mark.parametrize(("contract_id", "order"), WINDOWED)
-async def test_a_window_holds_both_of_its_bounds_and_no_page_leaves_it(
-    contract_id: str,
-    order: Order,
-    size: int,
-    backward: bool,  # noqa: FBT001
-    backend: Backend,
-    seeds: Seeds,
+@pytest.mark.parametrize("contract_id", PAGED)
+async def test_a_cursor_of_the_index_is_refused_by_the_table_and_one_of_the_table_by_the_index(
+    contract_id: str, backend: Backend, wire: Wire
 ) -> None:
     example = LISTS[contract_id]
+    position = example.position(1)
+    if isinstance(position, IndexKey):
+        four = {"PK": position.pk, "SK": position.sk, "GSI1PK": position.index_pk, "GSI1SK": position.index_sk}
+        assert encode_cursor(position) == encoded(four)
+        for missing in (("GSI1PK", "GSI1SK"), ("PK", "SK"), *((name,) for name in four)):
+            cursor = encoded({name: value for name, value in four.items() if name not in missing})
+            assert await refused(backend, contract_id, cursor) == "This is not a cursor of this API."
+    else:
+        for other in INDEXED:
+            index = LISTS[other].position(1)
+            assert isinstance(index, IndexKey)
+            cursor = encode_cursor(IndexKey(*position, index.index_pk, index.index_sk))
+            assert await refused(backend, contract_id, cursor) == "This cursor belongs to another list."
+    assert wire.calls == []
+
+
+@pytest.mark.parametrize("contract_id", INDEXED)
+async def test_a_cursor_of_another_partition_of_the_index_is_refused(
+    contract_id: str, backend: Backend, wire: Wire
+) -> None:
+    position = LISTS[contract_id].position(1)
+    assert isinstance(position, IndexKey)
+    partitions = {LISTS[other].position(1).index_pk for other in INDEXED}  # type: ignore[union-attr]
+    for partition in partitions | {"LOCATION#INACTIVE", "LOCATION", "", "x"}:
+        cursor = encode_cursor(position._replace(index_pk=partition))
+        if partition != position.index_pk:
+            assert await refused(backend, contract_id, cursor) == "This cursor belongs to another list."
+    for part in ("pk", "sk", "index_sk"):
+        for value in ("", "é", "\ud800", "a" * 1025, 5, None, {"S": "a"}):
+            parts: dict[str, Any] = position._asdict() | {part: value}
+            content = dict(zip(("PK", "SK", "GSI1PK", "GSI1SK"), parts.values(), strict=True))
+            assert await refused(backend, contract_id, encoded(content)) == "This cursor belongs to another list."
+    assert wire.calls == []
+
+
+@pytest.mark.parametrize(("contract_id", "order"), WINDOWED)
+async def test_a_window_holds_both_of_its_bounds_and_no_page_leaves_it(
+    contract_id: str, order: Order, backend: Backend, seeds: Seeds
+) -> None:
+    example, window = LISTS[contract_id], (at(2), at(4))
     await fill(seeds, example, 7)
-    pages = await walk(backend.store, example, order, size, backward=backward, window=Window(at(2), at(4)))
-    shown = [names(example, page) for page in (reversed(pages) if backward else pages)]
-    ascending = [f"{number:064d}" for number in (2, 3, 4)]
-    assert [name for page in shown for name in page] == (ascending if order is Order.ASC else ascending[::-1])
-    assert pages[-1].next_cursor is None
-    assert len(pages) == -(-3 // size)
+    for backward in (False, True):
+        for size in (1, 2, 3, 4):
+            pages = await walk(backend.store, example, order, size, *window, backward=backward)
+            shown = [names(example, page) for page in (reversed(pages) if backward else pages)]
+            assert [name for page in shown for name in page] == expected(example, (2, 3, 4), order)
+            assert len(pages) == -(-3 // size)
+    empty = await example.read(backend.store, PageRequest(10), order, at(100), at(200))
+    assert (empty.nodes, empty.has_next_page, empty.has_previous_page, empty.next_cursor) == ([], False, False, None)
 
 
 @pytest.mark.parametrize(("contract_id", "order"), WINDOWED)
@@ -209,42 +239,41 @@ async def test_a_window_of_one_moment_holds_what_is_in_it_whatever_its_id(
 ) -> None:
     example = LISTS[contract_id]
     await fill(seeds, example, 3)
-    key, attributes = example.seed(1)
-    field = "eventId" if "eventId" in attributes else "reservationId"
+    key, attributes = example.item(1)
+    name = "eventId" if example.id_field == "event_id" else "reservationId"
     twins = ["-", "0", "A", "_", "z" * 64]
     await seeds.put(
-        (key._replace(sk=f"{key.sk.rsplit('#', 1)[0]}#{twin}"), {**attributes, field: twin}) for twin in twins
+        (key._replace(sk=f"{key.sk.rsplit('#', 1)[0]}#{twin}"), {**attributes, name: twin}) for twin in twins
     )
-    page = await example.read(backend.store, Slice(10), order, Window(at(1), at(1)))
-    found = ["-", "0", f"{1:064d}", "A", "_", "z" * 64]
+    page = await example.read(backend.store, PageRequest(10), order, at(1), at(1))
+    found = ["-", "0", example.name(1), "A", "_", "z" * 64]
     assert names(example, page) == (found if order is Order.ASC else found[::-1])
 
 
 @pytest.mark.parametrize(("contract_id", "order"), WINDOWED)
-async def test_a_window_with_nothing_in_it_is_an_empty_last_page(
-    contract_id: str, order: Order, backend: Backend, seeds: Seeds
+async def test_a_cursor_from_outside_the_window_is_refused_and_nothing_is_sent(
+    contract_id: str, order: Order, backend: Backend, wire: Wire
 ) -> None:
-    example = LISTS[contract_id]
-    await fill(seeds, example, 3)
-    page = await example.read(backend.store, Slice(10), order, Window(at(100), at(200)))
-    assert page == Page(entries=[], has_next=False, has_previous=False, next_cursor=None)
+    example, window = LISTS[contract_id], (at(2), at(4))
+    for number in (1, 5):
+        await refused(backend, contract_id, encode_cursor(example.position(number)), *window)
+    assert wire.calls == []
+    for number in (2, 4):
+        request = PageRequest(SIZE, cursor=encode_cursor(example.position(number)))
+        assert (await example.read(backend.store, request, order, *window)).nodes == []
 
 
-@pytest.mark.parametrize("order", [Order.DESC, Order.ASC])
 @pytest.mark.parametrize("count", [100, 101])
-async def test_a_page_beyond_1_mb_is_read_to_its_end(
-    order: Order, count: int, backend: Backend, seeds: Seeds, wire: Wire
-) -> None:
+async def test_a_page_beyond_1_mb_is_read_to_its_end(count: int, backend: Backend, seeds: Seeds, wire: Wire) -> None:
     example = LISTS["QC-09"]
-    await seeds.put(example.large(number) for number in range(count))
-
-    page = await example.read(backend.store, Slice(100), order, Window())
-
-    assert names(example, page) == expected(count, order)[:100]
-    assert (page.next_cursor is None) is (count == 100)
-    assert wire.operations == {"Query": 2}
-    first, second = wire.calls
-    assert first.request["Limit"] == 101
-    assert second.request["Limit"] == 101 - len(first.response["Items"])
-    assert second.request["ExclusiveStartKey"] == first.response["LastEvaluatedKey"]
-    assert 50 < len(first.response["Items"]) < 100
+    await seeds.put(example.item(number, longest=True) for number in range(count))
+    for order in example.contract.orders:
+        wire.reset()
+        page = await example.read(backend.store, PageRequest(100), order)
+        assert names(example, page) == expected(example, range(count), order)[:100]
+        assert (page.next_cursor is None) is (count == 100)
+        first, second = wire.calls
+        assert first.request["Limit"] == 101
+        assert second.request["Limit"] == 101 - len(first.response["Items"])
+        assert second.request["ExclusiveStartKey"] == first.response["LastEvaluatedKey"]
+        assert 50 < len(first.response["Items"]) < 100

@@ -1,4 +1,4 @@
-"""Half days: what a duration takes, what is free beside it, and how long a calendar may be."""
+"""Half days of a location's calendar."""
 
 from __future__ import annotations
 
@@ -6,21 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from domain.bookings import (
-    LONGEST_CALENDAR_DAYS,
-    BookingStatus,
-    CalendarSlot,
-    DaySlot,
-    Duration,
-    check_calendar_window,
-    free_slots,
-    slots_of,
-)
+from domain.bookings import CalendarSlot, DaySlot, Duration, check_calendar_window, free_slots, slots_in
 from domain.errors import BadInputError
 from domain.models import LocationId, OwnerId
 from domain.times import Day, Instant
 
 MORNING, AFTERNOON = DaySlot.MORNING, DaySlot.AFTERNOON
+BOTH = (MORNING, AFTERNOON)
 FIRST, SECOND, THIRD = Day("2026-02-28"), Day("2026-03-01"), Day("2026-03-02")
 TAKEN = CalendarSlot(
     location_id=LocationId("rome"),
@@ -34,37 +26,19 @@ TAKEN = CalendarSlot(
 )
 
 
-def test_a_full_day_is_both_of_its_halves_and_a_half_is_itself() -> None:
-    assert {duration: slots_of(duration) for duration in Duration} == {
-        Duration.MORNING: (MORNING,),
-        Duration.AFTERNOON: (AFTERNOON,),
-        Duration.FULL_DAY: (MORNING, AFTERNOON),
-    }
+def test_a_full_day_takes_both_half_days() -> None:
+    assert [slots_in(duration) for duration in Duration] == [(MORNING,), (AFTERNOON,), BOTH]
 
 
-def test_a_half_day_is_spelled_as_the_table_has_it() -> None:
-    assert [str(slot) for slot in DaySlot] == ["MORNING", "AFTERNOON"]
-    assert [str(duration) for duration in Duration] == ["MORNING", "AFTERNOON", "FULL_DAY"]
-    assert [str(status) for status in BookingStatus] == ["PENDING", "APPROVED", "REJECTED", "CANCELLED"]
-
-
-def test_every_half_of_an_empty_calendar_is_free() -> None:
-    assert free_slots([], FIRST, THIRD) == dict.fromkeys((FIRST, SECOND, THIRD), (MORNING, AFTERNOON))
-    assert list(free_slots([], FIRST, THIRD)) == [FIRST, SECOND, THIRD]
-
-
-def test_what_is_taken_is_not_free_and_all_else_is() -> None:
+def test_half_days_that_are_not_taken_are_free() -> None:
     taken = [
         replace(TAKEN, slot=AFTERNOON),
-        replace(TAKEN, date=SECOND, slot=AFTERNOON),
-        replace(TAKEN, date=SECOND, slot=MORNING),
+        *(replace(TAKEN, date=SECOND, slot=slot) for slot in (AFTERNOON, MORNING)),
     ]
-    assert free_slots(taken, FIRST, THIRD) == {FIRST: (MORNING,), SECOND: (), THIRD: (MORNING, AFTERNOON)}
+    assert list(free_slots([], FIRST, THIRD).items()) == [(FIRST, BOTH), (SECOND, BOTH), (THIRD, BOTH)]
+    assert free_slots(taken, FIRST, THIRD) == {FIRST: (MORNING,), SECOND: (), THIRD: BOTH}
     assert free_slots([TAKEN], FIRST, FIRST) == {FIRST: (AFTERNOON,)}
-
-
-def test_what_is_taken_on_another_day_matters_not() -> None:
-    assert free_slots([TAKEN], SECOND, SECOND) == {SECOND: (MORNING, AFTERNOON)}
+    assert free_slots([TAKEN], SECOND, SECOND) == {SECOND: BOTH}
 
 
 @pytest.mark.parametrize(
@@ -72,34 +46,27 @@ def test_what_is_taken_on_another_day_matters_not() -> None:
     [
         ("2026-03-01", "2026-03-01"),
         ("2026-01-01", "2026-04-02"),  # 92 days
-        ("2024-01-01", "2024-04-01"),  # 92 days, of a leap year
+        ("2024-01-01", "2024-04-01"),  # 92 days in a leap year
         ("9999-10-01", "9999-12-31"),
     ],
 )
-def test_a_calendar_of_1_to_92_days_is_allowed(first: str, last: str) -> None:
+def test_a_calendar_window_may_have_1_to_92_days(first: str, last: str) -> None:
     check_calendar_window(Day(first), Day(last))
 
 
 @pytest.mark.parametrize(
-    ("first", "last"),
+    ("first", "last", "side", "message"),
     [
-        ("2026-01-01", "2026-04-03"),
-        ("2024-01-01", "2024-04-02"),
-        ("2026-01-01", "2027-01-01"),
-        ("0001-01-01", "9999-12-31"),
+        ("2026-01-01", "2026-04-03", "to", "window must have at most 92 days."),
+        ("2024-01-01", "2024-04-02", "to", "window must have at most 92 days."),
+        ("0001-01-01", "9999-12-31", "to", "window must have at most 92 days."),
+        ("2026-03-02", "2026-03-01", "from", "window.from must not be after window.to."),
+        ("2027-01-01", "2026-12-31", "from", "window.from must not be after window.to."),
     ],
 )
-def test_a_calendar_of_more_than_92_days_is_refused(first: str, last: str) -> None:
-    with pytest.raises(BadInputError) as refusal:
+def test_a_calendar_window_that_is_too_long_or_reversed_is_rejected(
+    first: str, last: str, side: str, message: str
+) -> None:
+    with pytest.raises(BadInputError) as error:
         check_calendar_window(Day(first), Day(last))
-    assert refusal.value.message == "window may hold 92 days at most."
-    assert refusal.value.path == ("window", "to")
-    assert LONGEST_CALENDAR_DAYS == 92
-
-
-@pytest.mark.parametrize(("first", "last"), [("2026-03-02", "2026-03-01"), ("2027-01-01", "2026-12-31")])
-def test_a_calendar_that_runs_backwards_is_refused(first: str, last: str) -> None:
-    with pytest.raises(BadInputError) as refusal:
-        check_calendar_window(Day(first), Day(last))
-    assert refusal.value.message == "window.from must not lie after window.to."
-    assert refusal.value.path == ("window", "from")
+    assert (error.value.message, error.value.path) == (message, ("window", side))

@@ -9,20 +9,21 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from tests.e2e import reports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["COMMAND", "Server", "eventually", "is_running", "offspring_of", "refusal_of", "serving", "start"]
 
 COMMAND = Path(sys.executable).parent / "smartlocker"
 ROOT = Path(__file__).parents[2]
-_PATIENCE_SECONDS = 30
+WATCHED = (sys.executable, "-m", "tests.e2e.watched")
+_PATIENCE_SECONDS = 120
 
 
 class Server:
@@ -31,9 +32,7 @@ class Server:
     Its program is not the very command but one around it, which holds each request against its plan.
     """
 
-    program: ClassVar = [sys.executable, "-m", "tests.e2e.watched"]
-
-    def __init__(self, folder: Path, settings: dict[str, str]) -> None:
+    def __init__(self, folder: Path, settings: dict[str, str], program: Sequence[str | Path] = WATCHED) -> None:
         folder.mkdir()
         self._out = folder / "stdout"
         self._err = folder / "stderr"
@@ -41,7 +40,7 @@ class Server:
         reports.expect(self._plans)
         with self._out.open("w") as out, self._err.open("w") as err:
             self.process = subprocess.Popen(
-                [*self.program, "serve"],
+                [*program, "serve"],
                 env=os.environ
                 | {"SMARTLOCKER_PORT": "0", "SMARTLOCKER_DRAIN_SECONDS": "0"}
                 | {reports.VARIABLE: str(self._plans), "PYTHONPATH": str(ROOT)}
@@ -101,7 +100,7 @@ class Server:
 
     def try_to_ask(self, query: str, **variables: Any) -> dict[str, Any]:
         """The answer, whatever it says."""
-        answer = httpx.post(self.url, json={"query": query, "variables": variables}, timeout=20)
+        answer = httpx.post(self.url, json={"query": query, "variables": variables}, timeout=_PATIENCE_SECONDS)
         content: dict[str, Any] = answer.json()
         return content
 
@@ -117,9 +116,9 @@ class Server:
             raise
 
 
-def start(folder: Path, **settings: str) -> Server:
+def start(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: str) -> Server:
     """Starts a server and waits until it serves; whoever calls this ends it."""
-    server = Server(folder, settings)
+    server = Server(folder, settings, program)
     try:
         server.wait_until_it_serves()
     except BaseException:
@@ -129,9 +128,9 @@ def start(folder: Path, **settings: str) -> Server:
 
 
 @contextmanager
-def serving(folder: Path, **settings: str) -> Iterator[Server]:
+def serving(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: str) -> Iterator[Server]:
     """A server for as long as the block runs, whatever happens in it."""
-    server = start(folder, **settings)
+    server = start(folder, program, **settings)
     try:
         yield server
     finally:
@@ -157,11 +156,11 @@ def refusal_of(*words: str, **settings: str) -> str:
     return line.removeprefix("smartlocker: ")
 
 
-def eventually(is_so: Callable[[], bool], seconds: float = _PATIENCE_SECONDS) -> None:
-    """Waits until something is so, and fails where it does not become so in time."""
-    deadline = time.monotonic() + seconds
+def eventually(is_so: Callable[[], bool]) -> None:
+    """Waits until something is so, and fails if it does not become so in a very long time."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
     while not is_so():
-        assert time.monotonic() < deadline, f"not so after {seconds} s"
+        assert time.monotonic() < deadline, f"not so after {_PATIENCE_SECONDS} s"
         time.sleep(0.05)
 
 
@@ -195,6 +194,6 @@ def _parent_and_program(process: int) -> tuple[int, str] | None:
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.get(url, timeout=1).text == "ok"
+        return httpx.get(url, timeout=10).text == "ok"
     except httpx.TransportError:
         return False

@@ -35,7 +35,7 @@ class CountingStore:
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         self.sizes.append(len(operation.steps))
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0)
         self.acknowledged += len(operation.steps)
         self.running -= 1
 

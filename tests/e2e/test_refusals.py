@@ -32,7 +32,7 @@ def taken_port() -> Any:
 def test_a_port_that_is_taken_is_named(taken_port: int, tmp_path: Path) -> None:
     line = refusal_of("serve", SMARTLOCKER_PORT=str(taken_port), SMARTLOCKER_DATA_DIR=str(tmp_path / "data"))
     assert line == (
-        f"port {taken_port} of 127.0.0.1 cannot be used (Address already in use): "
+        f"cannot listen on port {taken_port} of 127.0.0.1 (Address already in use): "
         "set SMARTLOCKER_PORT or SMARTLOCKER_HOST"
     )
     assert not (tmp_path / "data").exists()
@@ -88,7 +88,7 @@ def test_an_endpoint_that_cannot_be_reached_is_named() -> None:
 
 def test_a_missing_table_is_named_with_the_command_that_makes_it(store_url: str) -> None:
     line = refusal_of("serve", SMARTLOCKER_ENDPOINT_URL=store_url, SMARTLOCKER_TABLE_NAME="nowhere")
-    assert line == f"DynamoDB at {store_url} has no table nowhere: make it with `smartlocker table create`"
+    assert line == f"DynamoDB at {store_url} has no table nowhere: create it with `smartlocker table create`"
 
 
 async def test_a_table_with_other_keys_is_refused_with_both(store_url: str, plain_client: Any) -> None:
@@ -139,4 +139,4 @@ def test_trusted_documents_that_are_none_are_named(store_url: str, table: str, t
         SMARTLOCKER_TABLE_NAME=table,
         SMARTLOCKER_TRUSTED_DOCUMENTS_FILE=str(manifest),
     )
-    assert line == f"the trusted documents {manifest} must be one JSON object of documents by their id"
+    assert line == f"the manifest {manifest} must be a JSON object from ids to documents"

@@ -1,4 +1,4 @@
-"""The store misbehaves while bookings are asked for, decided and given up: one effect, and no false conflict."""
+"""The store misbehaves while bookings are requested, decided and cancelled: one effect, and no false conflict."""
 
 from __future__ import annotations
 
@@ -115,10 +115,10 @@ async def test_a_change_that_is_never_answered_may_be_sent_again_by_its_client(
     assert error["extensions"]["code"] == "UNAVAILABLE"
     wire.reset()
     after = await dump()
-    check_invariants(after, NOW)  # the store did it, whatever the client was told
+    check_invariants(after, NOW)  # the store applied it, whatever the client got
     payload = await ready.mutate(mutation, **content)
     if mutation in {UPDATE_LOCATION, MOVE}:
-        # Whoever sends a version is told that it was used, with what is there now: its own change.
+        # A repeat with the same version is a conflict, and shows the current record: its own change.
         assert [item["code"] for item in payload.pop("userErrors")] == ["CONFLICT"]
         ((entity,),) = [payload.values()]
         assert entity["version"] == 2
@@ -212,7 +212,7 @@ async def test_conflicts_lost_answers_and_repeats_tell_no_client_a_false_conflic
         assert payload["userErrors"] == []
 
     async def client(number: int) -> None:
-        """Alone at its location, its locker and its bookings, so any conflict it is told of is false."""
+        """Uses its own location, locker and bookings, so any conflict it gets is false."""
         place, locker, name = ulid(number), f"l{number}", f"b{number}"
         await good(CREATE_LOCATION, locationId=place, **fresh(f"own-{number}"))
         await good(REGISTER, lockerId=locker, ownerId="ada", locationId=place)

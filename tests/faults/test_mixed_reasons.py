@@ -1,4 +1,4 @@
-"""A transaction is cancelled by conflicts and failed conditions at once: what half a twin left behind is no answer."""
+"""A transaction is cancelled by conflicts and failed conditions at once: the conditions are then not reported."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from domain.times import Instant
-from resolvers.relay import to_global_id
+from resolvers.bindings.nodes import to_global_id
 from tests import places
 from tests.api import mutation
 
@@ -107,7 +107,7 @@ async def _owned(api: Api, tenant: str) -> None:
     for number in (1, 2):
         await api.locker(f"{tenant}-{number}", tenant, alias=f"{secret} alias {number}", locationId=LOCATION)
     await api.reservation(f"now-{tenant}", f"{tenant}-1", tenant, *WINDOWS[tenant])
-    # The pointer of the second locker has ended, so that whoever looks for its active reservation would mend it.
+    # The pointer of the second locker has ended.
     ended = ("2026-02-10T00:00:00Z", "2026-02-11T00:00:00Z")
     await api.reservation(f"over-{tenant}", f"{tenant}-2", tenant, *ended)
     await api.reservation(f"given-up-{tenant}", f"{tenant}-1", tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")

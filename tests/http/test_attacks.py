@@ -1,15 +1,18 @@
-"""Every attack gets a clear refusal, soon, and nothing of it reaches the store; what is no attack is answered."""
+"""Every attack is rejected clearly and with little work, and never reaches the store; honest requests are answered."""
 
 from __future__ import annotations
 
+import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.attacks import attacks, large_documents, wide_requests
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     import httpx
 
     from tests.api import Api
@@ -20,8 +23,8 @@ LARGE_DOCUMENTS = large_documents()
 WIDE_REQUESTS = wide_requests()
 CODES = {"QUERY_TOO_COMPLEX", "GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}
 HEADERS = {"Content-Type": "application/json", "Accept": "application/graphql-response+json"}
-CPU_SECONDS = 0.05
-TRIES = 20
+MAX_CALLS = 500_000  # a tenth of a second or so
+MAX_CPU_SECONDS = 5
 
 
 def test_there_are_the_known_attacks_and_twenty_more() -> None:
@@ -29,23 +32,34 @@ def test_there_are_the_known_attacks_and_twenty_more() -> None:
     assert len(set(ATTACKS.values())) == len(ATTACKS)
 
 
-async def send(api: Api, body: bytes) -> tuple[httpx.Response, float]:
-    """The answer, and the CPU time that it took; each try is a document of its own, so none is known already."""
-    times: list[float] = []
-    while len(times) < TRIES and min(times, default=1.0) >= CPU_SECONDS:
-        began = time.process_time()
+async def send(api: Api, body: bytes) -> httpx.Response:
+    """The response to a request that takes little work.
+
+    Its function calls are counted, whose number does not depend on the machine. A single call that takes very long,
+    such as a regular expression that backtracks, shows in the CPU time, whose limit any machine keeps.
+    """
+    calls = 0
+
+    def count(_: FrameType, event: str, __: Any) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    began = time.process_time()
+    sys.setprofile(count)
+    try:
         response = await api.client.post("/graphql", content=body, headers=HEADERS)
-        times.append(time.process_time() - began)
-        body = body.replace(b'{"query": "', b'{"query": " ', 1)
-    # What else this process does at the time counts too, so the best of a few tries is the measure.
-    return response, min(times)
+    finally:
+        sys.setprofile(None)
+    assert calls < MAX_CALLS
+    assert time.process_time() - began < MAX_CPU_SECONDS
+    return response
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 async def test_an_attack_is_refused_clearly_and_soon_and_never_reaches_the_store(
     api: Api, wire: Wire, name: str
 ) -> None:
-    response, seconds = await send(api, ATTACKS[name])
+    response = await send(api, ATTACKS[name])
     errors = response.json()["errors"]
     assert "data" not in response.json()
     assert 400 <= response.status_code < 500, response.text
@@ -54,24 +68,21 @@ async def test_an_attack_is_refused_clearly_and_soon_and_never_reaches_the_store
     assert len(errors) <= 11
     assert len(response.content) < 64 * 1024
     assert not wire.calls
-    assert seconds < CPU_SECONDS
 
 
 @pytest.mark.parametrize("name", LARGE_DOCUMENTS)
 async def test_what_is_within_the_limits_is_answered_soon(api: Api, name: str) -> None:
     await api.owner("a")
-    response, seconds = await send(api, LARGE_DOCUMENTS[name])
+    response = await send(api, LARGE_DOCUMENTS[name])
     assert (response.status_code, response.json().get("errors")) == (200, None)
-    assert seconds < CPU_SECONDS
 
 
 @pytest.mark.parametrize("name", WIDE_REQUESTS)
 async def test_what_has_as_many_values_as_it_may_is_told_soon_what_is_wrong(api: Api, wire: Wire, name: str) -> None:
-    response, seconds = await send(api, WIDE_REQUESTS[name])
+    response = await send(api, WIDE_REQUESTS[name])
     assert response.status_code == 200
     assert "BAD_USER_INPUT" in response.text
     assert not wire.calls
-    assert seconds < CPU_SECONDS
 
 
 async def test_the_server_is_well_after_all_of_them(api: Api) -> None:

@@ -26,9 +26,9 @@ PAGE = (Path(__file__).parent.parent.parent / "docs" / "errors.md").read_text()
 
 OWNER = "query ($id: ID!) { owner(ownerId: $id) { name } }"
 LOCKERS = 'query ($after: String) { owner(ownerId: "ada") { lockers(after: $after) { nextCursor } } }'
-ALL_EVENTS = """{ owner(ownerId: "ada") {
+ALL_EVENTS = """{ locations(first: 100) { nodes {
   lockers(first: 100) { nodes { accessEvents(first: 100) { nextCursor } } }
-} }"""
+} } }"""
 CANCEL = mutation("cancelReservation", "reservation { status }")
 EXTEND = mutation("extendReservation", "reservation { endAt }")
 UNKNOWN_HASH = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
@@ -176,7 +176,7 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
     user_errors = {code: status for code, status, _, _ in REFUSED}
     graphql_errors = {code: status for code, status, _ in NEVER_RAN + FAILED}
     assert documented("User errors") == user_errors
-    # These depend on settings, or on who asks: they are met here, in test_documents, test_rates and test_deadlines.
+    # These depend on settings, or on who asks: they are met here, and in the tests of tests/server.
     others = {
         "FORBIDDEN": 403,
         "PERSISTED_QUERY_NOT_SUPPORTED": 400,
@@ -188,9 +188,9 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-async def test_a_request_of_nobody_fails_as_a_whole_in_both_media_types(api: Api, accept: str) -> None:
+async def test_a_request_of_nobody_fails_as_a_whole_in_both_media_types(development_api: Api, accept: str) -> None:
     headers = {"Accept": accept, "Authorization": "Bearer nonsense"}
-    response = await api.client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
+    response = await development_api.client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
     (error,) = response.json()["errors"]
     assert (response.status_code, response.headers["content-type"]) == (401, f"{accept}; charset=utf-8")
     assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAUTHENTICATED", 401)

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.models import LockerId, OwnerId
 from loaders import keys
-from loaders.contract import (
-    Consistency,
-    ContractError,
-    GetContract,
-    Order,
-    Page,
-    QueryContract,
-    StepRule,
-    WriteContract,
-    registry,
-)
-from loaders.table.operations import Action, Key
+from loaders.codecs import LOCKER, OWNER, OWNER_LOCKER
+from loaders.contracts.base import Consistency, ContractError, PageRule, registry
+from loaders.contracts.cost import Cost
+from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.table.keys import Key, Prefix
+from loaders.table.operations import Action, BatchGet, Get, Put, Query
 
-GET: dict[str, Any] = {
+if TYPE_CHECKING:
+    from loaders.backend import Backend
+    from tests.wire import Wire
+
+STATED: dict[str, Any] = {"cardinality": "A few.", "hot_partition": "Low."}
+ONE: dict[str, Any] = {
     "id": "QC-91",
     "purpose": "A locker",
-    "operation": "GetItem",
     "key": keys.locker,
-    "fields": ("Query.locker",),
+    "codec": LOCKER,
     "item_bytes": 5000,
+    "typical_bytes": 500,
+    **STATED,
 }
-QUERY: dict[str, Any] = {
+PAGE: dict[str, Any] = {
     "id": "QC-92",
     "purpose": "Lockers",
-    "operation": "Query",
     "range": keys.owner_lockers,
-    "page": Page(),
-    "fields": ("Owner.lockers",),
+    "codec": OWNER_LOCKER,
+    "page_rule": PageRule(),
     "item_bytes": 1500,
+    "typical_bytes": 300,
+    **STATED,
 }
 NEW = StepRule(name="locker", action=Action.PUT, key=keys.locker, condition="attribute_not_exists(#PK)")
 WRITE: dict[str, Any] = {
@@ -46,21 +47,15 @@ WRITE: dict[str, Any] = {
     "operation": "TransactWriteItems",
     "steps": (NEW,),
     "most_steps": 1,
-    "fields": ("Mutation.registerLocker",),
     "item_bytes": 1500,
+    **STATED,
 }
-KINDS = [(GetContract, GET), (QueryContract, QUERY), (WriteContract, WRITE)]
+KINDS = [(ReadOne, ONE), (ReadPage, PAGE), (WriteContract, WRITE)]
 
 
 @pytest.mark.parametrize(("kind", "good"), KINDS)
 def test_a_contract_that_keeps_the_principles_can_be_made(kind: type[Any], good: dict[str, Any]) -> None:
     assert kind(**good).id == good["id"]
-
-
-@pytest.mark.parametrize(("kind", "good"), KINDS[:2])
-def test_no_read_may_update(kind: type[Any], good: dict[str, Any]) -> None:
-    with pytest.raises(ContractError, match=r"may not use UpdateItem$"):
-        kind(**{**good, "operation": "UpdateItem"})
 
 
 def test_an_update_without_a_transaction_costs_its_size_once_for_each_step_that_is_tried() -> None:
@@ -71,105 +66,100 @@ def test_an_update_without_a_transaction_costs_its_size_once_for_each_step_that_
     assert [WriteContract(**{**plain, "most_steps": most}).write_units for most in (1, 2)] == [1, 2]
 
 
-@pytest.mark.parametrize(("kind", "good"), KINDS)
-@pytest.mark.parametrize("operation", ["Scan", "ExecuteStatement", "DeleteItem", "BatchWriteItem", ""])
-def test_no_contract_may_scan_or_use_an_operation_that_is_not_its_kinds(
-    kind: type[Any], good: dict[str, Any], operation: str
-) -> None:
-    with pytest.raises(ContractError, match=rf"^{good['id']} may not use {operation}$"):
-        kind(**{**good, "operation": operation})
-
-
 @pytest.mark.parametrize(
-    ("kind", "good", "operation"),
-    [(GetContract, GET, "Query"), (QueryContract, QUERY, "GetItem"), (WriteContract, WRITE, "Query")],
+    "operation", ["Scan", "Query", "GetItem", "ExecuteStatement", "DeleteItem", "BatchWriteItem", ""]
 )
-def test_a_contract_uses_no_operation_of_another_kind(kind: type[Any], good: dict[str, Any], operation: str) -> None:
-    with pytest.raises(ContractError, match=rf"may not use {operation}$"):
-        kind(**{**good, "operation": operation})
+def test_no_write_scans_or_uses_an_operation_of_another_kind(operation: str) -> None:
+    with pytest.raises(ContractError, match=rf"^QC-93 must not use {operation}$"):
+        WriteContract(**{**WRITE, "operation": operation})
+
+
+def test_the_operation_of_a_read_cannot_be_chosen() -> None:
+    assert (ReadOne(**ONE).operation, ReadPage(**PAGE).operation) == ("GetItem", "Query")
+    for kind, good in KINDS[:2]:
+        with pytest.raises(TypeError, match="operation"):
+            kind(**{**good, "operation": "Scan"})
 
 
 @pytest.mark.parametrize("bad", ["", "QC-1", "QC-001", "QC-1a", "AP-01", "qc-01", "QC-01\n", "QC-\u0660\u0661"])
 def test_a_contract_has_an_id_of_the_one_form(bad: str) -> None:
     with pytest.raises(ContractError, match=r" is not an id such as QC-01$"):
-        GetContract(**{**GET, "id": bad})
+        ReadOne(**{**ONE, "id": bad})
 
 
-@pytest.mark.parametrize("missing", [{"purpose": ""}, {"fields": ()}, {"item_bytes": 0}, {"item_bytes": -1}])
 @pytest.mark.parametrize(("kind", "good"), KINDS)
-def test_a_contract_says_its_purpose_its_fields_and_its_items_size(
-    kind: type[Any], good: dict[str, Any], missing: dict[str, Any]
+def test_a_contract_states_its_purpose_cardinality_hot_partition_risk_and_the_size_of_its_items(
+    kind: type[Any], good: dict[str, Any]
 ) -> None:
-    with pytest.raises(ContractError, match=r" must say its purpose, the fields that use it and its items' size$"):
-        kind(**{**good, **missing})
+    for name in ("purpose", "cardinality", "hot_partition"):
+        with pytest.raises(
+            ContractError, match=r"must state its purpose, expected cardinality and hot-partition risk$"
+        ):
+            kind(**{**good, name: ""})
+    for size in (0, -1):
+        with pytest.raises(ContractError, match=r"must state the size of its items$"):
+            kind(**{**good, "item_bytes": size})
+    if "typical_bytes" in good:
+        for size in (0, good["item_bytes"] + 1):
+            with pytest.raises(ContractError, match=r"must state the usual size of its items$"):
+                kind(**{**good, "typical_bytes": size})
 
 
-@pytest.mark.parametrize(("default", "maximum"), [(1, 1), (25, 100), (100, 100)])
-def test_a_page_of_1_to_100_items_is_allowed(default: int, maximum: int) -> None:
-    page = Page(default, maximum)
-    assert (page.default, page.maximum, page.look_ahead) == (default, maximum, 1)
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    ("default", "maximum"),
+    [(1, 1), (25, 100), (100, 100), (25, 101), (200, 200), (201, 201), (0, 100), (-1, 100), (26, 25), (0, 0)],
+)
+def test_a_page_has_1_to_100_items_or_200_where_it_is_read_as_a_whole(
+    default: int, maximum: int, *, whole: bool
+) -> None:
+    most = 200 if whole else 100
+    if 1 <= default <= maximum <= most:
+        assert PageRule(default, maximum, whole=whole).look_ahead == 1
+    else:
+        with pytest.raises(ContractError, match=rf"^a page has 1 to {most} items, and its default must not exceed "):
+            PageRule(default, maximum, whole=whole)
 
 
-def test_a_page_is_25_by_default_and_100_at_most() -> None:
-    assert Page() == Page(default=25, maximum=100, look_ahead=1)
+def test_a_page_has_25_items_by_default_and_100_at_most() -> None:
+    assert PageRule() == PageRule(default=25, maximum=100, look_ahead=1, whole=False)
 
 
-@pytest.mark.parametrize(("default", "maximum"), [(25, 101), (101, 101), (0, 100), (-1, 100), (26, 25), (0, 0)])
-def test_a_page_of_more_than_100_items_or_of_none_is_refused(default: int, maximum: int) -> None:
-    with pytest.raises(ContractError, match=r"^a page holds 1 to 100 items, its default no more than its maximum$"):
-        Page(default, maximum)
+def test_a_list_without_a_page_or_without_an_order_is_refused() -> None:
+    for page in (None, 25):
+        with pytest.raises(ContractError, match=r"^QC-92 must have a page: no list is unbounded$"):
+            ReadPage(**{**PAGE, "page_rule": page})
+    with pytest.raises(ContractError, match=r"^QC-92 must state its order$"):
+        ReadPage(**{**PAGE, "orders": ()})
 
 
-def test_a_page_that_is_read_as_a_whole_may_hold_200_items() -> None:
-    assert Page(200, 200, look_ahead=0, whole=True).maximum == 200
-    assert not Page().whole
-
-
-@pytest.mark.parametrize(("default", "maximum"), [(201, 201), (1, 201), (0, 200), (-1, 200), (200, 184)])
-def test_even_a_page_that_is_read_as_a_whole_has_a_bound(default: int, maximum: int) -> None:
-    with pytest.raises(ContractError, match=r"^a page holds 1 to 200 items, its default no more than its maximum$"):
-        Page(default, maximum, look_ahead=0, whole=True)
-
-
-@pytest.mark.parametrize("maximum", [101, 184, 200])
-def test_a_page_of_more_than_100_items_must_say_that_it_is_read_as_a_whole(maximum: int) -> None:
-    with pytest.raises(ContractError, match=r"^a page holds 1 to 100 items, "):
-        Page(25, maximum)
-
-
-@pytest.mark.parametrize("page", [None, 25])
-def test_a_list_without_a_page_is_refused(page: object) -> None:
-    with pytest.raises(ContractError, match=r"^QC-92 must have a page: no list is unbounded$"):
-        QueryContract(**{**QUERY, "page": page})
-
-
-def test_a_list_without_an_order_is_refused() -> None:
-    with pytest.raises(ContractError, match=r"^QC-92 must say its order$"):
-        QueryContract(**{**QUERY, "orders": ()})
-
-
-@pytest.mark.parametrize("consistency", [Consistency.STRONG, Consistency.EVENTUAL_OR_STRONG])
-def test_a_strong_read_on_an_index_is_refused(consistency: Consistency) -> None:
-    with pytest.raises(ContractError, match=r"^QC-92 asks for a strong read on an index, which has none$"):
-        QueryContract(**{**QUERY, "index": "GSI1", "consistency": consistency})
-    QueryContract(**{**QUERY, "index": "GSI1"})
-    QueryContract(**{**QUERY, "consistency": consistency})
+async def test_a_read_that_the_contract_does_not_allow_cannot_be_sent(backend: Backend, wire: Wire) -> None:
+    eventual, either, strong = (ReadOne(**ONE, consistency=consistency) for consistency in Consistency)
+    with pytest.raises(ContractError, match=r"^QC-91 has no strong read$"):
+        await eventual.read(backend.store, "l1", consistent=True)
+    for count in (0, 101):
+        with pytest.raises(ContractError, match=rf"^QC-91 reads 1 to 100 items at once, not {count}$"):
+            await eventual.read_many(backend.store, [(f"l{number}",) for number in range(count)])
+    assert not wire.calls
+    for contract, consistent in ((eventual, False), (either, False), (either, True), (strong, False)):
+        assert await contract.read(backend.store, "l1", consistent=consistent) is None
+    assert [call.request["ConsistentRead"] for call in wire.calls] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("action", [Action.UPDATE, Action.CHECK])
 def test_a_step_that_updates_or_checks_must_say_what_it_assumes(action: Action) -> None:
     rule = StepRule(name="copy", action=action, key=keys.locker, condition=None)
-    with pytest.raises(ContractError, match=r"^QC-93 must say what copy assumes: without it a ghost is made$"):
+    with pytest.raises(ContractError, match=r"^QC-93 must state a condition for copy: it would create a missing item$"):
         WriteContract(**{**WRITE, "steps": (NEW, rule)})
 
 
 @pytest.mark.parametrize("action", [Action.PUT, Action.DELETE])
 def test_a_step_that_puts_or_deletes_may_do_so_whatever_is_there(action: Action) -> None:
     rule = StepRule(name="copy", action=action, key=keys.locker, condition=None)
-    assert WriteContract(**{**WRITE, "steps": (NEW, rule)}).step("copy", Key("p", "s")).condition is None
+    assert WriteContract(**{**WRITE, "steps": (NEW, rule)}).step("copy", ("l1",)).condition is None
 
 
-@pytest.mark.parametrize("steps", [(), (NEW, NEW), (NEW, dataclasses.replace(NEW, action=Action.DELETE))])
+@pytest.mark.parametrize("steps", [(), (NEW, NEW), (NEW, replace(NEW, action=Action.DELETE))])
 def test_a_write_without_steps_or_with_one_name_for_two_is_refused(steps: tuple[StepRule, ...]) -> None:
     with pytest.raises(ContractError, match=r"^QC-93 must name each of its steps once$"):
         WriteContract(**{**WRITE, "steps": steps})
@@ -185,55 +175,87 @@ def test_a_write_of_100_items_is_allowed() -> None:
     assert WriteContract(**{**WRITE, "most_steps": 100}).most_steps == 100
 
 
-def test_an_id_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(ContractError, match=r"^QC-91 is there twice$"):
-        registry([GetContract(**GET), QueryContract(**QUERY), GetContract(**{**GET, "purpose": "Another"})])
-
-
-def test_the_registry_is_in_the_order_of_the_ids() -> None:
-    contracts = [WriteContract(**WRITE), GetContract(**GET), QueryContract(**QUERY)]
+def test_the_registry_has_each_id_once_in_order() -> None:
+    contracts = [WriteContract(**WRITE), ReadOne(**ONE), ReadPage(**PAGE)]
     assert list(registry(contracts)) == ["QC-91", "QC-92", "QC-93"]
+    with pytest.raises(ContractError, match=r"^QC-91 is defined twice$"):
+        registry([*contracts, ReadOne(**{**ONE, "purpose": "Another"})])
 
 
-def test_every_operation_carries_the_id_of_its_contract() -> None:
-    get, query, write = GetContract(**GET), QueryContract(**QUERY), WriteContract(**WRITE)
-    key = keys.locker(LockerId("l1"))
-    assert get.get(key).contract == "QC-91"
-    assert get.batch([key]).contract == "QC-91"
-    assert query.query(keys.owner_lockers(OwnerId("acme")), limit=1).contract == "QC-92"
-    assert write.transact(write.step("locker", key)).contract == "QC-93"
-
-
-def test_a_step_takes_its_action_and_condition_from_its_rule_and_its_values_from_the_call() -> None:
+def test_a_step_takes_its_action_key_and_condition_from_its_rule_and_its_values_from_the_call() -> None:
     rule = StepRule(name="locker", action=Action.UPDATE, key=keys.locker, condition="#version = :expected")
-    step = WriteContract(**{**WRITE, "steps": (rule,)}).step("locker", Key("p", "s"), {"version": 2}, expected=1)
-    assert (step.name, step.action, step.key) == ("locker", Action.UPDATE, Key("p", "s"))
+    step = WriteContract(**{**WRITE, "steps": (rule,)}).step("locker", ("l1",), {"version": 2}, expected=1)
+    assert (step.name, step.action, step.key) == ("locker", Action.UPDATE, Key("LOCKER#l1", "META"))
     assert (step.attributes, step.condition, step.values) == ({"version": 2}, "#version = :expected", {":expected": 1})
 
 
-def test_a_read_by_key_costs_half_a_unit_for_every_4_kb_and_twice_that_through_a_claim() -> None:
-    assert GetContract(**{**GET, "item_bytes": 4096}).read_units == 0.5
-    assert GetContract(**GET).read_units == 1
-    through_claim = GetContract(**GET, claim=keys.email_claim)
-    assert (through_claim.operations, through_claim.read_units) == (2, 2)
-    assert GetContract(**GET).operations == 1
+def test_a_write_reads_only_what_it_declares() -> None:
+    read = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=1500)
+    together = BatchRead(items=(read, replace(read, name="owner", key=keys.owner, codec=OWNER)))
+    ranged = RangeRead(
+        name="lockers", range=keys.owner_lockers, codec=OWNER_LOCKER, item_bytes=1500, limit=10, forward=False
+    )
+    write = WriteContract(**{**WRITE, "reads": (replace(read, name="two", at_once=2), together, ranged)})
+    assert write.item_operation("two", [("l1",)]) == Get("QC-93", Key("LOCKER#l1", "META"), consistent=True)
+    assert write.item_operation("two", [("l1",), ("l2",)]) == BatchGet(
+        "QC-93", (Key("LOCKER#l1", "META"), Key("LOCKER#l2", "META")), consistent=True
+    )
+    assert write.batch_operation(owner=("o",), locker=("l1",)) == BatchGet(
+        "QC-93", (Key("LOCKER#l1", "META"), Key("OWNER#o", "META")), consistent=True
+    )
+    assert write.range_operation("lockers", "o") == Query(
+        "QC-93", Prefix("OWNER#o", "LOCKER#"), 10, forward=False, start=None, consistent=True
+    )
+    with pytest.raises(ContractError, match=r"^QC-93 reads 1 to 2 of two at once, not 3$"):
+        write.item_operation("two", [("l1",), ("l2",), ("l3",)])
+    with pytest.raises(ContractError, match=r"^QC-93 declares no read locker$"):
+        write.item_operation("locker", [("l1",)])
+    with pytest.raises(ContractError, match=r"^QC-93 declares no batch of locker$"):
+        write.batch_operation(locker=("l1",))
+    with pytest.raises(ContractError, match=r"^QC-93 declares no read two$"):
+        write.range_operation("two", "o")
 
 
-def test_a_claim_that_is_smaller_than_its_item_costs_its_own_size() -> None:
-    assert GetContract(**GET, claim=keys.email_claim, claim_bytes=600).read_units == 1.5
-    assert GetContract(**GET, claim=keys.email_claim, claim_bytes=4097).read_units == 2
-    assert GetContract(**GET, claim_bytes=600).read_units == 1
+def test_a_write_sends_only_what_it_declares() -> None:
+    write = WriteContract(**WRITE)
+    step = write.step("locker", ("l1",))
+    with pytest.raises(ContractError, match=r"^QC-93 declares no step owner$"):
+        write.step("owner", ("o",))
+    with pytest.raises(ContractError, match=r"^QC-93 does not write 2 items in a transaction$"):
+        write.transact(step, step)
+    with pytest.raises(ContractError, match=r"^QC-93 does not put locker alone$"):
+        write.put("locker", ("l1",), {})
+    with pytest.raises(ContractError, match=r"^QC-93 does not update locker alone$"):
+        write.update("locker", ("l1",), {})
+    assert WriteContract(**{**WRITE, "operation": "PutItem"}).put("locker", ("l1",), {"a": 1}) == Put(
+        "QC-93", Key("LOCKER#l1", "META"), {"a": 1}, "attribute_not_exists(#PK)"
+    )
 
 
-def test_a_list_costs_its_largest_page_and_the_item_it_looks_ahead_to() -> None:
-    assert QueryContract(**QUERY).read_units == 18.5  # 101 items of 1500 bytes: 36.99 times 4 KB, rounded up, half
-    one = Page(default=1, maximum=1, look_ahead=0)
-    assert QueryContract(**{**QUERY, "page": one, "orders": (Order.DESC,)}).read_units == 0.5
+def test_two_reads_of_one_name_or_a_read_of_an_unknown_variant_are_refused() -> None:
+    read = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=1500)
+    with pytest.raises(ContractError, match=r"^QC-93 must name each of its reads once$"):
+        WriteContract(**{**WRITE, "reads": (read, read)})
+    with pytest.raises(ContractError, match=r"^QC-93 has no variant extend$"):
+        WriteContract(**{**WRITE, "variants": ("cancel",), "reads": (replace(read, only=("extend",)),)})
 
 
-def test_a_write_costs_its_dearest_steps_and_a_transaction_twice_that() -> None:
-    small = dataclasses.replace(NEW, name="claim", item_bytes=100)
-    many = dataclasses.replace(NEW, name="event", most=3)
+def test_a_read_by_key_costs_half_a_unit_for_every_4_kb() -> None:
+    assert ReadOne(**{**ONE, "item_bytes": 4096}).maximum_units == 0.5
+    assert (ReadOne(**ONE).maximum_units, ReadOne(**ONE).expected_units) == (1, 0.5)
+
+
+def test_a_page_costs_its_items_and_the_one_it_looks_ahead_to() -> None:
+    page = ReadPage(**PAGE)
+    assert page.maximum(100) == Cost(1, 101, 18.5)  # 101 items of 1500 bytes: 36.99 times 4 KB, rounded up, half
+    assert page.expected(100) == Cost(1, 101, 4)
+    one = PageRule(default=1, maximum=1, look_ahead=0)
+    assert ReadPage(**{**PAGE, "page_rule": one}).maximum(1) == Cost(1, 1, 0.5)
+
+
+def test_a_write_costs_its_most_expensive_steps_and_a_transaction_twice_that() -> None:
+    small = replace(NEW, name="claim", item_bytes=100)
+    many = replace(NEW, name="event", most=3)
     assert WriteContract(**WRITE).write_units == 4
     assert WriteContract(**{**WRITE, "operation": "PutItem"}).write_units == 2
     assert WriteContract(**{**WRITE, "steps": (small, NEW)}).write_units == 4
@@ -243,15 +265,15 @@ def test_a_write_costs_its_dearest_steps_and_a_transaction_twice_that() -> None:
 
 @pytest.mark.parametrize(("index_writes", "units"), [(0, 4), (1, 6), (2, 8)])
 def test_a_write_of_the_index_costs_its_size_once_beside_the_tables_twice(index_writes: int, units: int) -> None:
-    rule = dataclasses.replace(NEW, index_writes=index_writes)
+    rule = replace(NEW, index_writes=index_writes)
     assert WriteContract(**{**WRITE, "steps": (rule,)}).write_units == units
-    small = dataclasses.replace(NEW, name="claim", item_bytes=100)
+    small = replace(NEW, name="claim", item_bytes=100)
     assert WriteContract(**{**WRITE, "steps": (small, rule)}).write_units == units
     assert WriteContract(**{**WRITE, "steps": (small, rule), "most_steps": 2}).write_units == units + 2
 
 
-def test_a_step_is_dear_by_its_index_too() -> None:
-    large = dataclasses.replace(NEW, name="large", item_bytes=2049)
-    indexed = dataclasses.replace(NEW, name="indexed", index_writes=2)
+def test_a_step_is_expensive_by_its_index_too() -> None:
+    large = replace(NEW, name="large", item_bytes=2049)
+    indexed = replace(NEW, name="indexed", index_writes=2)
     assert WriteContract(**{**WRITE, "steps": (large, indexed)}).write_units == 8
     assert WriteContract(**{**WRITE, "steps": (large,)}).write_units == 6

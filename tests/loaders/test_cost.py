@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from loaders.contract import WriteContract
-from loaders.contracts import CONTRACTS, QC_04, QC_08, QC_09, QC_13, QC_22, QC_43
-from loaders.cost import ALWAYS, MET_OTHERS, Cost, Part, page_cost, read_units
+from loaders.contracts.base import ContractError
+from loaders.contracts.bookings import DECIDE_BOOKING
+from loaders.contracts.cost import ALWAYS, MET_OTHERS, Cost, Part, page_cost, read_units
+from loaders.contracts.events import LOCKER_EVENTS, RECORD_EVENTS
+from loaders.contracts.owners import SAVE_OWNER
+from loaders.contracts.registry import CONTRACTS
+from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION
+from loaders.contracts.writing import Read, WriteContract
 
 WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]
 
@@ -29,8 +34,7 @@ def test_a_page_of_more_than_one_megabyte_takes_several_requests_that_each_round
     assert page_cost(26, 800) == Cost(1, 26, 3)
     assert page_cost(40, 25_600) == Cost(1, 40, 125)
     assert page_cost(41, 25_600) == Cost(2, 41, 129)
-    assert QC_09.page_cost(100) == Cost(3, 101, 317)
-    assert QC_09.read_units == 317
+    assert LOCKER_EVENTS.maximum(100) == Cost(3, 101, 317)
 
 
 def test_a_part_takes_what_its_items_take_as_often_as_it_is_sent() -> None:
@@ -46,36 +50,61 @@ def test_a_part_for_several_entries_takes_its_share() -> None:
 
 
 def test_a_write_is_its_reads_then_one_request_and_all_of_it_again_where_others_were_faster() -> None:
-    always = [entry for entry in QC_04.costs("Mutation.createReservation", 1) if entry[1] == ALWAYS]
-    again = [entry for entry in QC_04.costs("Mutation.createReservation", 1) if entry[1] == MET_OTHERS]
-    assert [operation for operation, _, _ in always] == ["BatchGetItem", "Query", "TransactWriteItems"]
-    assert [(operation, cost) for operation, _, cost in again] == [
-        (operation, cost * 23) for operation, _, cost in always
+    always = [entry for entry in CREATE_RESERVATION.costs(None, 1) if entry[1] == ALWAYS]
+    again = [entry for entry in CREATE_RESERVATION.costs(None, 1) if entry[1] == MET_OTHERS]
+    assert [request.operation for request in always] == ["BatchGetItem", "Query", "TransactWriteItems"]
+    ahead = next(request for request in CREATE_RESERVATION.costs(None, 1) if request.when.startswith("only"))
+    assert [(request.operation, request.maximum) for request in again] == [
+        *((request.operation, request.maximum * 23) for request in always[:2]),
+        ("Query", ahead.maximum * 23),
+        ("TransactWriteItems", always[2].maximum * 23),
     ]
 
 
-def test_a_part_belongs_to_the_fields_that_send_it() -> None:
-    def always(contract: WriteContract, field: str) -> list[str]:
-        return [operation for operation, when, _ in contract.costs(field, 1) if when == ALWAYS]
+def test_a_write_is_expected_to_read_few_items_of_usual_size() -> None:
+    expected = sum(
+        (request.expected for request in CREATE_RESERVATION.costs(None, 1) if request.when == ALWAYS), Cost()
+    )
+    assert (expected.operations, expected.read_units, expected.write_units) == (3, 7, 14)
 
-    assert always(QC_22, "Mutation.createOwner") == ["TransactWriteItems"]
-    assert always(QC_22, "Mutation.updateOwner") == ["GetItem", "TransactWriteItems"]
-    assert always(QC_43, "Mutation.cancelBooking") == ["GetItem", "GetItem", "TransactWriteItems"]
-    assert always(QC_13, "Mutation.cancelReservation") == ["BatchGetItem", "GetItem", "TransactWriteItems"]
-    assert always(QC_13, "Mutation.extendReservation") == ["BatchGetItem", "GetItem", "Query", "TransactWriteItems"]
+
+def test_a_read_is_priced_for_the_variants_that_send_it() -> None:
+    def always(contract: WriteContract, variant: str) -> list[str]:
+        return [request.operation for request in contract.costs(variant, 1) if request.when == ALWAYS]
+
+    assert always(SAVE_OWNER, "create") == ["TransactWriteItems"]
+    assert always(SAVE_OWNER, "update") == ["GetItem", "TransactWriteItems"]
+    assert always(DECIDE_BOOKING, "cancel") == ["GetItem", "GetItem", "TransactWriteItems"]
+    assert always(CHANGE_RESERVATION, "cancel") == ["BatchGetItem", "GetItem", "TransactWriteItems"]
+    assert always(CHANGE_RESERVATION, "extend") == [
+        "BatchGetItem",
+        "GetItem",
+        "Query",
+        "TransactWriteItems",
+    ]
 
 
 def test_one_event_takes_its_share_of_what_the_most_take() -> None:
-    one, most = (QC_08.costs("Mutation.recordAccessEvents", entries) for entries in (1, 25))
-    assert one[0] == ("GetItem", ALWAYS, Cost(1, 1, 0.5))
-    assert most[0] == ("BatchGetItem", ALWAYS, Cost(1, 25, 12.5))
-    assert most[1][2].write_units == QC_08.write_units == 25 * one[1][2].write_units
+    one, most = (RECORD_EVENTS.costs(None, entries) for entries in (1, 25))
+    assert one[0][:3] == ("GetItem", ALWAYS, Cost(1, 1, 0.5))
+    assert most[0][:3] == ("BatchGetItem", ALWAYS, Cost(1, 25, 12.5))
+    assert most[1].maximum.write_units == RECORD_EVENTS.write_units == 25 * one[1].maximum.write_units
 
 
 @pytest.mark.parametrize("contract", WRITES, ids=lambda contract: contract.id)
-def test_every_read_before_a_write_is_documented_and_every_part_names_fields_of_its_contract(
-    contract: WriteContract,
-) -> None:
-    assert all(part.text for part in contract.reads)
-    assert all(set(part.fields) <= set(contract.fields) for part in (*contract.reads, *contract.fallbacks))
-    assert all(part.when.startswith("only where ") for part in contract.fallbacks)
+def test_every_write_states_its_cardinality_its_hot_partition_and_when_it_falls_back(contract: WriteContract) -> None:
+    assert contract.cardinality.endswith(".")
+    assert contract.hot_partition.endswith(".")
+    assert all(request.when.startswith("only where ") for request in map(_price, contract.fallbacks))
+
+
+@pytest.mark.parametrize("variant", ["extend", "remove"])
+def test_a_price_is_for_a_variant_that_the_contract_has(variant: str) -> None:
+    with pytest.raises(ContractError, match=rf"^QC-22 has no variant {variant}$"):
+        SAVE_OWNER.costs(variant, 1)
+    with pytest.raises(ContractError, match=r"^QC-22 has no variant None$"):
+        SAVE_OWNER.costs(None, 1)
+
+
+def _price(request: Read | Part) -> Part:
+    return request if isinstance(request, Part) else request.part

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import BadCursorError
+from domain.errors import InvalidCursorError
 from domain.models import EventId, LockerId, OwnerId, ReservationId
-from domain.times import Instant, instant_of
+from domain.times import Instant, to_instant
 from loaders import keys
 from loaders.cursors import decode_cursor, encode_cursor
-from loaders.table.operations import Key
+from loaders.table.keys import Key
 
 L1, ACME = LockerId("l1"), OwnerId("acme")
 NINE, NOON, ONE = (Instant(f"2026-03-01T{hour}:00:00.000Z") for hour in ("09", "12", "13"))
@@ -36,7 +36,7 @@ def encoded(content: Any) -> str:
 
 
 def refusal(cursor: str, argument: str = "after") -> str:
-    with pytest.raises(BadCursorError) as error:
+    with pytest.raises(InvalidCursorError) as error:
         decode_cursor(cursor, WITHIN, argument)
     assert error.value.path == (argument,)
     assert (error.value.code, error.value.status) == ("INVALID_CURSOR", 400)
@@ -52,7 +52,7 @@ def test_a_cursor_leads_back_to_its_key() -> None:
     assert decode_cursor(CURSOR, WITHIN, "after") == KEY
 
 
-@given(IDS, IDS, st.datetimes(timezones=st.just(UTC)).map(instant_of))
+@given(IDS, IDS, st.datetimes(timezones=st.just(UTC)).map(to_instant))
 def test_the_cursor_of_any_item_is_taken_by_its_own_list(one: str, other: str, time: Instant) -> None:
     for key, within in (
         (keys.owner_locker(OwnerId(one), LockerId(other)), keys.owner_lockers(OwnerId(one))),
@@ -159,14 +159,14 @@ def test_a_cursor_of_another_partition_another_contract_or_another_window_is_ref
 
 
 def test_a_cursor_of_another_owner_is_refused() -> None:
-    with pytest.raises(BadCursorError):
+    with pytest.raises(InvalidCursorError):
         decode_cursor(encode_cursor(keys.owner_locker(OwnerId("other"), L1)), keys.owner_lockers(ACME), "after")
 
 
 @pytest.mark.parametrize("rest", ["\ud800", "é", "a" * 1025])
 def test_a_key_that_no_item_of_ours_can_have_is_refused_before_the_store_sees_it(rest: str) -> None:
     cursor = encode_cursor(Key("OWNER#acme", f"LOCKER#{rest}"))
-    with pytest.raises(BadCursorError, match=r"^This cursor belongs to another list\.$"):
+    with pytest.raises(InvalidCursorError, match=r"^This cursor belongs to another list\.$"):
         decode_cursor(cursor, keys.owner_lockers(ACME), "after")
 
 
@@ -174,6 +174,6 @@ def test_a_key_that_no_item_of_ours_can_have_is_refused_before_the_store_sees_it
 def test_any_text_is_a_good_cursor_or_a_clear_refusal(text: str) -> None:
     try:
         key = decode_cursor(text, WITHIN, "after")
-    except BadCursorError:
+    except InvalidCursorError:
         return
     assert encode_cursor(key) == text

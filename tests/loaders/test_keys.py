@@ -2,125 +2,194 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import string
-from datetime import UTC
-from typing import TYPE_CHECKING
+from datetime import UTC, date
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from domain.models import EventId, LockerId, OwnerId, ReservationId
-from domain.times import EARLIEST, LATEST, Instant, instant_of
+from domain.api_keys import ApiKeyId
+from domain.bookings import BookingId, DaySlot
+from domain.models import EventId, LocationId, LocationStatus, LockerId, LockerStatus, OwnerId, ReservationId
+from domain.times import EARLIEST, LATEST, Day, Instant, to_instant
 from loaders import keys
-from loaders.table.operations import Between, Key, Prefix
+from loaders.table.keys import IndexKey, IndexPartition, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from loaders.table.keys import KeyRange, Position
 
-    from loaders.table.operations import KeyRange
-
-L1, ACME, R1, E1 = LockerId("l1"), OwnerId("acme"), ReservationId("r1"), EventId("e1")
 NOON = Instant("2026-03-01T12:00:00.000Z")
-ONE = Instant("2026-03-01T13:00:00.000Z")
-
 IDS = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=64) | st.sampled_from(
-    ["ACTIVE", "META", "RES", "-", "_", "z" * 64]
+    ["ACTIVE", "META", "RES", "LOCKER", "DAY", "CID", "BOOKING", "PAYMENT", "PENDING", "-", "_", "z" * 64]
 )
-TIMES = st.datetimes(timezones=st.just(UTC)).map(instant_of) | st.sampled_from([EARLIEST, LATEST, NOON])
+TIMES = st.datetimes(timezones=st.just(UTC)).map(to_instant) | st.sampled_from([EARLIEST, LATEST, NOON])
+DAYS = st.dates(date(1, 1, 1), date(9999, 12, 31)).map(lambda day: Day(day.isoformat()))
+SLOTS = st.sampled_from(DaySlot)
+
+SPELLED = """
+active_pointer: PK = LOCKER#<lockerId>, SK = RES#ACTIVE
+api_key: PK = APIKEY#<keyId>, SK = META
+api_keys: index GSI1, GSI1PK = APIKEY
+booking: PK = BOOKING#<bookingId>, SK = META
+booking_payments: PK = BOOKING#<bookingId>, SK begins_with PAYMENT#
+calendar_claim: PK = LOCATION#<locationId>, SK = CID#<eventId>
+calendar_days: PK = LOCATION#<locationId>, SK BETWEEN DAY#<first> AND DAY#<last>~
+calendar_slot: PK = LOCATION#<locationId>, SK = DAY#<date>#<slot>
+email_claim: PK = EMAIL#<email>, SK = META
+event: PK = LOCKER#<lockerId>, SK = EVT#<timestamp>#<eventId>
+event_claim: PK = LOCKER#<lockerId>, SK = EID#<eventId>
+location: PK = LOCATION#<locationId>, SK = META
+location_code: PK = LOCATION_CODE#<code>, SK = META
+location_locker: PK = LOCATION#<locationId>, SK = LOCKER#<lockerId>
+location_lockers: PK = LOCATION#<locationId>, SK begins_with LOCKER#
+location_lockers_by_status: index GSI1, GSI1PK = LOCATION#<locationId>#LOCKER#<status>
+locations: index GSI1, GSI1PK = LOCATION#<status>
+locker: PK = LOCKER#<lockerId>, SK = META
+locker_events: PK = LOCKER#<lockerId>, SK BETWEEN EVT#<start> AND EVT#<end>~
+locker_reservations: PK = LOCKER#<lockerId>, SK BETWEEN RES#<start> AND RES#<end>~
+notification: PK = OWNER#<ownerId>, SK = NOTIFICATION#<createdAt>#<notificationId>
+owner: PK = OWNER#<ownerId>, SK = META
+owner_booking: PK = OWNER#<ownerId>, SK = BOOKING#<date>#<bookingId>
+owner_bookings: PK = OWNER#<ownerId>, SK begins_with BOOKING#
+owner_locker: PK = OWNER#<ownerId>, SK = LOCKER#<lockerId>
+owner_lockers: PK = OWNER#<ownerId>, SK begins_with LOCKER#
+owner_lockers_by_status: index GSI1, GSI1PK = OWNER#<ownerId>#LOCKER#<status>
+owner_notifications: PK = OWNER#<ownerId>, SK begins_with NOTIFICATION#
+owner_reservation: PK = OWNER#<ownerId>, SK = RES#<startAt>#<reservationId>
+owner_reservations: PK = OWNER#<ownerId>, SK BETWEEN RES#<start> AND RES#<end>~
+payment: PK = BOOKING#<bookingId>, SK = PAYMENT#<paymentId>
+pending_bookings: index GSI1, GSI1PK = BOOKING#PENDING
+rate: PK = RATE#<subjectHash>, SK = META
+reservation: PK = LOCKER#<lockerId>, SK = RES#<startAt>#<reservationId>
+reservation_claim: PK = LOCKER#<lockerId>, SK = RID#<reservationId>
+reservation_guard: PK = LOCKER#<lockerId>, SK = GUARD#RES
+reservations_starting: PK = LOCKER#<lockerId>, SK BETWEEN RES#<start> AND RES#<before>
+table_format: PK = TABLE, SK = FORMAT
+"""
+OTHERS = {"masked", "shown", "spelled", "location_of", "reservation_place"}
+BUILDERS: list[Any] = [
+    getattr(keys, name) for name in keys.__all__ if name not in OTHERS and not name.endswith("_index")
+]
 
 
-@pytest.mark.parametrize(
-    ("key", "pk", "sk"),
-    [
-        (keys.locker(L1), "LOCKER#l1", "META"),
-        (keys.reservation(L1, NOON, R1), "LOCKER#l1", "RES#2026-03-01T12:00:00.000Z#r1"),
-        (keys.reservation_claim(L1, R1), "LOCKER#l1", "RID#r1"),
-        (keys.reservation_guard(L1), "LOCKER#l1", "GUARD#RES"),
-        (keys.active_pointer(L1), "LOCKER#l1", "RES#ACTIVE"),
-        (keys.event(L1, NOON, E1), "LOCKER#l1", "EVT#2026-03-01T12:00:00.000Z#e1"),
-        (keys.event_claim(L1, E1), "LOCKER#l1", "EID#e1"),
-        (keys.owner(ACME), "OWNER#acme", "META"),
-        (keys.owner_locker(ACME, L1), "OWNER#acme", "LOCKER#l1"),
-        (keys.owner_reservation(ACME, NOON, R1), "OWNER#acme", "RES#2026-03-01T12:00:00.000Z#r1"),
-        (keys.email_claim("ada@example.com"), "EMAIL#ada@example.com", "META"),
-    ],
-)
-def test_a_key_is_spelled_as_the_design_says(key: Key, pk: str, sk: str) -> None:
-    assert key == Key(pk, sk)
+def test_every_key_and_range_is_spelled_as_the_design_says() -> None:
+    found = [f"{builder.__name__}: {', '.join(keys.spelled(builder))}" for builder in BUILDERS]
+    assert sorted(found) == SPELLED.split("\n")[1:-1]
 
 
-@pytest.mark.parametrize(
-    ("within", "spelled"),
-    [
-        (keys.owner_lockers(ACME), Prefix("OWNER#acme", "LOCKER#")),
-        (
-            keys.locker_reservations(L1, NOON, ONE),
-            Between("LOCKER#l1", "RES#2026-03-01T12:00:00.000Z", "RES#2026-03-01T13:00:00.000Z~"),
-        ),
-        (
-            keys.locker_reservations(L1),
-            Between("LOCKER#l1", "RES#0001-01-01T00:00:00.000Z", "RES#9999-12-31T23:59:59.999Z~"),
-        ),
-        (
-            keys.reservations_starting(L1, NOON, ONE),
-            Between("LOCKER#l1", "RES#2026-03-01T12:00:00.000Z", "RES#2026-03-01T13:00:00.000Z"),
-        ),
-        (
-            keys.locker_events(L1, NOON, ONE),
-            Between("LOCKER#l1", "EVT#2026-03-01T12:00:00.000Z", "EVT#2026-03-01T13:00:00.000Z~"),
-        ),
-        (
-            keys.locker_events(L1),
-            Between("LOCKER#l1", "EVT#0001-01-01T00:00:00.000Z", "EVT#9999-12-31T23:59:59.999Z~"),
-        ),
-        (
-            keys.owner_reservations(ACME, NOON, ONE),
-            Between("OWNER#acme", "RES#2026-03-01T12:00:00.000Z", "RES#2026-03-01T13:00:00.000Z~"),
-        ),
-        (
-            keys.owner_reservations(ACME),
-            Between("OWNER#acme", "RES#0001-01-01T00:00:00.000Z", "RES#9999-12-31T23:59:59.999Z~"),
-        ),
-    ],
-)
-def test_a_range_is_spelled_as_the_design_says(within: KeyRange, spelled: KeyRange) -> None:
-    assert within == spelled
+def test_a_position_in_the_index_is_spelled_as_the_design_says() -> None:
+    status, owner, location, locker = LockerStatus.OCCUPIED, OwnerId("acme"), LocationId("rome"), LockerId("l1")
+    made = {
+        "LOCATION#ACTIVE": (keys.location_index(LocationStatus.ACTIVE, NOON, location), f"{NOON}#rome"),
+        "LOCATION#INACTIVE": (keys.location_index(LocationStatus.INACTIVE, NOON, location), f"{NOON}#rome"),
+        "BOOKING#PENDING": (keys.pending_index(NOON, BookingId("b1")), f"{NOON}#b1"),
+        "APIKEY": (keys.api_key_index(NOON, ApiKeyId("k1")), f"{NOON}#k1"),
+        "OWNER#acme#LOCKER#OCCUPIED": (keys.owner_locker_index(owner, status, locker), "l1"),
+        "LOCATION#rome#LOCKER#OCCUPIED": (keys.location_locker_index(location, status, locker), "l1"),
+    }
+    for partition, (index, sort) in made.items():
+        assert index == {"GSI1PK": partition, "GSI1SK": sort}
+    assert keys.location_of(keys.location(location).pk) == location
 
 
-@given(IDS, IDS, TIMES)
-def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(one: str, other: str, time: Instant) -> None:
-    locker, owner = LockerId(one), OwnerId(one)
-    homes = {
+def index_key(key: Key, index: dict[str, str]) -> IndexKey:
+    return IndexKey(*key, index["GSI1PK"], index["GSI1SK"])
+
+
+def lists_of(one: str) -> dict[str, KeyRange]:
+    """Every list that can be about one id."""
+    found: dict[str, KeyRange] = {}
+    for builder in BUILDERS:
+        names = inspect.signature(builder).parameters
+        statuses: list[Any] = list(LocationStatus if builder is keys.locations else LockerStatus)
+        values: dict[str, Any] = {"start": EARLIEST, "end": LATEST, "before": LATEST}
+        values |= {"first": "0001-01-01", "last": "9999-12-31"}
+        for status in statuses if "status" in names else [None]:
+            made = builder(*(status if name == "status" else values.get(name, one) for name in names))
+            if not isinstance(made, Key):
+                found[builder.__name__ + (f" {status}" if status else "")] = made
+    return found
+
+
+@given(IDS, IDS, TIMES, DAYS, SLOTS)
+def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(
+    one: str, other: str, time: Instant, day: Day, slot: DaySlot
+) -> None:
+    location, booking, owner, locker, key = LocationId(one), BookingId(one), OwnerId(one), LockerId(one), ApiKeyId(one)
+    other_locker = LockerId(other)
+    homes: dict[Position, str | None] = {
         keys.locker(locker): None,
-        keys.reservation(locker, time, ReservationId(other)): "reservations",
+        keys.reservation(locker, time, ReservationId(other)): "locker_reservations",
         keys.reservation_claim(locker, ReservationId(other)): None,
         keys.reservation_guard(locker): None,
         keys.active_pointer(locker): None,
-        keys.event(locker, time, EventId(other)): "events",
+        keys.event(locker, time, EventId(other)): "locker_events",
         keys.event_claim(locker, EventId(other)): None,
         keys.owner(owner): None,
-        keys.owner_locker(owner, LockerId(other)): "owner's lockers",
-        keys.owner_reservation(owner, time, ReservationId(other)): "owner's reservations",
+        keys.owner_locker(owner, other_locker): "owner_lockers",
+        keys.owner_reservation(owner, time, ReservationId(other)): "owner_reservations",
+        keys.owner_booking(owner, day, BookingId(other)): "owner_bookings",
+        keys.notification(owner, time, other): "owner_notifications",
         keys.email_claim(f"{other}@{one}.de"): None,
+        keys.location(location): None,
+        keys.location_code(other): None,
+        keys.location_locker(location, other_locker): "location_lockers",
+        keys.calendar_slot(location, day, slot): "calendar_days",
+        keys.calendar_claim(location, other): None,
+        keys.booking(booking): None,
+        keys.payment(booking, other): "booking_payments",
+        keys.api_key(key): None,
+        index_key(keys.api_key(key), keys.api_key_index(time, key)): "api_keys",
+        index_key(keys.booking(booking), keys.pending_index(time, booking)): "pending_bookings",
+        **{
+            index_key(keys.location(location), keys.location_index(status, time, location)): f"locations {status}"
+            for status in LocationStatus
+        },
     }
-    lists = {
-        "reservations": keys.locker_reservations(locker),
-        "events": keys.locker_events(locker),
-        "owner's lockers": keys.owner_lockers(owner),
-        "owner's reservations": keys.owner_reservations(owner),
-    }
-    assert len(homes) == 11
-    for key, home in homes.items():
-        assert [name for name, within in lists.items() if key in within] == ([home] if home else [])
+    lists = {name: within for name, within in lists_of(one).items() if name != "reservations_starting"}
+    for position, home in homes.items():
+        assert [name for name, within in lists.items() if position in within] == ([home] if home else [])
+    for status in LockerStatus:
+        for copy, index, by_status in (
+            (
+                keys.owner_locker(owner, other_locker),
+                keys.owner_locker_index(owner, status, other_locker),
+                "owner_lockers_by_status",
+            ),
+            (
+                keys.location_locker(location, other_locker),
+                keys.location_locker_index(location, status, other_locker),
+                "location_lockers_by_status",
+            ),
+        ):
+            found = [
+                name
+                for name, within in lists.items()
+                if isinstance(within, IndexPartition) and index_key(copy, index) in within
+            ]
+            assert found == [f"{by_status} {status}"]
 
 
-@given(IDS, IDS, IDS, TIMES)
-def test_an_item_of_one_partition_is_in_no_list_of_another(one: str, other: str, item: str, time: Instant) -> None:
+@given(IDS, IDS, IDS, TIMES, DAYS)
+def test_an_item_of_one_partition_is_in_no_list_of_another(
+    one: str, other: str, item: str, time: Instant, day: Day
+) -> None:
     assume(one != other)
-    assert keys.reservation(LockerId(one), time, ReservationId(item)) not in keys.locker_reservations(LockerId(other))
-    assert keys.event(LockerId(one), time, EventId(item)) not in keys.locker_events(LockerId(other))
-    assert keys.owner_locker(OwnerId(one), LockerId(item)) not in keys.owner_lockers(OwnerId(other))
+    for key in (
+        keys.reservation(LockerId(one), time, ReservationId(item)),
+        keys.event(LockerId(one), time, EventId(item)),
+        keys.owner_locker(OwnerId(one), LockerId(item)),
+        keys.owner_booking(OwnerId(one), day, BookingId(item)),
+        keys.notification(OwnerId(one), time, item),
+        keys.location_locker(LocationId(one), LockerId(item)),
+        keys.calendar_slot(LocationId(one), day, DaySlot.MORNING),
+        keys.payment(BookingId(one), item),
+    ):
+        assert not [name for name, within in lists_of(other).items() if key in within]
+    assert keys.location_code(other).pk != keys.location(LocationId(one)).pk
 
 
 @given(IDS, IDS, TIMES, TIMES, TIMES)
@@ -134,42 +203,48 @@ def test_a_window_holds_exactly_what_starts_in_it_both_bounds_included(
         keys.event(locker_id, time, EventId(item)) in keys.locker_events(locker_id, low, high),
     ]
     assert found == [low <= time <= high] * 3
+    start = keys.reservation(locker_id, time, reservation)
+    assert (start in keys.reservations_starting(locker_id, low, high)) is (low <= time < high)
+    for within in (
+        keys.locker_reservations(locker_id, low, high),
+        keys.reservations_starting(locker_id, low, high),
+        keys.locker_reservations(locker_id),
+    ):
+        assert keys.active_pointer(locker_id) not in within
 
 
-@given(IDS, IDS, TIMES, TIMES, TIMES)
-def test_a_look_back_holds_what_starts_before_its_end_and_not_at_it(
-    locker: str, item: str, time: Instant, low: Instant, before: Instant
+@given(IDS, DAYS, DAYS, DAYS, SLOTS)
+def test_a_calendar_holds_exactly_its_days_both_ends_included(
+    location: str, day: Day, first: Day, last: Day, slot: DaySlot
 ) -> None:
-    key = keys.reservation(LockerId(locker), time, ReservationId(item))
-    assert (key in keys.reservations_starting(LockerId(locker), low, before)) is (low <= time < before)
+    key = keys.calendar_slot(LocationId(location), day, slot)
+    assert (key in keys.calendar_days(LocationId(location), first, last)) is (first <= day <= last)
 
 
-@given(IDS, TIMES, TIMES)
-def test_the_active_pointer_is_in_no_window_of_reservations(locker: str, low: Instant, high: Instant) -> None:
-    pointer = keys.active_pointer(LockerId(locker))
-    assert pointer not in keys.locker_reservations(LockerId(locker), low, high)
-    assert pointer not in keys.reservations_starting(LockerId(locker), low, high)
-    assert pointer not in keys.locker_reservations(LockerId(locker))
-
-
-@given(IDS, TIMES, TIMES, IDS, IDS)
-def test_items_of_a_list_sort_by_time_first(locker: str, one: Instant, other: Instant, a: str, b: str) -> None:
+@given(TIMES, TIMES, IDS, IDS, IDS)
+def test_lists_sort_by_time_first(one: Instant, other: Instant, parent: str, a: str, b: str) -> None:
     assume(one != other)
-    first = keys.event(LockerId(locker), one, EventId(a))
-    second = keys.event(LockerId(locker), other, EventId(b))
-    assert (first.sk < second.sk) is (one < other)
+    pairs = ((one, a), (other, b))
+    for first, second in (
+        [keys.event(LockerId(parent), time, EventId(name)).sk for time, name in pairs],
+        [keys.owner_booking(OwnerId(parent), Day(time), BookingId(name)).sk for time, name in pairs],
+        [keys.notification(OwnerId(parent), time, name).sk for time, name in pairs],
+        [keys.location_index(LocationStatus.ACTIVE, time, LocationId(name))["GSI1SK"] for time, name in pairs],
+        [keys.pending_index(time, BookingId(name))["GSI1SK"] for time, name in pairs],
+    ):
+        assert (first < second) is (one < other)
 
 
-@pytest.mark.parametrize(
-    ("builder", "spelled"),
-    [
-        (keys.locker, ("PK = LOCKER#<lockerId>", "SK = META")),
-        (keys.reservation, ("PK = LOCKER#<lockerId>", "SK = RES#<startAt>#<reservationId>")),
-        (keys.owner_lockers, ("PK = OWNER#<ownerId>", "SK begins_with LOCKER#")),
-        (keys.locker_events, ("PK = LOCKER#<lockerId>", "SK BETWEEN EVT#<start> AND EVT#<end>~")),
-    ],
-)
-def test_a_builder_can_spell_its_key_for_the_documentation(
-    builder: Callable[..., Key | KeyRange], spelled: tuple[str, str]
-) -> None:
-    assert keys.spelled(builder) == spelled
+def test_of_all_partitions_only_those_of_addresses_and_codes_hide_what_follows() -> None:
+    partitions = {keys.shown(keys.spelled(builder)[0].partition(" = ")[2]) for builder in BUILDERS}
+    assert {partition for partition in partitions if "…" in partition} == {"EMAIL#…", "LOCATION_CODE#…"}
+    assert keys.shown(keys.owner(OwnerId("EMAIL")).pk) == "OWNER#EMAIL"
+
+
+def test_a_masked_key_shows_its_kind_and_a_hash_unless_that_could_be_guessed_from() -> None:
+    assert keys.masked(keys.locker(LockerId("l1"))) == "LOCKER / META (a16ece53ad8b)"
+    assert keys.masked(keys.locker(LockerId("l2"))) != keys.masked(keys.locker(LockerId("l1")))
+    for key in (keys.email_claim("ada@example.com"), keys.location_code("rome")):
+        masked = keys.masked(key)
+        assert "(" not in masked
+        assert not {"ada", "rome"} & set(re.split(r"\W", masked))

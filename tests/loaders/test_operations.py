@@ -7,7 +7,8 @@ from uuid import UUID
 
 import pytest
 
-from loaders.table.operations import Action, BatchGet, Between, Get, Key, Prefix, Put, Query, Step, Transact
+from loaders.table.keys import Between, Key, Prefix
+from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact
 from loaders.table.updates import Update
 
 KEY = Key("LOCKER#l1", "META")

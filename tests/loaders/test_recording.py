@@ -1,28 +1,30 @@
-"""A recorded store tells of every operation, whoever listens; one that is not recorded knows nothing of it."""
+"""A recorded store tells of every operation as it begins and ends; one that is not recorded knows nothing of it."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.errors import UnavailableError
-from domain.models import LockerId, OwnerId
+from domain.errors import QueryTooComplexError, UnavailableError
+from domain.models import LockerId
 from loaders import keys
-from loaders.backend import Backend
-from loaders.batch import open_loaders
-from loaders.contracts import QC_01
+from loaders.contracts.cost import Cost
+from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.dataloaders import Loaders
 from loaders.table.client import DynamoStore
-from loaders.table.recording import RecordedStore, asked_by
+from loaders.table.operations import BatchGet
+from loaders.table.recording import RecordedStore, asking
 from loaders.trace import Trace
 from tests.explained import brief
-from tests.wire import Answer, Wait
+from tests.wire import Answer, Hold
 
 if TYPE_CHECKING:
-    from loaders.table.recording import Batch, Record, Recorder
+    from loaders.backend import Backend
+    from loaders.table.recording import Record, Recorder
     from tests.wire import Wire
 
 L1, L2 = LockerId("l1"), LockerId("l2")
@@ -36,7 +38,6 @@ class Listener:
     def __init__(self) -> None:
         self.begun: list[Record] = []
         self.ended: list[Record] = []
-        self.batches: list[Batch] = []
 
     def begin(self, record: Record) -> None:
         self.begun.append(record)
@@ -44,115 +45,105 @@ class Listener:
     def end(self, record: Record) -> None:
         self.ended.append(record)
 
-    def end_batch(self, batch: Batch) -> None:
-        self.batches.append(batch)
-
 
 def recorded(backend: Backend, recorder: Recorder) -> Backend:
     """The same backend on a store that tells a recorder."""
     assert isinstance(backend.store, DynamoStore)
-    return Backend(RecordedStore(backend.store, recorder), backend.clock, backend.new_id, backend.longest_reservation)
+    return replace(backend, store=RecordedStore(backend.store, recorder))
 
 
 async def test_a_listener_is_told_of_a_batch_that_nobody_explains(backend: Backend, wire: Wire) -> None:
     listener = Listener()
     before = time.time_ns()
-    await open_loaders(recorded(backend, listener), listener).locker.load_many([L1, L2, L1])
+    await Loaders(recorded(backend, listener).store).of(LOCKER_BY_ID).load_bulk([(L1,), (L2,), (L1,)], "nodes")
     (record,) = listener.ended
     assert listener.begun == [record]
-    assert record.operation == QC_01.batch([keys.locker(L1), keys.locker(L2)])
+    assert record.operation == BatchGet("QC-01", (keys.locker(L1), keys.locker(L2)))
     assert (record.contract, record.outcome, record.attempts, record.returned) == ("QC-01", "ok", 1, 0)
-    assert (record.paths, record.is_write) == ([], False)
-    assert listener.batches == [record.batch]
-    assert record.batch is not None
-    assert (record.batch.loader, record.batch.size, record.batch.merged) == ("locker", 2, 2)
+    assert (record.path, record.merged, record.is_write) == ("nodes", 3, False)
     assert before <= record.started_at <= time.time_ns()
     assert record.duration is not None
-    assert 0 < record.duration < (record.batch.duration or 0) < time.time_ns() - before
+    assert 0 < record.duration <= time.time_ns() - before
     (call,) = wire.calls
     assert "ReturnConsumedCapacity" not in call.request
 
 
 async def test_a_listener_is_told_when_an_operation_begins_and_when_it_ends(backend: Backend, wire: Wire) -> None:
     listener = Listener()
-    wire.fault = lambda _: Wait(0.2)
-    reading = asyncio.ensure_future(recorded(backend, listener).store.get(QC_01.get(keys.locker(L1))))
-    await asyncio.sleep(0.05)
+    wire.fault = hold = Hold()
+    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, listener).store, L1))
+    await hold.arrivals()
     (record,) = listener.begun
     assert (listener.ended, record.outcome, record.duration) == ([], "unfinished", None)
+    hold.release()
     await reading
     assert listener.ended == [record]
-    assert record.duration is not None
-    assert record.duration > 190_000_000
+    assert record.duration
 
 
 async def test_an_operation_whose_request_is_given_up_was_cancelled(backend: Backend, wire: Wire) -> None:
     listener = Listener()
-    wire.fault = lambda _: Wait(0.2)
-    reading = asyncio.ensure_future(recorded(backend, listener).store.get(QC_01.get(keys.locker(L1))))
-    await asyncio.sleep(0.05)
+    wire.fault = hold = Hold()
+    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, listener).store, L1))
+    await hold.arrivals()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
+    hold.release()
     (record,) = listener.ended
     assert (record.outcome, record.attempts, record.pages) == ("CANCELLED", 1, 0)
 
 
-async def test_an_operation_that_the_answer_does_not_wait_for_is_shown_unfinished(backend: Backend, wire: Wire) -> None:
+async def test_an_operation_that_still_runs_is_shown_unfinished(backend: Backend, wire: Wire) -> None:
     trace = Trace()
-    wire.fault = lambda _: Wait(0.2)
-    reading = asyncio.ensure_future(recorded(backend, trace).store.get(QC_01.get(keys.locker(L1))))
-    await asyncio.sleep(0.05)
-    explanation = trace.explanation()
-    assert brief(explanation["operations"], "outcome", "returned") == [("unfinished", 0)]
-    assert 40 < explanation["totals"]["durationMs"] < 200
+    wire.fault = hold = Hold()
+    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, trace).store, L1))
+    await hold.arrivals()
+    (operation,) = trace.operations()
+    assert (operation["outcome"], operation["returned"]) == ("unfinished", 0)
+    assert operation["durationMs"] > 0
+    hold.release()
     await reading
-    assert brief(trace.explanation()["operations"], "outcome") == [("ok",)]
+    assert brief(trace.operations(), "outcome") == [("ok",)]
 
 
-async def test_who_asks_later_for_what_is_read_already_is_an_asker_too(backend: Backend, wire: Wire) -> None:
+async def test_what_is_read_already_or_again_after_a_failure_is_recorded_for_who_asked(
+    backend: Backend, wire: Wire
+) -> None:
     trace = Trace()
-    loaders = open_loaders(recorded(backend, trace), trace)
-    for path in ("a", "b"):
-        with asked_by([path]):
-            await loaders.locker.load(L1)
-    assert brief(trace.explanation()["operations"], "merged", "paths") == [(2, ["a", "b"])]
-    loaders.forget()
-    with asked_by(["c"]):
-        await loaders.locker.load(L1)
-    assert brief(trace.explanation()["operations"], "merged", "paths") == [(2, ["a", "b"]), (1, ["c"])]
-    assert len(wire.calls) == 2
-
-
-async def test_who_asks_again_after_a_failure_is_the_asker_of_another_read(backend: Backend, wire: Wire) -> None:
-    trace = Trace()
-    loaders = open_loaders(recorded(backend, trace), trace)
+    loader = Loaders(recorded(backend, trace).store).of(LOCKER_BY_ID)
     wire.fault = lambda _: Answer.error("ThrottlingException")
-    with asked_by(["a"]), pytest.raises(UnavailableError):
-        await loaders.locker.load(L1)
+    (failed,) = await loader.load_bulk([(L1,)], "a")
+    assert isinstance(failed, UnavailableError)
     wire.reset()
-    with asked_by(["b"]):
-        assert await loaders.locker.load(L1) is None
-    assert brief(trace.explanation()["operations"], "outcome", "paths") == [("UNAVAILABLE", ["a"]), ("ok", ["b"])]
+    for path in ("b", "c"):
+        assert await loader.load_bulk([(L1,)], path) == [None]
+    assert brief(trace.operations(), "outcome", "path") == [("UNAVAILABLE", "a"), ("ok", "b")]
 
 
-def test_of_all_partitions_only_those_of_addresses_and_codes_hide_what_follows() -> None:
-    assert keys.shown(keys.email_claim("ada@example.com").pk) == "EMAIL#…"
-    assert keys.shown(keys.location_code("rome").pk) == "LOCATION_CODE#…"
-    builders: list[Any] = [getattr(keys, name) for name in keys.__all__ if name not in {"masked", "shown", "spelled"}]
-    shown = {keys.shown(made.pk) for made in map(_made, builders) if hasattr(made, "pk")}
-    assert {partition for partition in shown if "…" in partition} == {"EMAIL#…", "LOCATION_CODE#…"}
-    assert keys.shown(keys.owner(OwnerId("EMAIL")).pk) == "OWNER#EMAIL"
+async def test_what_each_step_took_is_told_by_its_path_and_contract(backend: Backend, wire: Wire) -> None:
+    trace = Trace()
+    store = recorded(backend, trace).store
+    for path in ("a", "b", "a"):
+        with asking(path):
+            await LOCKER_BY_ID.read(store, L1)
+    assert trace.by_step() == {("a", "QC-01"): Cost(2, 0, 1.0, 0), ("b", "QC-01"): Cost(1, 0, 0.5, 0)}
+    assert trace.spent() == Cost(3, 0, 1.5, 0)
+    assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
 
 
-def test_a_masked_key_shows_its_kind_and_a_mark_unless_that_could_be_guessed_from() -> None:
-    assert keys.masked(keys.locker(LockerId("l1"))) == "LOCKER / META (a16ece53ad8b)"
-    assert keys.masked(keys.locker(LockerId("l2"))) != keys.masked(keys.locker(LockerId("l1")))
-    for key in (keys.email_claim("ada@example.com"), keys.location_code("rome")):
-        masked = keys.masked(key)
-        assert "(" not in masked
-        assert not {"ada", "rome"} & set(re.split(r"\W", masked))
+async def test_a_guard_refuses_an_operation_before_it_is_sent(backend: Backend, wire: Wire) -> None:
+    trace = Trace()
+    store = recorded(backend, trace).store
+    refusal = QueryTooComplexError("Enough.")
 
+    def guard(asked: Trace) -> None:
+        if asked.spent().operations == 1:
+            raise refusal
 
-def _made(builder: Any) -> Any:
-    return builder(*(f"<{number}>" for number in range(builder.__code__.co_argcount)))
+    trace.guard = guard
+    await LOCKER_BY_ID.read(store, L1)
+    with pytest.raises(QueryTooComplexError):
+        await LOCKER_BY_ID.read(store, L1)
+    assert trace.stopped_by is refusal
+    assert len(trace.records) == len(wire.calls) == 1

@@ -16,7 +16,8 @@ from loaders.table.errors import (
     TransactionRefusedError,
     translated,
 )
-from loaders.table.operations import Action, Get, Key, Step, Transact
+from loaders.table.keys import Key
+from loaders.table.operations import Action, Get, Step, Transact
 
 GET = Get("QC-01", Key("LOCKER#l1", "META"))
 STEPS = tuple(Step(name, Action.CHECK, Key(name, "META"), condition="x") for name in ("locker", "copy", "owner"))

@@ -1,4 +1,4 @@
-"""Many clients ask for, decide and give up bookings of one calendar at once."""
+"""Many clients request, decide and cancel bookings of one calendar at once."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ PENDING = """query ($first: Int, $after: String) {
 
 
 def all_meet(call: Call) -> Wait | None:
-    """All have read before any writes, so that the store, not luck, decides."""
+    """All have read before any writes, so that the store decides."""
     return Wait(0.1) if call.operation == "TransactWriteItems" else None
 
 
 def staggered(*seconds: float) -> Callable[[Call], Wait | None]:
-    """Each of the first writes waits for a time of its own."""
+    """Delays each of the first writes by its own time."""
     left = list(seconds)
     return lambda call: Wait(left.pop()) if left and call.operation == "TransactWriteItems" else None
 
@@ -84,7 +84,7 @@ async def test_twenty_clients_ask_and_five_admins_approve_one_day_at_once(
         await book(api, f"b{number:02d}", duration=DURATIONS[number % 3])
 
     async def admin(server: Api, number: int) -> None:
-        """Works the list off, in an order of its own, until nothing new comes."""
+        """Approves pending bookings, in its own order, until all requests are made."""
         tried: set[str] = set()
         while True:
             last_look = done.is_set()
@@ -194,11 +194,11 @@ async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day_behind(
     for number in range(20):
         name = f"b{number}"
         await book(api, name, date=f"2026-04-{number + 1:02d}")
-        # Now all meet at the store, now one is a little behind the other.
+        # Sometimes both arrive together, sometimes one a little later.
         wire.fault = staggered(0.1, random.Random(number).random() / 5)
         approval, cancellation = await asyncio.gather(approve(api, name), cancel(api, name))
         wire.reset()
-        # Whoever asked has the last word: an approval that came first is given up again.
+        # The owner may cancel an approved booking, so the cancellation always succeeds.
         assert (cancellation["userErrors"], cancellation["booking"]["status"]) == ([], "CANCELLED")
         if approval["userErrors"]:
             assert refusal(approval) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])

@@ -1,4 +1,4 @@
-"""A transaction's items appear one by one: the guard is there, and the reservation that came with it is not, or old."""
+"""A transaction's items become visible one by one: the guard is new, and the reservation or pointer is still old."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from loaders.table.values import item_to_wire
 from tests.api import CREATE_RESERVATION
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.races.test_reservations import ACTIVE, CANCEL, EXTEND, hours, prepare
+from tests.races.test_reservations import CANCEL, EXTEND, hours, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,31 +173,45 @@ async def test_a_cancellation_moves_the_pointer_to_the_last_change_as_it_is_and_
 
 
 @pytest.mark.parametrize("older", [{}, {"endAt": at("04")}], ids=["not yet there", "in its older revision"])
-async def test_a_mended_pointer_names_the_last_change_though_a_query_shows_it_late(
+async def test_a_write_repairs_an_ended_pointer_to_the_last_change_though_a_query_shows_it_late(
     booked: Api, wire: Wire, clock: Clock, dump: Callable[[], Any], older: dict[str, str]
 ) -> None:
     await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
-    clock.move(hours=17)
+    clock.move(hours=17)  # five in the morning
     wire.reset()
     wire.amend = seen_late("r2", 1, **older)
-    assert await booked.run(ACTIVE) == {"locker": {"activeReservation": {"reservationId": "r2"}}}
-    assert wire.operations == {"GetItem": 4, "Query": 2, "TransactWriteItems": 1}
+    assert refused(await create(booked, 8, 9)) == []
     items = await dump()
     assert (items[POINTER]["reservationId"], items[POINTER]["endAt"]) == ("r2", at("06"))
+    assert items[POINTER]["lastEndAt"] == at("09")
     check_invariants(items, clock.now)
 
 
-async def test_a_last_change_that_stays_unseen_makes_a_read_unavailable_and_never_wrong(
-    booked: Api, wire: Wire, clock: Clock, dump: Callable[[], Any]
+async def test_a_pointer_that_is_seen_late_is_never_written_back(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
-    clock.move(hours=15)
-    before = await dump()
+    before = (await dump())[POINTER]
+    await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("03"))
+    assert (await dump())[POINTER]["endAt"] == at("03")
     wire.reset()
-    wire.amend = seen_late("r2", times=5)
-    answer = await booked.send(ACTIVE)
-    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
-    assert wire.operations == {"GetItem": 7, "Query": 5}
-    assert await dump() == before
+    wire.amend = pointer_seen_late(before)
+    assert refused(await create(booked, 5, 6)) == []
+    assert wire.operations == {"BatchGetItem": 2, "Query": 2, "TransactWriteItems": 2}
+    items = await dump()
+    assert (items[POINTER]["endAt"], items[POINTER]["lastEndAt"]) == (at("03"), at("06"))
+    check_invariants(items, NOW)
+
+
+async def test_a_latest_end_that_is_seen_late_is_never_lowered(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    before = (await dump())[POINTER]
+    await booked.reservation("far", "l1", "ada", at("20"), at("21"))
+    wire.reset()
+    wire.amend = pointer_seen_late(before)
+    assert refused(await create(booked, 5, 6)) == []
+    assert (wire.operations["BatchGetItem"], wire.operations["TransactWriteItems"]) == (2, 2)
+    assert (await dump())[POINTER]["lastEndAt"] == at("21")
 
 
 async def test_a_repeat_whose_claim_is_seen_before_its_reservation_gets_the_first_result(
@@ -252,5 +267,19 @@ def unseen(sort_key: str, times: int) -> Callable[[Call], None]:
         if call.operation == "GetItem" and left and call.keys == [("LOCKER#l1", left[-1])]:
             left.pop()
             del call.response["Item"]
+
+    return amend
+
+
+def pointer_seen_late(older: dict[str, Any]) -> Callable[[Call], None]:
+    """The first BatchGetItem shows the pointer as it was."""
+    left = [older]
+
+    def amend(call: Call) -> None:
+        if call.operation != "BatchGetItem" or not left:
+            return
+        was = item_to_wire(left.pop())
+        (items,) = call.response["Responses"].values()
+        items[:] = [was if item["SK"] == was["SK"] else item for item in items]
 
     return amend

@@ -28,17 +28,17 @@ from tests.places import (
     refusal,
     ulid,
 )
+from tests.races.holding import Held
 from tests.races.test_bookings import all_meet
 from tests.races.test_lockers import RENAME, TRANSFER
-from tests.resolvers.test_people import UPDATE as UPDATE_OWNER
-from tests.wire import Wait
+from tests.resolvers.test_owners import CHANGE as UPDATE_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
-    from tests.wire import Call, Wire
+    from tests.wire import Wire
 
 LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId locationId } }'
 
@@ -143,21 +143,14 @@ async def test_no_locker_comes_to_a_location_that_closed_before_it_was_written(
 ) -> None:
     await prepare(api)
     await api.locker("l1", "ada")
-    reached = asyncio.Event()
-
-    def hold(call: Call) -> Wait | None:
-        if call.operation == "TransactWriteItems" and call.keys[0][0].startswith("LOCKER#"):
-            reached.set()
-            return Wait(0.3)
-        return None
-
-    wire.fault = hold
+    held = Held(lambda call: call.operation == "TransactWriteItems" and call.keys[0][0].startswith("LOCKER#"))
+    wire.fault = held
     coming = asyncio.create_task(api.mutate(mutation, **content))
-    async with asyncio.timeout(5):
-        await reached.wait()
+    await held.reached()
     closed = await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
     assert closed["userErrors"] == []
     before = await dump()
+    held.release()
     assert refusal(await coming) == ("LOCATION_INACTIVE", 409, ["input", field])
     assert await dump() == before
 
@@ -166,21 +159,14 @@ async def test_a_location_that_closes_between_the_look_and_the_request_takes_no_
     api: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
     await prepare(api)
-    reached = asyncio.Event()
-
-    def hold(call: Call) -> Wait | None:
-        if call.operation == "TransactWriteItems" and call.keys[0][0] == "BOOKING#b1":
-            reached.set()
-            return Wait(0.3)
-        return None
-
-    wire.fault = hold
+    held = Held(lambda call: call.operation == "TransactWriteItems" and call.keys[0][0] == "BOOKING#b1")
+    wire.fault = held
     content = {"bookingId": "b1", "locationId": ulid(0), "ownerId": "ada", "date": DAY, "duration": "MORNING"}
     asking = asyncio.create_task(api.mutate(REQUEST, **content, description="Chess", attendees=1))
-    async with asyncio.timeout(5):
-        await reached.wait()
+    await held.reached()
     await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
     before = await dump()
+    held.release()
     assert refusal(await asking) == ("LOCATION_INACTIVE", 409, ["input", "locationId"])
     assert await dump() == before
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.api import CREATE_RESERVATION
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
-from tests.wire import Wait
+from tests.races.holding import Held
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.api import Api
     from tests.conftest import Clock
-    from tests.wire import Call, Wire
+    from tests.wire import Wire
 
 CANCEL = """
 mutation ($input: CancelReservationInput!) {
@@ -97,20 +97,13 @@ async def test_the_same_reservation_sent_twice_at_once_is_one_and_both_get_it(
 
 async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(api: Api, wire: Wire) -> None:
     await prepare(api)
-    reached = asyncio.Event()
-
-    def hold_the_first_query(call: Call) -> Wait | None:
-        if call.operation != "Query" or reached.is_set():
-            return None
-        reached.set()
-        return Wait(0.3)
-
-    wire.fault = hold_the_first_query
+    held = Held(lambda call: call.operation == "Query")
+    wire.fault = held
     content = {"reservationId": "r", "lockerId": "l1", "ownerId": "ada", **hours(1, 2)}
     slow = asyncio.create_task(api.mutate(CREATE_RESERVATION, **content))
-    async with asyncio.timeout(5):
-        await reached.wait()
+    await held.reached()
     fast = await api.mutate(CREATE_RESERVATION, **content)
+    held.release()
     assert await slow == fast
     assert fast["userErrors"] == []
 
@@ -147,21 +140,24 @@ async def test_reserving_extending_cancelling_and_reading_at_random_keep_every_i
         check_invariants(await dump(), clock.now)
 
 
-async def test_an_ended_pointer_mended_while_others_reserve_names_the_earliest(
+async def test_an_ended_pointer_that_concurrent_writes_repair_names_the_earliest(
     api: Api, dump: Callable[[], Any], clock: Clock
 ) -> None:
     await prepare(api)
     for number in range(20):
-        start, end = f"2026-03-{number + 2:02d}T00:00:00Z", f"2026-03-{number + 2:02d}T01:00:00Z"
-        await api.reservation(f"a{number}", "l1", "ada", start, end)
-        later = {"startAt": f"2026-03-{number + 2:02d}T20:00:00Z", "endAt": f"2026-03-{number + 2:02d}T21:00:00Z"}
-        sooner = {"startAt": f"2026-03-{number + 2:02d}T10:00:00Z", "endAt": f"2026-03-{number + 2:02d}T11:00:00Z"}
-        clock.now = type(clock.now)(f"2026-03-{number + 2:02d}T02:00:00.000Z")
+        day = f"2026-03-{number + 2:02d}"
+        for name, start in (("a", "00"), ("b", "04")):
+            await api.reservation(f"{name}{number}", "l1", "ada", f"{day}T{start}:00:00Z", f"{day}T{start}:30:00Z")
+        later = {"startAt": f"{day}T20:00:00Z", "endAt": f"{day}T21:00:00Z"}
+        sooner = {"startAt": f"{day}T10:00:00Z", "endAt": f"{day}T11:00:00Z"}
+        clock.now = type(clock.now)(f"{day}T02:00:00.000Z")
         await asyncio.gather(
             api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **later),
             api.run(ACTIVE),
             api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **sooner),
-            api.run(ACTIVE),
+            api.mutate(CANCEL, lockerId="l1", reservationId=f"b{number}"),
         )
-        check_invariants(await dump(), clock.now)
+        items = await dump()
+        assert items["LOCKER#l1", "RES#ACTIVE"]["startAt"] == f"{day}T10:00:00.000Z"
+        check_invariants(items, clock.now)
         clock.move(hours=21)

@@ -1,30 +1,51 @@
-"""Plans of documents on a schema without a server."""
+"""Prices of documents without a server or a store."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, cast
 
-from resolvers.limits import DocumentLimits
-from resolvers.planner import PageSizes
+from domain.authorization import DEVELOPMENT_ADMIN
+from loaders.backend import Backend
+from resolvers.documents.limits import DocumentLimits
+from resolvers.plan.price import Limit
+from resolvers.request import PageSizes, RequestState
 from resolvers.schema import build_schema
+from tests.conftest import NOW
 
 if TYPE_CHECKING:
-    from resolvers.plan import Plan
+    from loaders.contracts.cost import Cost
+    from resolvers.plan.price import Price, PricedStep
 
-__all__ = ["OWNER", "SCHEMA", "SIZES", "plan", "totals"]
+__all__ = ["LIMIT", "OWNER", "SCHEMA", "figures", "price", "steps"]
 
 SCHEMA = build_schema(DocumentLimits(tokens=10_000, aliases=1000, depth=100, root_fields=1000))
-SIZES = PageSizes(25, 100)
+LIMIT = Limit(25_000, 1500, 20_000)
 OWNER = '{ owner(ownerId: "acme") { %s } }'
 
 
-def plan(document: str, operation: str | None = None, **variables: Any) -> Plan:
-    """The plan of a valid document."""
-    valid = SCHEMA.document(document, operation, variables)
-    return SCHEMA.plan(valid, operation, variables, SIZES)
+def request_state(**values: Any) -> RequestState:
+    """The state of a request that is only priced."""
+    backend = Backend(cast("Any", None), lambda: NOW, lambda: "new", timedelta(days=30))
+    given = {"plan_only": True, "principal": DEVELOPMENT_ADMIN, "page_sizes": PageSizes(25, 100), "limit": LIMIT}
+    return RequestState(backend, recorded=lambda _: backend, **{**given, **values})
 
 
-def totals(document: str, **variables: Any) -> tuple[int, int, float]:
+async def price(document: str, **variables: Any) -> Price:
+    """The price of a valid document with one operation."""
+    state = request_state()
+    (operation,) = SCHEMA.documents.get(document).operations
+    result = await SCHEMA.execute(operation, variables, state)
+    assert not result.errors
+    assert state.price is not None
+    return state.price
+
+
+def figures(cost: Cost) -> tuple[int, int, float]:
     """Operations, items and read units."""
-    total = plan(document, **variables).total
-    return total.operations, total.items, total.read_units
+    return cost.operations, cost.items, cost.read_units
+
+
+def steps(priced: Price) -> dict[str, PricedStep]:
+    """Every step by its response path."""
+    return {step.step.path: step for top in priced.tree for step in top.walk()}

@@ -1,13 +1,10 @@
-"""The reservation that holds this moment: from the pointer, which mends itself when what it names has ended."""
+"""The reservation that is active now: from the pointer and, where the pointed one has ended, by a Query."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 import pytest_asyncio
-
-from tests.wire import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,85 +60,18 @@ async def test_a_reservation_is_active_until_just_before_its_end(booked: Api, cl
     assert await active(booked) is None
 
 
-async def test_after_the_pointed_reservation_ended_the_current_one_is_found_and_the_pointer_repaired(
+async def test_after_the_pointed_reservation_ended_the_current_one_is_found_and_nothing_is_written(
     booked: Api, clock: Clock, wire: Wire, dump: Callable[[], Any]
 ) -> None:
     # given
     clock.move(hours=3, minutes=30)
-    held = (await dump())["LOCKER#l1", "RES#2026-03-01T15:00:00.000Z#r2"]
+    before = await dump()
     wire.reset()
     # when
     assert await active(booked) == "r2"
     # then
-    assert wire.operations == {"GetItem": 3, "Query": 1, "TransactWriteItems": 1}
-    pointer = (await dump())[POINTER]
-    assert held.pop("revision") == 2
-    assert pointer == held | {"SK": "RES#ACTIVE", "entityType": "RESERVATION_ACTIVE"}
-    wire.reset()
-    assert await active(booked) == "r2"
-    assert wire.operations == {"GetItem": 2}
-
-
-async def test_a_repaired_pointer_names_the_next_one_that_has_not_begun(
-    booked: Api, clock: Clock, dump: Callable[[], Any]
-) -> None:
-    clock.move(hours=2)
-    assert await active(booked) is None
-    assert (await dump())[POINTER]["reservationId"] == "r2"
-
-
-async def test_the_pointer_goes_when_nothing_is_ahead(booked: Api, clock: Clock, dump: Callable[[], Any]) -> None:
-    clock.move(hours=4)
-    assert await active(booked) is None
-    assert POINTER not in await dump()
-
-
-async def test_a_repair_passes_over_cancelled_reservations(booked: Api, clock: Clock, dump: Callable[[], Any]) -> None:
-    await booked.run("""mutation {
-      cancelReservation(input: { lockerId: "l1", reservationId: "r2" }) { userErrors { code } }
-    }""")
-    await booked.reservation("r3", "l1", "ada", "2026-03-01T17:00:00Z", "2026-03-01T18:00:00Z")
-    clock.move(hours=5, minutes=30)
-    assert await active(booked) == "r3"
-    assert (await dump())[POINTER]["reservationId"] == "r3"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer.error("AccessDeniedException"),
-        Answer.error("ValidationException"),
-        Answer.error("ThrottlingException"),
-        Answer.cancelled("AccessDenied", "None", "None"),
-    ],
-    ids=["not allowed", "not understood", "throttled", "one step not allowed"],
-)
-async def test_a_repair_that_the_store_does_not_write_fails_no_read_and_is_logged(
-    booked: Api, clock: Clock, wire: Wire, dump: Callable[[], Any], caplog: pytest.LogCaptureFixture, answer: Answer
-) -> None:
-    clock.move(hours=3, minutes=30)
-    before = await dump()
-    wire.fault = lambda call: answer if call.operation == "TransactWriteItems" else None
-    assert await active(booked) == "r2"
+    assert wire.operations == {"GetItem": 2, "Query": 1}
     assert await dump() == before
-    (record,) = [record for record in caplog.records if record.name == "loaders.writes.timeline"]
-    assert (record.levelname, record.getMessage()) == ("WARNING", "LOCKER / RES (722b876f553a) could not be mended")
-    assert record.exc_info is not None
-    wire.reset()
-    assert await active(booked) == "r2"
-    assert (await dump())[POINTER]["reservationId"] == "r2"
-
-
-async def test_a_repair_that_another_writer_was_faster_than_is_no_news(
-    booked: Api, clock: Clock, wire: Wire, caplog: pytest.LogCaptureFixture
-) -> None:
-    clock.move(hours=3, minutes=30)
-    wire.reset()
-    refused = Answer.cancelled("ConditionalCheckFailed", "None", "None")
-    wire.fault = lambda call: refused if call.operation == "TransactWriteItems" else None
-    assert await active(booked) == "r2"
-    assert wire.operations == {"GetItem": 3, "Query": 1, "TransactWriteItems": 1}
-    assert not [record for record in caplog.records if record.name == "loaders.writes.timeline"]
 
 
 async def test_a_new_reservation_before_the_pointed_one_takes_the_pointer(booked: Api, dump: Callable[[], Any]) -> None:

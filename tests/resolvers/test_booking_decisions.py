@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.authorization import Principal, Role, Scope
 from domain.models import OwnerId
-from domain.principal import Principal, Role, Scope
 from domain.times import Instant
 from tests.api import unchanged
 from tests.conftest import NOW

@@ -122,7 +122,7 @@ async def test_one_id_used_for_other_content_refuses_the_whole_batch(two: Api, d
 async def test_one_unknown_locker_refuses_the_whole_batch(two: Api, dump: Callable[[], Any]) -> None:
     async with unchanged(dump):
         payload = await two.mutate(RECORD_ALL, events=[event("e1"), event("e2", lockerId="nope"), event("e3")])
-    missing = error("NOT_FOUND", "There is no locker nope.", 404, "1", "lockerId")
+    missing = error("NOT_FOUND", "Locker nope does not exist.", 404, "1", "lockerId")
     assert payload == {"accessEvents": None, "userErrors": [missing]}
 
 
@@ -130,7 +130,7 @@ async def test_one_event_from_too_far_ahead_refuses_the_whole_batch(two: Api, du
     ahead = event("e2", timestamp="2026-03-01T12:06:00Z")
     async with unchanged(dump):
         payload = await two.mutate(RECORD_ALL, events=[event("e1"), ahead])
-    refused = error("BAD_USER_INPUT", "timestamp lies more than 5 minutes ahead", 400, "1", "timestamp")
+    refused = error("BAD_USER_INPUT", "timestamp must not be more than 5 minutes in the future", 400, "1", "timestamp")
     assert payload == {"accessEvents": None, "userErrors": [refused]}
 
 
@@ -139,7 +139,7 @@ async def test_the_same_id_twice_in_a_batch_is_refused_even_with_the_same_conten
 ) -> None:
     async with unchanged(dump):
         payload = await two.mutate(RECORD_ALL, events=[event("e1"), event("e2"), event("e1")])
-    twice = error("BAD_USER_INPUT", "the same eventId stands here twice", 400, "2", "eventId")
+    twice = error("BAD_USER_INPUT", "eventId is repeated in this request", 400, "2", "eventId")
     assert payload == {"accessEvents": None, "userErrors": [twice]}
 
 

@@ -82,7 +82,7 @@ async def test_an_event_may_lie_five_minutes_ahead_and_no_millisecond_more(one: 
     assert payload["accessEvent"] == E1_SHOWN | {"timestamp": "2026-03-01T12:05:00.000Z"}
     async with unchanged(dump):
         refused = await one.mutate(RECORD, **E1 | {"eventId": "e2"}, timestamp="2026-03-01T12:05:00.001Z")
-    ahead = error("BAD_USER_INPUT", "timestamp lies more than 5 minutes ahead", "timestamp", 400)
+    ahead = error("BAD_USER_INPUT", "timestamp must not be more than 5 minutes in the future", "timestamp", 400)
     assert refused == {"accessEvent": None, "userErrors": [ahead]}
 
 
@@ -133,7 +133,7 @@ async def test_an_event_of_a_locker_that_does_not_exist_is_not_found(
 ) -> None:
     async with unchanged(dump):
         payload = await one.mutate(RECORD, **E1 | {"lockerId": "nope"})
-    missing = error("NOT_FOUND", "There is no locker nope.", "lockerId", 404)
+    missing = error("NOT_FOUND", "Locker nope does not exist.", "lockerId", 404)
     assert payload == {"accessEvent": None, "userErrors": [missing]}
     # A plain read may miss a locker that is new, so the refusal rests on a strong one.
     assert [call.request["ConsistentRead"] for call in wire.calls] == [False, True]

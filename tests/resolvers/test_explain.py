@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest_asyncio
@@ -12,7 +13,7 @@ import pytest_asyncio
 from loaders.table.values import item_to_wire
 from tests import places
 from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, UPDATE_STATUS
-from tests.explained import brief, explain, get, query
+from tests.explained import brief, explain, explained, get, query, walk
 from tests.wire import Answer, Lose
 
 if TYPE_CHECKING:
@@ -41,39 +42,71 @@ async def stocked(api: Api, wire: Wire) -> Api:
 
 async def test_a_list_beside_a_profile_is_a_query_and_a_get(stocked: Api) -> None:
     document = '{ owner(ownerId: "acme") { name lockers(first: 2) { nodes { lockerId } } } }'
-    assert await explain(stocked, document) == [
-        query("QC-02", "OWNER#acme", "begins_with LOCKER#", asked=3, returned=3, paths=["owner.lockers"]),
-        get("QC-20", "OWNER#acme", paths=["owner"]),
+    assert sorted(await explain(stocked, document), key=itemgetter("contract")) == [
+        query("QC-02", "OWNER#acme", "begins_with LOCKER#", asked=3, returned=3, path="owner.lockers"),
+        get("QC-20", "OWNER#acme", path="owner"),
     ]
 
 
-async def test_what_several_fields_ask_for_is_merged_and_every_path_is_named(stocked: Api, wire: Wire) -> None:
+async def test_what_many_parents_ask_for_is_merged_at_the_path_of_their_field(stocked: Api, wire: Wire) -> None:
     operations = await explain(stocked, NESTED)
-    assert brief(operations, "contract", "operation", "asked", "returned", "merged", "paths") == [
-        ("QC-02", "Query", 3, 3, 1, ["owner.lockers"]),
-        ("QC-20", "GetItem", 1, 1, 3, ["owner", "owner.lockers.nodes.0.owner", "owner.lockers.nodes.1.owner"]),
-        (
-            "QC-07",
-            "BatchGetItem",
-            2,
-            1,
-            4,
-            [
-                "owner.lockers",
-                "owner.lockers.nodes.0.activeReservation",
-                "owner.lockers.nodes.1.activeReservation",
-            ],
-        ),
-        ("QC-01", "BatchGetItem", 2, 2, 2, ["owner.lockers"]),
-        ("QC-10", "Query", 1, 1, 2, ["owner.lockers", "owner.lockers.nodes.0.latestEvent"]),
-        ("QC-10", "Query", 1, 0, 2, ["owner.lockers", "owner.lockers.nodes.1.latestEvent"]),
-        ("QC-20", "GetItem", 1, 1, 1, ["owner.lockers.nodes.0.activeReservation.owner"]),
+    assert sorted(brief(operations, "contract", "operation", "asked", "returned", "merged", "path")) == [
+        ("QC-01", "BatchGetItem", 2, 2, 2, "owner.lockers"),
+        ("QC-02", "Query", 3, 3, 1, "owner.lockers"),
+        ("QC-07", "BatchGetItem", 2, 1, 2, "owner.lockers.nodes.activeReservation"),
+        ("QC-10", "Query", 1, 0, 1, "owner.lockers.nodes.latestEvent"),
+        ("QC-10", "Query", 1, 1, 1, "owner.lockers.nodes.latestEvent"),
+        ("QC-20", "GetItem", 1, 1, 1, "owner"),
+        ("QC-20", "GetItem", 1, 1, 1, "owner.lockers.nodes.activeReservation.owner"),
     ]
-    assert brief(operations, "partition", "sortKey", "keys")[3:5] == [
-        (None, None, [{"pk": "LOCKER#l1", "sk": "META"}, {"pk": "LOCKER#l2", "sk": "META"}]),
-        ("LOCKER#l1", EVENTS, None),
-    ]
+    asked = {operation["contract"]: (operation["partition"], operation["sortKey"]) for operation in operations}
+    assert asked["QC-10"] == ("LOCKER#l2", EVENTS)
+    (batch,) = (operation for operation in operations if operation["contract"] == "QC-01")
+    assert batch["keys"] == [{"pk": "LOCKER#l1", "sk": "META"}, {"pk": "LOCKER#l2", "sk": "META"}]
     assert Counter(operation["operation"] for operation in operations) == wire.operations
+
+
+async def test_measured_figures_stand_at_the_steps_of_the_same_tree(stocked: Api) -> None:
+    explanation = await explained(stocked, NESTED)
+    steps = {step["path"]: step for step in walk(explanation["tree"])}
+    assert {path: (step["field"], step["parents"]) for path, step in steps.items()} == {
+        "owner": ("Query.owner", 1),
+        "owner.lockers": ("Owner.lockers", 1),
+        "owner.lockers.nodes.owner": ("Locker.owner", 2),
+        "owner.lockers.nodes.latestEvent": ("Locker.latestEvent", 2),
+        "owner.lockers.nodes.activeReservation": ("Locker.activeReservation", 2),
+        "owner.lockers.nodes.activeReservation.owner": ("Reservation.owner", 2),
+    }
+    # What a contract took is told once for each step, at its first read.
+    reads = [read for step in steps.values() for read in step["reads"] if read["measured"]]
+    for name in ("operations", "items", "readUnits", "writeUnits"):
+        assert sum(read["measured"][name] for read in reads) == explanation["totals"]["measured"][name]
+        assert all(read["measured"][name] <= read["maximum"][name] for read in reads if not read["condition"])
+    assert steps["owner.lockers"]["reads"][0] == {
+        "contract": "QC-02",
+        "operation": "Query",
+        "condition": None,
+        "expected": {"operations": 1, "items": 3, "readUnits": 0.5, "writeUnits": 0},
+        "maximum": {"operations": 1, "items": 3, "readUnits": 1, "writeUnits": 0},
+        "measured": {"operations": 1, "items": 3, "readUnits": 0.5, "writeUnits": 0},
+    }
+
+
+async def test_a_plan_alone_has_the_same_tree_without_measured_figures_and_reads_nothing(
+    stocked: Api, wire: Wire
+) -> None:
+    plan = await explained(stocked, NESTED, mode="plan")
+    assert not wire.calls
+    assert "operations" not in plan
+    assert plan["totals"]["measured"] is None
+    run = await explained(stocked, NESTED)
+    for step in [*walk(run["tree"]), *walk(plan["tree"])]:
+        for read in step["reads"]:
+            read.pop("measured")
+    assert plan["tree"] == run["tree"]
+    assert {name: plan["totals"][name] for name in ("expected", "maximum", "limit")} == {
+        name: run["totals"][name] for name in ("expected", "maximum", "limit")
+    }
 
 
 async def test_units_are_those_that_the_store_told(stocked: Api, wire: Wire) -> None:
@@ -89,21 +122,19 @@ async def test_units_are_those_that_the_store_told(stocked: Api, wire: Wire) -> 
 
 async def test_a_field_asked_twice_by_aliases_is_one_read_for_both(stocked: Api) -> None:
     document = '{ a: locker(lockerId: "l1") { alias } b: locker(lockerId: "l1") { alias } }'
-    assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", merged=2, paths=["a", "b"])]
+    assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", merged=2, path="a")]
 
 
 async def test_a_strong_read_says_so(stocked: Api) -> None:
     document = '{ locker(lockerId: "l1", consistent: true) { alias } }'
-    assert await explain(stocked, document) == [
-        get("QC-01", "LOCKER#l1", consistent=True, readUnits=1, paths=["locker"])
-    ]
+    assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", consistent=True, readUnits=1, path="locker")]
 
 
 async def test_an_e_mail_address_in_a_key_is_hidden(stocked: Api) -> None:
     document = '{ ownerByEmail(email: "acme@example.com") { ownerId } }'
     assert await explain(stocked, document) == [
-        get("QC-21", "EMAIL#…", paths=["ownerByEmail"]),
-        get("QC-21", "OWNER#acme", paths=["ownerByEmail"]),
+        get("QC-21", "EMAIL#…", path="ownerByEmail"),
+        get("QC-20", "OWNER#acme", path="ownerByEmail"),
     ]
 
 
@@ -111,11 +142,11 @@ async def test_a_locations_code_in_a_key_is_hidden_and_an_index_named(stocked: A
     await places.found_location(stocked, 0, code="rome")
     document = '{ locationByCode(code: "rome") { name } }'
     assert brief(await explain(stocked, document), "contract", "partition", "keys") == [
-        ("QC-31", "LOCATION_CODE#…", [{"pk": "LOCATION_CODE#…", "sk": "META"}]),
+        ("QC-36", "LOCATION_CODE#…", [{"pk": "LOCATION_CODE#…", "sk": "META"}]),
         ("QC-31", f"LOCATION#{places.ulid(0)}", [{"pk": f"LOCATION#{places.ulid(0)}", "sk": "META"}]),
     ]
     assert await explain(stocked, "{ locations { nodes { name } } }") == [
-        query("QC-32", "LOCATION#ACTIVE", None, index="GSI1", asked=26, paths=["locations"])
+        query("QC-32", "LOCATION#ACTIVE", None, index="GSI1", asked=26, path="locations")
     ]
 
 
@@ -142,7 +173,7 @@ async def test_nothing_of_what_items_hold_is_told(stocked: Api) -> None:
 async def test_a_change_is_a_strong_read_and_a_transaction_whose_steps_have_names(stocked: Api) -> None:
     values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
     read, write = await explain(stocked, UPDATE_STATUS, input=values)
-    assert read == get("QC-03", "LOCKER#l2", consistent=True, readUnits=1, paths=["updateLockerStatus"])
+    assert read == get("QC-03", "LOCKER#l2", consistent=True, readUnits=1, path="updateLockerStatus")
     assert write == {
         "contract": "QC-03",
         "operation": "TransactWriteItems",
@@ -159,10 +190,10 @@ async def test_a_change_is_a_strong_read_and_a_transaction_whose_steps_have_name
         "pages": 1,
         "merged": 1,
         "readUnits": 0,
-        "writeUnits": 4,
+        "writeUnits": 6,
         "attempts": 1,
         "outcome": "ok",
-        "paths": ["updateLockerStatus"],
+        "path": "updateLockerStatus",
     }
 
 
@@ -175,16 +206,18 @@ async def test_a_lone_event_is_a_put(stocked: Api) -> None:
     assert key["sk"].startswith("EVT#2026-03-01T12:00:00.000Z#")
 
 
-async def test_a_pointer_that_is_mended_is_mended_for_the_field_that_met_it(stocked: Api, clock: Clock) -> None:
+async def test_a_search_behind_an_ended_pointer_is_made_for_the_field_that_met_it(stocked: Api, clock: Clock) -> None:
+    await stocked.reservation("later", "l1", "ada", "2026-03-02T12:00:00Z", "2026-03-02T13:00:00Z")
     clock.move(hours=2)
-    document = '{ a: locker(lockerId: "l1") { activeReservation { status } } b: locker(lockerId: "l2") { activeReservation { status } } }'  # noqa: E501
-    operations = await explain(stocked, document)
-    assert brief(operations, "contract", "operation", "paths") == [
-        ("QC-01", "BatchGetItem", ["a", "b"]),
-        ("QC-07", "BatchGetItem", ["a.activeReservation", "b.activeReservation"]),
-        ("QC-07", "GetItem", ["a.activeReservation"]),
-        ("QC-07", "Query", ["a.activeReservation"]),
-        ("QC-07", "TransactWriteItems", ["a.activeReservation"]),
+    fields = (
+        f'{name}: locker(lockerId: "{locker}") {{ activeReservation {{ status }} }}'
+        for name, locker in (("a", "l1"), ("b", "l2"))
+    )
+    operations = await explain(stocked, f"{{ {' '.join(fields)} }}")
+    assert brief(operations, "contract", "operation", "asked", "path") == [
+        ("QC-01", "BatchGetItem", 2, "a"),
+        ("QC-07", "BatchGetItem", 2, "a.activeReservation"),
+        ("QC-19", "Query", 25, "a.activeReservation"),
     ]
 
 
@@ -195,12 +228,12 @@ async def test_what_is_read_again_after_a_mutation_is_another_operation(stocked:
     }"""
     values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
     operations = await explain(stocked, document, input=values)
-    assert brief(operations, "contract", "operation", "outcome", "paths") == [
-        ("QC-03", "GetItem", "ok", ["a"]),
-        ("QC-03", "TransactWriteItems", "ok", ["a"]),
-        ("QC-20", "GetItem", "ok", ["a.locker.owner"]),
-        ("QC-03", "GetItem", "ok", ["b"]),
-        ("QC-20", "GetItem", "ok", ["b.locker.owner"]),
+    assert brief(operations, "contract", "operation", "outcome", "path") == [
+        ("QC-03", "GetItem", "ok", "a"),
+        ("QC-03", "TransactWriteItems", "ok", "a"),
+        ("QC-20", "GetItem", "ok", "a.locker.owner"),
+        ("QC-03", "GetItem", "ok", "b"),
+        ("QC-20", "GetItem", "ok", "b.locker.owner"),
     ]
 
 
@@ -209,7 +242,7 @@ async def test_a_conflict_that_is_sent_again_is_one_operation_of_several_attempt
     wire.fault = lambda call: next(conflicts, None) if call.operation == "TransactWriteItems" else None
     values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
     _, write = await explain(stocked, UPDATE_STATUS, input=values)
-    assert (write["attempts"], write["outcome"], write["writeUnits"]) == (3, "ok", 4)
+    assert (write["attempts"], write["outcome"], write["writeUnits"]) == (3, "ok", 6)
     assert len(wire.of("TransactWriteItems")) == 3
     assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
 
@@ -226,7 +259,7 @@ async def test_what_the_sdk_sends_again_counts_too(stocked: Api, wire: Wire) -> 
     faults = iter([Answer(500, {}), Answer.error("ThrottlingException")])
     wire.fault = lambda _: next(faults, None)
     document = '{ locker(lockerId: "l1") { alias } }'
-    assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", attempts=3, paths=["locker"])]
+    assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", attempts=3, path="locker")]
     assert len(wire.calls) == 3
 
 
@@ -280,8 +313,8 @@ async def test_a_list_that_the_store_cuts_off_is_one_operation_of_several_pages(
     document = '{ locker(lockerId: "l2") { accessEvents(first: 100) { nodes { eventId } } } }'
     operations = await explain(stocked, document)
     events = [operation for operation in operations if operation["contract"] == "QC-09"]
-    assert brief(events, "asked", "returned", "pages", "attempts", "readUnits", "paths") == [
-        (101, 100, 2, 2, sum(call.units for call in wire.of("Query")), ["locker.accessEvents"])
+    assert brief(events, "asked", "returned", "pages", "attempts", "readUnits", "path") == [
+        (101, 100, 2, 2, sum(call.units for call in wire.of("Query")), "locker.accessEvents")
     ]
     first, second = wire.of("Query")
     assert first.response["Count"] + second.response["Count"] == 100
@@ -295,18 +328,21 @@ async def test_a_request_that_fails_midway_still_has_its_explanation(stocked: Ap
     }
     answer = (await stocked.client.post("/graphql", json=content)).json()
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["NOT_FOUND"]
-    assert brief(answer["extensions"]["explain"]["operations"], "contract", "returned", "paths") == [
-        ("QC-01", 1, ["a"]),
-        ("QC-20", 0, ["b"]),
+    assert brief(answer["extensions"]["explain"]["operations"], "contract", "returned", "path") == [
+        ("QC-01", 1, "a"),
+        ("QC-20", 0, "b"),
     ]
 
 
-async def test_explaining_asks_nothing_else_of_the_store(stocked: Api, wire: Wire) -> None:
-    plain = await stocked.run(NESTED)
-    asked = [call.request for call in wire.calls]
-    wire.reset()
-    content = {"query": NESTED, "extensions": {"explain": True}}
-    assert (await stocked.client.post("/graphql", json=content)).json()["data"] == plain
+async def test_explaining_asks_nothing_else_of_the_store(stocked: Api, wire: Wire, open_api: Any) -> None:
+    assert stocked
+    async with open_api(observer=None) as unobserved:
+        wire.reset()
+        plain = await unobserved.run(NESTED)
+        asked = [call.request for call in wire.calls]
+        wire.reset()
+        content = {"query": NESTED, "extensions": {"explain": True}}
+        assert (await unobserved.client.post("/graphql", json=content)).json()["data"] == plain
     assert not any("ReturnConsumedCapacity" in request for request in asked)
     # What is asked at the same time may arrive in any order.
     wanted = [request | {"ReturnConsumedCapacity": "TOTAL"} for request in asked]
@@ -315,17 +351,17 @@ async def test_explaining_asks_nothing_else_of_the_store(stocked: Api, wire: Wir
 
 async def test_requests_that_run_at_the_same_time_are_explained_apart(stocked: Api) -> None:
     documents = [f'{{ locker(lockerId: "l{number}") {{ alias }} }}' for number in (1, 2, 3)]
-    explained = await asyncio.gather(*(explain(stocked, document) for document in documents))
-    assert explained == [[get("QC-01", f"LOCKER#l{number}", paths=["locker"])] for number in (1, 2, 3)]
+    found = await asyncio.gather(*(explain(stocked, document) for document in documents))
+    assert found == [[get("QC-01", f"LOCKER#l{number}", path="locker")] for number in (1, 2, 3)]
 
 
 async def test_a_reservation_is_explained_whole(stocked: Api) -> None:
     window = {"startAt": "2026-03-05T11:00:00Z", "endAt": "2026-03-05T13:00:00Z"}
     operations = await explain(stocked, CREATE_RESERVATION, input={"lockerId": "l1", "ownerId": "ada", **window})
-    assert brief(operations, "contract", "operation", "consistent", "paths") == [
-        ("QC-04", "BatchGetItem", True, ["createReservation"]),
-        ("QC-04", "Query", True, ["createReservation"]),
-        ("QC-04", "TransactWriteItems", False, ["createReservation"]),
+    assert brief(operations, "contract", "operation", "consistent", "path") == [
+        ("QC-04", "BatchGetItem", True, "createReservation"),
+        ("QC-04", "Query", True, "createReservation"),
+        ("QC-04", "TransactWriteItems", False, "createReservation"),
     ]
     steps = [key["step"] for key in operations[2]["keys"]]
     assert steps[0] == "guard"

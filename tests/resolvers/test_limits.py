@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING
 
 import pytest
-from graphql import get_introspection_query
+from graphql import GraphQLError, get_introspection_query
 
-from resolvers.documents import ValidDocuments
+from domain.errors import QueryTooComplexError
+from resolvers.documents.cache import DocumentCache, InvalidDocumentError
+from resolvers.documents.limits import DEFAULT_LIMITS
+from resolvers.schema import build_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,55 +66,55 @@ def doubling(count: int) -> str:
     [
         ("{ " + "__typename " * 1000 + "}", "Document contains more than 1000 tokens."),
         ("#\n" * 1001 + "{ __typename }", "Document contains more than 1000 comments."),
-        ("{ __typename }" + " " * 32755, "The document has 32769 characters: 32768 are the most."),
+        ("{ __typename }" + " " * 32755, "The document has 32,769 characters, and the limit is 32,768."),
         (
             f"{{ locations(first: {'1' * 401}) {{ nextCursor }} }}",
-            "The document has 401 characters in one number: 400 are the most.",
+            "The document has 401 characters in one number, and the limit is 400.",
         ),
         (
             f"query ($a: Float = -1.{'0' * 400}e5) {{ __typename }}",
-            "The document has 405 characters in one number: 400 are the most.",
+            "The document has 405 characters in one number, and the limit is 400.",
         ),
         ("{" + "a {" * 250 + "a" + "}" * 251, "Document is nested too deeply."),
-        (DEEP % "owner { name }", "The document has 11 levels of fields: 10 are the most."),
-        (aliases(16), "The document has 16 aliases: 15 are the most."),
-        (directives(51), "The document has 51 directives: 50 are the most."),
-        (roots(11), "The document has 11 fields of the operation itself: 10 are the most."),
+        (DEEP % "owner { name }", "The document has 11 levels of fields, and the limit is 10."),
+        (aliases(16), "The document has 16 aliases, and the limit is 15."),
+        (directives(51), "The document has 51 directives, and the limit is 50."),
+        (roots(11), "The document has 11 root fields, and the limit is 10."),
         (
             '{ owner(ownerId: "a") { ' + "name ... { name } " * 45 + "} }",
-            "The document has 4005 pairs of fields, or of fragments, for one place of the answer: 4000 are the most.",
+            "The document has 4,005 pairs of fields or fragments at one place of the response, and the limit is 4,000.",
         ),
         (
             nested_repeats(9, 10),
-            "The document has 4041 pairs of fields, or of fragments, for one place of the answer: 4000 are the most.",
+            "The document has 4,041 pairs of fields or fragments at one place of the response, and the limit is 4,000.",
         ),
         (
             fragments(64, "name"),
-            "The document has 4032 pairs of fields, or of fragments, for one place of the answer: 4000 are the most.",
+            "The document has 4,032 pairs of fields or fragments at one place of the response, and the limit is 4,000.",
         ),
         (
             doubling(10),
-            "The document has 2501 selections once its fragments are written out: 2500 are the most.",
+            "The document has 2,501 selections with its fragments written out, and the limit is 2,500.",
         ),
         (
             '{ __schema { types { name } } a: __schema { types { name } } __type(name: "ID") { name } }',
-            "The document has 3 introspections: 2 are the most.",
+            "The document has 3 introspections, and the limit is 2.",
         ),
         (
             "{ __schema { types { fields { type {" + " ofType {" * 12 + " name " + "}" * 16 + " }",
-            "The document has 16 levels of introspection: 15 are the most.",
+            "The document has 16 levels of introspection, and the limit is 15.",
         ),
         (
             "{ __schema { types { fields { a: name } } } }",
-            "The document has 1 aliases in introspection: 0 are the most.",
+            "The document has 1 aliases in introspection, and the limit is 0.",
         ),
         (
             "{ __schema { types { ...T } } } fragment T on __Type { fields { type { fields { name } } } }",
-            "The document has 2 introspected 'fields': 1 is the most.",
+            "The document has 2 introspected 'fields', and the limit is 1.",
         ),
         (
             "{ __schema { types { fields { type { interfaces { possibleTypes { name } } } } } } }",
-            "The document has 4 lists of introspection in each other: 3 are the most.",
+            "The document has 4 nested lists of introspection, and the limit is 3.",
         ),
     ],
     ids=["tokens", "comments", "characters", "integer", "fraction", "nesting", "depth", "aliases", "directives",
@@ -167,7 +171,7 @@ async def test_aliases_count_wherever_they_stand(open_api: Opener) -> None:
         assert "data" in await api.send(document)
     async with open_api(max_aliases=3) as api:
         (error,) = (await api.send(document))["errors"]
-        assert error["message"] == "The document has 4 aliases: 3 are the most."
+        assert error["message"] == "The document has 4 aliases, and the limit is 3."
 
 
 async def test_directives_count_wherever_they_stand(open_api: Opener) -> None:
@@ -176,7 +180,7 @@ async def test_directives_count_wherever_they_stand(open_api: Opener) -> None:
     )
     async with open_api(max_directives=6) as api:
         (error,) = (await api.send(document))["errors"]
-        assert error["message"] == "The document has 7 directives: 6 are the most."
+        assert error["message"] == "The document has 7 directives, and the limit is 6."
 
 
 async def test_every_limit_can_be_set(open_api: Opener) -> None:
@@ -213,25 +217,40 @@ async def test_of_very_many_errors_a_few_are_told(api: Api) -> None:
     assert answer["errors"][-1]["message"].startswith("Too many validation errors")
 
 
-async def test_only_documents_that_proved_valid_are_kept(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: list[str] = []
-    put = ValidDocuments.put
-
-    def note(self: ValidDocuments, text: str, document: Any) -> None:
-        kept.append(text)
-        put(self, text, document)
-
-    monkeypatch.setattr(ValidDocuments, "put", note)
-    for document in ("{", "{ unknown }", aliases(16), "{ __typename }", "{ __typename }"):
-        await api.send(document)
-    assert kept == ["{ __typename }"]
+@pytest.fixture
+def cache() -> DocumentCache:
+    return DocumentCache(build_schema().bound, DEFAULT_LIMITS, hides_suggestions=False)
 
 
-async def test_the_documents_that_are_kept_are_bounded() -> None:
-    known = ValidDocuments()
-    document: Any = object()
-    for number in range(300):
-        known.put(str(number), document)
-        known.get("0")
-    assert "0" in known
-    assert [str(number) in known for number in (44, 45, 299)] == [False, True, True]
+def test_a_valid_document_is_compiled_once_and_others_are_not_kept(cache: DocumentCache) -> None:
+    for document in ("{", "{ unknown }", aliases(16)):
+        for _ in range(2):
+            with pytest.raises((GraphQLError, InvalidDocumentError, QueryTooComplexError)):
+                cache.get(document)
+    assert cache.get("{ __typename }") is cache.get("{ __typename }")
+
+
+def test_the_documents_used_last_are_kept(cache: DocumentCache) -> None:
+    texts = [f"{{ a{number}: __typename }}" for number in range(300)]
+    first = cache.get(texts[0])
+    found = [first]
+    for text in texts[1:]:
+        found.append(cache.get(text))
+        assert cache.get(texts[0]) is first
+    assert [cache.get(texts[number]) is found[number] for number in (299, 45, 44)] == [True, True, False]
+
+
+def test_an_operation_has_one_tree_for_each_setting_of_its_directives_and_keeps_a_few(cache: DocumentCache) -> None:
+    names = [f"v{number}" for number in range(5)]
+    definitions = ", ".join(f"${name}: Boolean! = true" for name in names)
+    fields = " ".join(f"{name}: __typename @include(if: ${name})" for name in names)
+    document = cache.get(f"query ($first: Int, {definitions}) {{ {fields} locations(first: $first) {{ nextCursor }} }}")
+    (operation,) = document.operations
+    given = dict.fromkeys(names, True)
+    tree = operation.tree(given)
+    assert operation.tree(given | {"first": 7}) is tree
+    assert operation.tree(given | {"v0": False}).keys == [*names[1:], "locations"]
+    settings = [dict(zip(names, values, strict=True)) for values in product((True, False), repeat=5)]
+    trees = [operation.tree(setting) for setting in settings]
+    assert operation.tree(settings[-1]) is trees[-1]
+    assert operation.tree(settings[0]) is not trees[0]

@@ -71,7 +71,7 @@ def error(code: str, message: str, path: str, status: int) -> dict[str, Any]:
 def conflict(version: int) -> dict[str, Any]:
     return {
         "__typename": "VersionConflict",
-        "message": f"The version is {version} by now: look at the current state and try again.",
+        "message": f"The current version is {version}. Read the current state and retry with its version.",
         "code": "CONFLICT",
         "path": ["input", "expectedVersion"],
         "status": 409,
@@ -102,7 +102,7 @@ async def test_a_locker_cannot_be_registered_with_an_owner_that_does_not_exist(
 ) -> None:
     async with unchanged(dump):
         payload = await api.mutate(REGISTER, lockerId="l1", ownerId="nobody")
-    missing = error("NOT_FOUND", "There is no owner nobody.", "ownerId", 404)
+    missing = error("NOT_FOUND", "Owner nobody does not exist.", "ownerId", 404)
     assert payload == {"locker": None, "userErrors": [missing]}
 
 
@@ -164,8 +164,8 @@ async def test_the_state_machine_takes_the_steps_it_names_and_no_other(
             "userErrors": [
                 {
                     "__typename": "InvalidTransition",
-                    "message": f"A locker cannot go from {before} to {after}; "
-                    f"from here it may go to {' or '.join(STEPS[before])}.",
+                    "message": f"A locker cannot change from {before} to {after}. "
+                    f"Allowed: {' or '.join(STEPS[before])}.",
                     "code": "INVALID_TRANSITION",
                     "path": ["input", "newStatus"],
                     "status": 409,
@@ -227,7 +227,7 @@ async def test_a_change_of_a_locker_that_does_not_exist_is_not_found(
     wire.reset()
     async with unchanged(dump):
         payload = await one.mutate(change, lockerId="nope", expectedVersion=1, **values)
-    missing = error("NOT_FOUND", "There is no locker nope.", "lockerId", 404)
+    missing = error("NOT_FOUND", "Locker nope does not exist.", "lockerId", 404)
     assert payload == {"locker": None, "userErrors": [missing]}
     assert wire.operations == {"GetItem": 1}
 
@@ -246,7 +246,8 @@ async def test_a_missing_owners_copy_is_mended_by_the_next_change(
     assert payload["userErrors"] == []
     assert after.keys() == whole.keys()
     shown = {name: after["LOCKER#l1", "META"][name] for name in ("lockerId", "ownerId", "alias", "status", "updatedAt")}
-    assert after[COPY] == {"PK": COPY[0], "SK": COPY[1], "entityType": "OWNER_LOCKER", **shown}
+    index = {"GSI1PK": f"{COPY[0]}#LOCKER#{shown['status']}", "GSI1SK": "l1"}
+    assert after[COPY] == {"PK": COPY[0], "SK": COPY[1], "entityType": "OWNER_LOCKER", **shown, **index}
 
 
 @pytest.mark.parametrize(("change", "values"), CHANGES)

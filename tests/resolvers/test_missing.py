@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from loaders.table.values import item_to_wire
+
 if TYPE_CHECKING:
     from tests.api import Api
-    from tests.wire import Wire
+    from tests.wire import Call, Wire
 
 NESTED = [
     "activeReservation { endAt }",
@@ -56,7 +58,7 @@ async def test_a_locker_that_does_not_exist_is_null_and_one_not_found(
     answer = await three.send(f'{{ locker(lockerId: "nope"{consistent}) {{ {selection} }} }}')
     assert answer["data"] == {"locker": None}
     (error,) = answer["errors"]
-    assert error["message"] == "There is no locker nope."
+    assert error["message"] == "Locker nope does not exist."
     assert error["path"] == ["locker"]
     assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
 
@@ -77,7 +79,7 @@ async def test_an_owner_that_does_not_exist_is_null_and_one_not_found(three: Api
     answer = await three.send(f'{{ owner(ownerId: "nobody") {{ {selection} }} }}')
     assert answer["data"] == {"owner": None}
     (error,) = answer["errors"]
-    assert error["message"] == "There is no owner nobody."
+    assert error["message"] == "Owner nobody does not exist."
     assert error["path"] == ["owner"]
     assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
 
@@ -153,3 +155,36 @@ async def test_an_owner_or_a_locker_that_vanished_is_null_where_something_refers
     data = await three.run('{ owner(ownerId: "acme") { reservations { nodes { endAt locker { version } } } } }')
     nodes = data["owner"]["reservations"]["nodes"]
     assert nodes == [{"endAt": "2026-03-01T13:00:00.000Z", "locker": None}]
+
+
+async def test_a_reservation_that_a_plain_read_does_not_find_beside_its_claim_is_read_strongly(
+    three: Api, wire: Wire
+) -> None:
+    await three.reservation("r1", "l1", "acme", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    wire.reset()
+    key = ("LOCKER#l1", "RES#2026-03-01T11:00:00.000Z#r1")
+
+    def not_yet(call: Call) -> None:
+        if call.keys == [key] and not call.request["ConsistentRead"]:
+            del call.response["Item"]
+
+    wire.amend = not_yet
+    data = await three.run('{ reservation(lockerId: "l1", reservationId: "r1") { reservationId } }')
+    assert data == {"reservation": {"reservationId": "r1"}}
+    assert [(call.keys, call.request["ConsistentRead"]) for call in wire.calls] == [
+        ([("LOCKER#l1", "RID#r1")], False),
+        ([key], False),
+        ([key], True),
+    ]
+
+
+async def test_a_damaged_item_is_an_error_of_its_field_and_never_shown_half_right(
+    three: Api, plain_client: Any, table: str
+) -> None:
+    item = {"PK": "LOCKER#l1", "SK": "META", "entityType": "LOCKER", "lockerId": "l1"}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(item))
+    for consistent in ("false", "true"):
+        answer = await three.send(f'{{ locker(lockerId: "l1", consistent: {consistent}) {{ lockerId }} }}')
+        assert answer["data"] == {"locker": None}
+        (error,) = answer["errors"]
+        assert (error["path"], error["extensions"]["code"]) == (["locker"], "INTERNAL_SERVER_ERROR")

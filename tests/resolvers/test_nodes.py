@@ -99,7 +99,7 @@ async def test_more_than_a_hundred_nodes_are_refused_before_a_read(api: Api, wir
     answer = await api.send(NODES, ids=[global_id("Owner/ada")] * 101)
     (error,) = answer["errors"]
     assert answer["data"] is None
-    assert (error["message"], error["path"]) == ("ids must be 100 at most, not 101.", ["nodes"])
+    assert (error["message"], error["path"]) == ("ids must have 100 entries at most, not 101.", ["nodes"])
     assert error["extensions"] | {"requestId": ""} == {
         "code": "BAD_USER_INPUT",
         "status": 400,

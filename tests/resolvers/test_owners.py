@@ -8,6 +8,8 @@ import pytest
 
 from loaders.table.values import item_to_wire
 from tests.api import mutation, unchanged
+from tests.invariants import check_invariants
+from tests.places import approve, book, prepare, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
     from tests.wire import Wire
 
 PROFILE = "ownerId kind name email version createdAt updatedAt"
+ROLE = "name email phone role version"
+CHANGE = mutation("updateOwner", f"owner {{ {ROLE} }}")
 CREATE = mutation("createOwner", f"owner {{ {PROFILE} }}")
 UPDATE = mutation("updateOwner", f"owner {{ {PROFILE} }}")
 OWNER = f"query ($id: ID!) {{ owner(ownerId: $id) {{ {PROFILE} }} }}"
+ROLES = f'query {{ owner(ownerId: "ada") {{ {ROLE} }} }}'
 BY_EMAIL = "query ($email: String!) { ownerByEmail(email: $email) { ownerId email } }"
 
 NOW = "2026-03-01T12:00:00.000Z"
@@ -126,7 +131,7 @@ async def test_an_address_that_nobody_has_is_not_found(api: Api, wire: Wire) -> 
     answer = await api.send(BY_EMAIL, email="nobody@example.com")
     (found,) = answer["errors"]
     assert answer["data"] == {"ownerByEmail": None}
-    assert (found["message"], found["path"]) == ("There is no owner with this e-mail address.", ["ownerByEmail"])
+    assert (found["message"], found["path"]) == ("No owner has this email address.", ["ownerByEmail"])
     assert (found["extensions"]["code"], found["extensions"]["status"]) == ("NOT_FOUND", 404)
     assert wire.operations == {"GetItem": 1}
 
@@ -155,7 +160,9 @@ async def test_changing_an_owner_changes_what_was_given_and_leaves_the_rest(api:
     assert await holder(api, "ada@example.com") == "ada"
 
 
-async def test_a_changed_address_is_found_and_the_old_one_is_free_for_another(api: Api) -> None:
+async def test_a_changed_address_is_found_and_the_old_one_is_free_for_another(
+    api: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
     await api.mutate(CREATE, **ADA)
     payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1, email="king@example.com")
     assert payload["owner"]["email"] == "king@example.com"
@@ -163,6 +170,7 @@ async def test_a_changed_address_is_found_and_the_old_one_is_free_for_another(ap
     assert await holder(api, "ada@example.com") is None
     await api.owner("eve", email="ADA@example.com")
     assert await holder(api, "ada@example.com") == "eve"
+    check_invariants(await dump(), clock.now)
 
 
 async def test_an_address_may_change_its_case_alone(api: Api, dump: Callable[[], Any]) -> None:
@@ -218,7 +226,7 @@ async def test_changing_an_owner_with_a_stale_version_conflicts_and_returns_the_
         "userErrors": [
             {
                 "__typename": "VersionConflict",
-                "message": "The version is 2 by now: look at the current state and try again.",
+                "message": "The current version is 2. Read the current state and retry with its version.",
                 "code": "CONFLICT",
                 "path": ["input", "expectedVersion"],
                 "status": 409,
@@ -232,22 +240,71 @@ async def test_changing_an_owner_with_a_stale_version_conflicts_and_returns_the_
 async def test_changing_an_owner_that_does_not_exist_is_not_found(api: Api, dump: Callable[[], Any]) -> None:
     async with unchanged(dump):
         payload = await api.mutate(UPDATE, ownerId="nobody", expectedVersion=1, name="N")
-    message = "There is no owner nobody."
+    message = "Owner nobody does not exist."
     assert payload == {"owner": None, "userErrors": [error("NOT_FOUND", message, "ownerId", status=404)]}
 
 
 async def test_a_change_that_names_nothing_to_change_is_refused_before_a_read(api: Api, wire: Wire) -> None:
     payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1)
-    message = "Give something to change."
+    message = "Name at least one field to change."
     assert payload == {"owner": None, "userErrors": [error("BAD_USER_INPUT", message, status=400)]}
     assert not wire.calls
 
 
-async def test_an_owners_name_cannot_be_taken_away(api: Api, dump: Callable[[], Any]) -> None:
-    await api.mutate(CREATE, **ADA)
-    async with unchanged(dump):
-        payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1, name=None)
+async def test_an_owner_is_a_user_without_a_telephone_unless_it_says_otherwise(api: Api) -> None:
+    await api.owner("ada")
+    shown = {"name": "ada", "email": None, "phone": None, "role": "USER", "version": 1}
+    assert (await api.run(ROLES))["owner"] == shown
+
+
+async def test_an_owner_keeps_its_telephone_and_its_role(api: Api) -> None:
+    await api.owner("ada", phone=" +39 06 (123) 456.78-9/0 ", role="ADMIN")
+    owner = (await api.run(ROLES))["owner"]
+    assert (owner["phone"], owner["role"]) == ("+39 06 (123) 456.78-9/0", "ADMIN")
+
+
+async def test_a_telephone_and_a_role_change_and_a_telephone_can_be_taken_away(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await api.owner("ada", phone="+39 123 456", email="ada@example.com")
+    payload = await api.mutate(CHANGE, ownerId="ada", expectedVersion=1, role="ADMIN")
+    shown = {"name": "ada", "email": "ada@example.com", "phone": "+39 123 456", "role": "ADMIN", "version": 2}
+    assert payload == {"owner": shown, "userErrors": []}
+    payload = await api.mutate(CHANGE, ownerId="ada", expectedVersion=2, phone=None)
+    assert payload == {"owner": {**shown, "phone": None, "version": 3}, "userErrors": []}
+    assert (await api.run(ROLES))["owner"] == payload["owner"]
+    assert "phone" not in (await dump())["OWNER#ada", "META"]
+
+
+async def test_a_creation_sent_again_with_its_defaults_written_out_gives_the_first_result(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await api.owner("ada")
+    before = await dump()
+    content = {"ownerId": "ada", "kind": "USER", "name": "ada", "role": "USER", "phone": None}
+    assert (await api.mutate(CREATE, **content))["userErrors"] == []
+    for other in ({"role": "ADMIN"}, {"phone": "+39 123 456"}):
+        payload = await api.mutate(CREATE, **content | other)
+        assert refusal(payload) == ("ID_TAKEN", 409, ["input", "ownerId"])
+    assert await dump() == before
+
+
+@pytest.mark.parametrize("change", [{"role": None}, {"name": None}, {"phone": "no"}, {"email": "x"}])
+async def test_a_change_to_what_cannot_be_is_refused(api: Api, dump: Callable[[], Any], change: dict[str, Any]) -> None:
+    await api.owner("ada", phone="+39 123 456", email="ada@example.com")
+    before = await dump()
+    payload = await api.mutate(CHANGE, ownerId="ada", expectedVersion=1, **change)
+    assert refusal(payload) == ("BAD_USER_INPUT", 400, ["input", *change])
     assert payload["owner"] is None
-    assert [(found["code"], found["path"]) for found in payload["userErrors"]] == [
-        ("BAD_USER_INPUT", ["input", "name"])
-    ]
+    assert await dump() == before
+
+
+async def test_an_admin_who_is_one_no_more_decides_nothing(api: Api, dump: Callable[[], Any]) -> None:
+    await prepare(api)
+    await book(api, "b1")
+    await api.mutate(CHANGE, ownerId="root", expectedVersion=1, role="USER")
+    before = await dump()
+    assert refusal(await approve(api, "b1")) == ("FORBIDDEN", 403, ["input", "adminId"])
+    assert await dump() == before
+    await api.mutate(CHANGE, ownerId="root", expectedVersion=2, role="ADMIN")
+    assert (await approve(api, "b1"))["booking"]["status"] == "APPROVED"

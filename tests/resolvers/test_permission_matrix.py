@@ -18,8 +18,8 @@ from graphql import (
     visit,
 )
 
-from domain.principal import DEVELOPMENT_ADMIN, Principal, Role, Scope
-from resolvers.relay import to_global_id
+from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
+from resolvers.bindings.nodes import to_global_id
 from resolvers.schema import build_schema
 from tests import places
 from tests.api import mutation, unchanged
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text()
-SCHEMA = build_schema()._schema  # noqa: SLF001  # as it is served
+SCHEMA = build_schema().bound.graphql_schema
 TENANTS = {"acme": "2026-03-10", "bob": "2026-03-11"}
 ACTORS: dict[str, Principal] = {
     "admin": DEVELOPMENT_ADMIN,
@@ -233,7 +233,7 @@ def test_every_field_of_the_schema_stands_on_the_page_and_is_asked_for() -> None
 
 
 async def test_a_stranger_may_use_nothing(open_api: Opener, wire: Wire) -> None:
-    async with open_api(profile="production") as api:
+    async with open_api(authenticator=None, profile="production") as api:
         for case in CASES:
             document = filled(case.document, DEVELOPMENT_ADMIN, "acme")
             response = await api.client.post("/graphql", json={"query": document})

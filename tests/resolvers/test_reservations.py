@@ -117,7 +117,7 @@ async def test_a_window_that_shares_a_moment_with_a_live_one_is_refused_with_the
         "userErrors": [
             {
                 "__typename": "ReservationOverlap",
-                "message": "The locker is reserved from 2026-03-02T10:00:00.000Z to 2026-03-02T12:00:00.000Z.",
+                "message": "The locker is already reserved from 2026-03-02T10:00:00.000Z to 2026-03-02T12:00:00.000Z.",
                 "code": "RESERVATION_OVERLAP",
                 "path": ["input", "startAt"],
                 "status": 409,
@@ -189,12 +189,12 @@ async def test_a_reservation_that_began_before_it_was_made_is_active_at_once(fre
 @pytest.mark.parametrize(
     ("start", "end", "message"),
     [
-        ("2026-03-01T11:00:00Z", NOW, "endAt must lie in the future"),
-        ("2026-02-01T11:00:00Z", "2026-02-02T11:00:00Z", "endAt must lie in the future"),
-        ("2026-03-02T00:00:00Z", "2026-04-01T00:00:00.001Z", "a reservation may last 30 days at most"),
-        ("2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "endAt must lie after the start"),
-        ("2026-03-02T10:00:00Z", "2026-03-02T09:59:59.999Z", "endAt must lie after the start"),
-        ("2026-03-02T10:00:00.0009Z", "2026-03-02T10:00:00.0001Z", "endAt must lie after the start"),
+        ("2026-03-01T11:00:00Z", NOW, "endAt must be in the future"),
+        ("2026-02-01T11:00:00Z", "2026-02-02T11:00:00Z", "endAt must be in the future"),
+        ("2026-03-02T00:00:00Z", "2026-04-01T00:00:00.001Z", "a reservation must not be longer than 30 days"),
+        ("2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "endAt must be after the start"),
+        ("2026-03-02T10:00:00Z", "2026-03-02T09:59:59.999Z", "endAt must be after the start"),
+        ("2026-03-02T10:00:00.0009Z", "2026-03-02T10:00:00.0001Z", "endAt must be after the start"),
     ],
 )
 async def test_a_window_that_is_over_empty_backwards_or_too_long_is_refused(
@@ -223,7 +223,7 @@ async def test_a_locker_in_maintenance_takes_no_new_reservation(free: Api, dump:
 
 @pytest.mark.parametrize(
     ("missing", "message"),
-    [({"lockerId": "nope"}, "There is no locker nope."), ({"ownerId": "nope"}, "There is no owner nope.")],
+    [({"lockerId": "nope"}, "Locker nope does not exist."), ({"ownerId": "nope"}, "Owner nope does not exist.")],
 )
 async def test_a_reservation_needs_a_locker_and_an_owner_that_exist(
     free: Api, dump: Callable[[], Any], missing: dict[str, str], message: str

@@ -81,7 +81,7 @@ async def test_a_transfer_to_the_present_owner_is_refused(pair: Api, dump: Calla
         "userErrors": [
             {
                 "__typename": "PlainError",
-                "message": "acme owns this locker already.",
+                "message": "acme already owns this locker.",
                 "code": "BAD_USER_INPUT",
                 "path": ["input", "newOwnerId"],
                 "status": 400,
@@ -99,7 +99,7 @@ async def test_a_transfer_to_an_owner_that_does_not_exist_is_not_found(pair: Api
         "userErrors": [
             {
                 "__typename": "PlainError",
-                "message": "There is no owner nobody.",
+                "message": "Owner nobody does not exist.",
                 "code": "NOT_FOUND",
                 "path": ["input", "newOwnerId"],
                 "status": 404,

@@ -1,10 +1,10 @@
-// A contract has its colour for good: the same in every picture, in the plan and in what became of it.
+// Each contract always has the same colour, in the tree and in the waterfall.
 
-// Neighbours lie far apart on the circle, and those that meet again on it differ in lightness.
+// Consecutive numbers are far apart on the colour circle; those that come close again differ in lightness.
 const DEGREES = 129.6;
 const LIGHTNESS = [0.5, 0.64, 0.78];
 
-/** The colour of a contract, by its number. */
+/** The colour of a contract, derived from its number. */
 export function contractColour(contract) {
   const number = Number.parseInt(contract.replace(/\D/g, ''), 10) || 0;
   const hue = Math.round((number * DEGREES * 10) % 3600) / 10;

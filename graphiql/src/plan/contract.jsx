@@ -1,6 +1,6 @@
 import { contractColour } from './colours.js';
 
-/** The style that gives a part of the page its contract's colour, as `--contract`. */
+/** A style that sets `--contract` to the contract's colour. */
 export function colourOf(contract) {
   return { '--contract': contractColour(contract) };
 }
@@ -9,7 +9,7 @@ export function Contract({ id, count }) {
   return (
     <span className="plan-contract" style={colourOf(id)}>
       {id}
-      {count > 1 && <span className="plan-contract-count"> ×{count}</span>}
+      {count > 1 && ` ×${count}`}
     </span>
   );
 }

@@ -1,87 +1,100 @@
-// What the server tells of requests: how the last one went, and the plan of one that was not run.
+// Asks the server to explain requests, and keeps the explanation that the pane shows.
 import { useSyncExternalStore } from 'react';
+
+import { operationNames } from '../operation.js';
 
 const KEY = 'graphiql:explain';
 const INTROSPECTION = 'IntrospectionQuery';
+const TOO_COMPLEX = 'QUERY_TOO_COMPLEX';
 
 const listeners = new Set();
 let requests = 0;
 let state = {
   isOn: localStorage.getItem(KEY) !== 'off',
   isForbidden: false,
-  last: null,
-  planned: null,
-  // Which of the two the pane shows: what came last, until its user chooses.
-  view: 'last',
+  // The latest request that was run or planned: `{ number, name, ranAt, explanation, problems }`; `ranAt` is null for a plan.
+  shown: null,
 };
 
-/** What is known now; a component that uses it is drawn again when that changes. */
+/** The current state; a component that uses it is rendered again when it changes. */
 export function useExplanations() {
   return useSyncExternalStore(subscribe, () => state);
 }
 
-/** Whether requests are to be explained, from now on and on the next visit. */
+/** Switches explanations on or off; the browser remembers the choice. */
 export function switchExplanations(isOn) {
   localStorage.setItem(KEY, isOn ? 'on' : 'off');
-  change({ isOn, isForbidden: false, last: null, view: 'last' });
+  change({ isOn, isForbidden: false, shown: null });
 }
 
 /**
- * A fetcher whose requests are explained. The explanation goes to the pane; the answer is shown as it would be without.
- * GraphiQL's own request for the schema, and one that says by itself what it wants, pass as they are.
+ * A fetcher that asks for an explanation of each request. The explanation is shown in the pane and removed from the
+ * response. GraphiQL's own introspection, and a request that already has extensions, are sent unchanged.
  */
-export function explaining(fetcher) {
+export function withExplanations(fetcher) {
   return async (request, options) => {
     if (!state.isOn || request.extensions || request.operationName === INTROSPECTION) {
       return fetcher(request, options);
     }
     const number = ++requests;
-    const answer = await fetcher({ ...request, extensions: { explain: true } }, options);
-    if (isForbidden(answer)) {
-      // An answer without data tells that nothing was run, so that even a mutation may be sent again.
-      const plain = await fetcher(request, options);
-      if (!isForbidden(plain)) {
-        change({ isOn: false, isForbidden: true, last: null, view: 'last' });
+    const response = await fetcher({ ...request, extensions: { explain: true } }, options);
+    if (isForbidden(response)) {
+      // A response without data means that nothing was run, so even a mutation can be sent again.
+      const unexplained = await fetcher(request, options);
+      if (!isForbidden(unexplained)) {
+        change({ isOn: false, isForbidden: true, shown: null });
       }
-      return plain;
+      return unexplained;
     }
-    const { explain = null, ...extensions } = answer.extensions ?? {};
-    if (number === requests) {
-      const last = { number, name: nameOf(request), at: new Date(), explanation: explain };
-      change({ last, view: 'last' });
-    }
-    const { extensions: _, ...shown } = answer;
-    return Object.keys(extensions).length > 0 ? { ...shown, extensions } : shown;
+    const { explain = null, ...extensions } = response.extensions ?? {};
+    const problems = messagesOf(response.errors?.filter(error => error.extensions?.code === TOO_COMPLEX));
+    show(number, { name: nameOf(request), ranAt: new Date(), explanation: explain, problems });
+    const { extensions: _, ...visible } = response;
+    return Object.keys(extensions).length > 0 ? { ...visible, extensions } : visible;
   };
 }
 
-/** Asks for the plan of a request that is not run. */
+/** Asks for the plan of a request without running it. */
 export async function planRequest(fetcher, request, options) {
+  const number = ++requests;
+  let explanation = null;
+  let problems;
   try {
-    const answer = await fetcher({ ...request, extensions: { explain: 'plan' } }, options);
-    const plan = answer.extensions?.explain?.plan ?? null;
-    const problems = answer.errors?.map(error => error.message) ?? [];
-    showPlan({ name: nameOf(request), plan, problems: plan || problems.length ? problems : ['The server sent no plan.'] });
+    const response = await fetcher({ ...request, extensions: { explain: 'plan' } }, options);
+    explanation = response.extensions?.explain ?? null;
+    problems = messagesOf(response.errors);
   } catch (error) {
-    showPlan({ name: nameOf(request), plan: null, problems: [error.message] });
+    problems = [error.message];
+  }
+  if (!explanation && problems.length === 0) {
+    problems = ['The server did not send a plan.'];
+  }
+  show(number, { name: nameOf(request), ranAt: null, explanation, problems });
+}
+
+/** Shows why a request was not sent. */
+export function showProblem(problem) {
+  show(++requests, { name: 'Not sent', ranAt: null, explanation: null, problems: [problem] });
+}
+
+/** Shows an explanation unless a newer request was sent meanwhile. */
+function show(number, explained) {
+  if (number === requests) {
+    change({ shown: { number, ...explained } });
   }
 }
 
-/** Shows a plan, or what kept one from being made. */
-export function showPlan(planned) {
-  change({ planned, view: 'planned' });
+function messagesOf(errors) {
+  return errors?.map(error => error.message) ?? [];
 }
 
-export function showView(view) {
-  change({ view });
+function isForbidden(response) {
+  return !('data' in response) && response.errors?.some(error => error.extensions?.code === 'FORBIDDEN' && !error.path);
 }
 
-function isForbidden(answer) {
-  return !('data' in answer) && answer.errors?.some(error => error.extensions?.code === 'FORBIDDEN' && !error.path);
-}
-
-function nameOf(request) {
-  return request.operationName ?? 'Request without a name';
+function nameOf({ query, operationName }) {
+  const names = operationNames(query);
+  return names.find(name => name === operationName) ?? (names.length === 1 ? names[0] : 'Unnamed operation');
 }
 
 function change(part) {

@@ -3,7 +3,7 @@ const [WHOLE, TENTHS, HUNDREDTHS] = [0, 1, 2].map(
   digits => new Intl.NumberFormat('en', { maximumFractionDigits: digits }),
 );
 
-/** Told to a tenth; what is less than one finer, so that nothing small becomes nothing, and thousands as they are. */
+/** One decimal; two below 1, so that a small number does not become 0; none from 1,000 on. */
 export function plain(number) {
   const format = number < 1 ? HUNDREDTHS : number < 1000 ? TENTHS : WHOLE;
   return format.format(number);
@@ -18,7 +18,7 @@ export function counted(number, noun) {
   return `${plain(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** A time axis of round steps that is long enough: how long, and in how many steps. */
+/** A time axis with round steps that reaches at least to `end`. */
 export function axisOf(end) {
   const rough = Math.max(end, 0.1) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,17 +1,17 @@
-// The pane that shows what requests ask of the table: the last one as it went, the next one before it goes.
+// The Plan pane: what the latest request was expected to use of the table, and what it used.
 import './plan.css';
 
-import { Button, ButtonGroup, pick, tryParseJSONC, useGraphiQL } from '@graphiql/react';
-import { useState } from 'react';
+import { Button, pick, tryParseJSONC, useGraphiQL } from '@graphiql/react';
+import { useEffect, useRef, useState } from 'react';
 
-import { planRequest, showPlan, showView, switchExplanations, useExplanations } from './explanations.js';
+import { planRequest, showProblem, switchExplanations, useExplanations } from './explanations.js';
+import { Totals } from './totals.jsx';
 import { Tree } from './tree.jsx';
 import { Waterfall } from './waterfall.jsx';
 
-const VIEWS = { last: 'Last request', planned: 'Before it runs' };
-
 function Pane() {
-  const { isOn, view } = useExplanations();
+  const { isOn, isForbidden, shown } = useExplanations();
+  const [quantity, setQuantity] = useState('readUnits');
   return (
     <section className="plan" aria-label="Plan">
       <header>
@@ -22,61 +22,67 @@ function Pane() {
         </label>
       </header>
       <PlanButton />
-      <ButtonGroup role="group" aria-label="What to show">
-        {Object.entries(VIEWS).map(([name, title]) => (
-          <Button
-            key={name}
-            type="button"
-            className={view === name ? 'active' : ''}
-            aria-pressed={view === name}
-            onClick={() => showView(name)}
-          >
-            {title}
-          </Button>
+      <section className="plan-view" aria-label="Explanation" tabIndex={0}>
+        {shown && (
+          <h3>
+            {shown.name} <small>{shown.ranAt ? `sent at ${shown.ranAt.toLocaleTimeString()}` : 'not run'}</small>
+          </h3>
+        )}
+        {shown?.problems.map((problem, index) => (
+          <p key={index} className="plan-problem" role="alert">
+            {problem}
+          </p>
         ))}
-      </ButtonGroup>
-      <section className="plan-view" aria-label={VIEWS[view]} tabIndex={0}>
-        {view === 'last' ? <LastRequest /> : <PlannedRequest />}
+        {shown?.explanation && (
+          <Explanation
+            key={shown.number}
+            explanation={shown.explanation}
+            problems={shown.problems}
+            quantity={quantity}
+            onQuantity={setQuantity}
+          />
+        )}
+        {!shown?.explanation && !shown?.problems.length && (
+          <p className="plan-hint" role="status">
+            {hintOf(isOn, isForbidden, shown)}
+          </p>
+        )}
       </section>
     </section>
   );
 }
 
-function LastRequest() {
-  const { isOn, isForbidden, last } = useExplanations();
-  return (
-    <>
-      {last && (
-        <h3>
-          {last.name} <small>at {last.at.toLocaleTimeString()}</small>
-        </h3>
-      )}
-      {last?.explanation ? (
-        <Waterfall key={last.number} explanation={last.explanation} />
-      ) : (
-        <p className="plan-hint" role="status">
-          {hintOf(isOn, isForbidden, last)}
-        </p>
-      )}
-    </>
-  );
-}
-
-function PlannedRequest() {
-  const { planned } = useExplanations();
-  if (!planned) {
-    return <p className="plan-hint">The plan tells what a request would ask of the table at most. Nothing is run.</p>;
+function Explanation({ explanation, problems, quantity, onQuantity }) {
+  const { tree, totals, operations = [] } = explanation;
+  // `target` names the part to go to: a field shows its operations, an operation shows its field.
+  const [selection, select] = useState({ path: null, target: null });
+  const parts = useRef(null);
+  useEffect(() => {
+    if (selection.target) {
+      parts.current.querySelector(selection.target)?.focus();
+    }
+  }, [selection]);
+  if (tree.length === 0) {
+    return <p className="plan-hint">This request does not use the table.</p>;
   }
   return (
-    <>
-      <h3>{planned.name}</h3>
-      {planned.problems.map((problem, index) => (
-        <p key={index} className="plan-problem" role="alert">
-          {problem}
-        </p>
-      ))}
-      {planned.plan && <Tree plan={planned.plan} />}
-    </>
+    <div ref={parts} className="plan-parts">
+      <Totals totals={totals} problems={problems} />
+      <Tree
+        explanation={explanation}
+        chosen={quantity}
+        onChoose={onQuantity}
+        selected={selection.path}
+        onSelect={path => select({ path, target: '.plan-waterfall .plan-selected summary' })}
+      />
+      {operations.length > 0 && (
+        <Waterfall
+          operations={operations}
+          selected={selection.path}
+          onSelect={path => select({ path, target: '.plan-tree .plan-selected .plan-link' })}
+        />
+      )}
+    </div>
   );
 }
 
@@ -93,7 +99,7 @@ function PlanButton() {
       variables = parsed('Variables', variableEditor);
       headers = parsed('Headers', headerEditor);
     } catch (error) {
-      showPlan({ name: 'Not sent', plan: null, problems: [error.message] });
+      showProblem(error.message);
       return;
     }
     setBusy(true);
@@ -116,16 +122,16 @@ function parsed(name, editor) {
   }
 }
 
-function hintOf(isOn, isForbidden, last) {
+function hintOf(isOn, isForbidden, shown) {
   if (isForbidden) {
-    return 'The server does not explain requests to you. Your request was run without; explaining is switched off.';
+    return 'The server does not explain requests to you. Your request was run without an explanation, and explaining is now off.';
   }
   if (!isOn) {
-    return 'Explaining is switched off.';
+    return 'Explaining is off.';
   }
-  return last
-    ? 'The server sent no explanation: it refused the request before anything was run, or something in it is not yours to see.'
-    : 'Run a request: each operation that it makes on the table is drawn here.';
+  return shown
+    ? 'The server sent no explanation: the request was refused before it was planned, or it reads something that you may not see.'
+    : 'Run a request to see what it uses of the table, or plan it without running it.';
 }
 
 function PlanIcon() {

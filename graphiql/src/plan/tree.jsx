@@ -1,124 +1,124 @@
-// A request before it runs: the tree of the fields that read or write, each with the worst case.
-import { VisuallyHidden } from '@graphiql/react';
+// The plan: the tree of fields that use the table, each with what is expected, what was measured and the maximum.
+import { Button, ButtonGroup, VisuallyHidden } from '@graphiql/react';
 
 import { Contract } from './contract.jsx';
 import { counted, plain } from './numbers.js';
+import { aboveExpected, FIGURES, QUANTITIES, quantitiesOf, sumOf } from './quantities.js';
 
-// What is summed, in columns: their headings, and in whole words for who hears them.
-const SUMS = {
-  operations: { heading: 'ops', noun: 'operations' },
-  items: { heading: 'items', noun: 'items' },
-  readUnits: { heading: 'RU', noun: 'read units' },
-  writeUnits: { heading: 'WU', noun: 'write units' },
-};
-
-export function Tree({ plan: { tree, totals, maximum, heaviest, allowed } }) {
-  if (tree.length === 0) {
-    return <p className="plan-hint">It would ask nothing of the table.</p>;
-  }
-  const columns = Object.keys(SUMS).filter(column => column !== 'writeUnits' || totals.writeUnits > 0);
+export function Tree({ explanation: { tree, totals, operations = [] }, chosen, onChoose, selected, onSelect }) {
+  const quantities = quantitiesOf(totals);
+  const quantity = quantities.includes(chosen) ? chosen : 'readUnits';
+  const shared = { quantity, operations, selected, onSelect, largest: largestOf(tree, quantity) };
   return (
-    <>
-      {!allowed && (
-        <p className="plan-problem" role="alert">
-          Over the maximum: the server refuses to run this request (QUERY_TOO_COMPLEX).
-        </p>
-      )}
-      <p className="plan-totals" data-testid="plan-totals">
-        At most <strong>{counted(totals.operations, 'operation')}</strong> ({plain(totals.expectedOperations)}{' '}
-        expected), {counted(totals.items, 'item')}, {counted(totals.readUnits, 'read unit')} (RU)
-        {totals.writeUnits > 0 && <>, {counted(totals.writeUnits, 'write unit')} (WU)</>}
-      </p>
-      <div className="plan-meters">
-        <Meter name="Read units" value={totals.readUnits} maximum={maximum.readUnits} />
-        <Meter name="Operations" value={totals.operations} maximum={maximum.operations} />
-        <Meter name="Items" value={totals.expectedItems} maximum={maximum.items} />
-      </div>
+    <section className="plan-part" aria-labelledby="plan-fields">
+      <header>
+        <h4 id="plan-fields">Fields</h4>
+        <ButtonGroup role="group" aria-label="Quantity shown for each field">
+          {quantities.map(name => (
+            <Button
+              key={name}
+              type="button"
+              className={quantity === name ? 'active' : ''}
+              aria-pressed={quantity === name}
+              onClick={() => onChoose(name)}
+            >
+              {QUANTITIES[name]}
+            </Button>
+          ))}
+        </ButtonGroup>
+      </header>
       <div className="plan-tree">
         <div className="plan-line plan-columns" aria-hidden="true">
-          <span>worst case</span>
-          {columns.map(column => (
-            <span key={column} className="plan-sum">
-              {SUMS[column].heading}
+          <span>{QUANTITIES[quantity]}</span>
+          {Object.values(FIGURES).map(title => (
+            <span key={title} className="plan-figure">
+              {title}
             </span>
           ))}
         </div>
-        <Nodes nodes={tree.flatMap(readers)} parent="" columns={columns} heaviest={heaviest?.path} label="Fields of the plan" />
+        <Nodes nodes={tree} parent="" label="Fields that use the table" {...shared} />
       </div>
-    </>
+    </section>
   );
 }
 
-function Meter({ name, value, maximum }) {
-  const isOver = value > maximum;
-  const text = `${plain(value)} of ${plain(maximum)}`;
-  return (
-    <>
-      <span>{name}</span>
-      <span
-        className={isOver ? 'plan-meter plan-over' : 'plan-meter'}
-        role="meter"
-        aria-label={name}
-        aria-valuemin={0}
-        aria-valuemax={maximum}
-        aria-valuenow={Math.min(value, maximum)}
-        aria-valuetext={text}
-      >
-        <span style={{ width: `${Math.min(1, value / maximum) * 100}%` }} />
-      </span>
-      <span>{text}</span>
-    </>
-  );
-}
-
-function Nodes({ nodes, parent, label, ...shared }) {
+function Nodes({ nodes, label, ...shared }) {
   return (
     <ul aria-label={label}>
       {nodes.map(node => (
-        <Node key={node.path} node={node} parent={parent} {...shared} />
+        <Node key={`${node.path} ${node.field}`} node={node} {...shared} />
       ))}
     </ul>
   );
 }
 
-function Node({ node: { path, field, times, contracts, children }, parent, columns, heaviest }) {
+function Node({ node, parent, ...shared }) {
+  const { path, field, parents, reads, children } = node;
+  const { quantity, operations, selected, onSelect, largest } = shared;
+  const above = aboveExpected(reads).map(name => QUANTITIES[name].toLowerCase());
+  const usual = reads.filter(read => !read.condition);
+  const fallbacks = reads.filter(read => read.condition);
+  const sent = operations.filter(operation => operation.path === path).length;
   return (
-    <li className={path === heaviest ? 'plan-heaviest' : undefined}>
-      <div className="plan-line">
-        <span className="plan-field">
-          <strong>{parent ? path.slice(parent.length + 1) : path}</strong>
-          {times > 1 && <span className="plan-times">×{plain(times)}</span>}
-          {path === heaviest && <span className="plan-badge plan-warning">heaviest</span>}
-          <code>{field}</code>
-        </span>
-        <Sums entries={contracts} columns={columns} />
-      </div>
-      {contracts.map((contract, index) => (
-        <div key={index} className="plan-line plan-part">
-          <span>
-            <Contract id={contract.id} /> {contract.operation}
-            {contract.when !== 'always' && <em> {contract.when}</em>}
+    <li className="plan-node" data-path={path}>
+      <div className={`plan-field${above.length > 0 ? ' plan-above' : ''}${path === selected ? ' plan-selected' : ''}`}>
+        <div className="plan-line">
+          <span className="plan-name">
+            <strong>{parent ? path.slice(parent.length + 1) : path}</strong>
+            <code>{field}</code>
+            {parents > 1 && <span className="plan-parents">for {counted(parents, 'parent')}</span>}
+            {sent > 0 && (
+              <button type="button" className="plan-link" title="Show in the waterfall" onClick={() => onSelect(path)}>
+                {counted(sent, 'operation')}
+              </button>
+            )}
+            {path === largest && <span className="plan-badge">largest</span>}
+            {above.length > 0 && <span className="plan-badge plan-warning">{above.join(', ')} above expected</span>}
           </span>
-          {contracts.length > 1 && <Sums entries={[contract]} columns={columns} />}
+          {reads.length > 0 && <Figures reads={reads} quantity={quantity} />}
         </div>
-      ))}
-      {children.length > 0 && (
-        <Nodes nodes={children.flatMap(readers)} parent={path} columns={columns} heaviest={heaviest} />
-      )}
+        {usual.map((read, index) => (
+          <div key={index} className="plan-line plan-read">
+            <span>
+              <Contract id={read.contract} /> {read.operation}
+            </span>
+            {reads.length > 1 && <Figures reads={[read]} quantity={quantity} />}
+          </div>
+        ))}
+        {fallbacks.map((read, index) => (
+          <div key={index} className="plan-line plan-read plan-fallback">
+            <span>
+              <span className="plan-badge">fallback</span> <Contract id={read.contract} /> {read.operation}{' '}
+              <em>{read.condition}</em>
+            </span>
+            <Figures reads={[read]} quantity={quantity} />
+          </div>
+        ))}
+      </div>
+      {children.length > 0 && <Nodes nodes={children} {...shared} parent={path} />}
     </li>
   );
 }
 
-function Sums({ entries, columns }) {
-  return columns.map(column => (
-    <span key={column} className="plan-sum">
-      {plain(entries.reduce((sum, entry) => sum + entry[column], 0))}
-      <VisuallyHidden> {SUMS[column].noun}, </VisuallyHidden>
-    </span>
-  ));
+function Figures({ reads, quantity }) {
+  return Object.entries(FIGURES).map(([figure, title]) => {
+    const value = sumOf(reads, figure, quantity);
+    return (
+      <span key={figure} className={`plan-figure plan-is-${figure}`}>
+        <VisuallyHidden>{title} </VisuallyHidden>
+        {value === null ? '–' : plain(value)}
+      </span>
+    );
+  });
 }
 
-/** A field that only leads to others is left out: its children stand in its place, and their paths name it. */
-function readers(node) {
-  return node.contracts.length > 0 ? [node] : node.children.flatMap(readers);
+/** The path of the field with the largest expected figure, if it is one of several. */
+function largestOf(tree, quantity) {
+  const all = tree.flatMap(withDescendants).map(node => [node.path, sumOf(node.reads, 'expected', quantity) ?? 0]);
+  const [first, second] = all.sort(([, one], [, other]) => other - one);
+  return second && first[1] > second[1] ? first[0] : null;
+}
+
+function withDescendants(node) {
+  return [node, ...node.children.flatMap(withDescendants)];
 }

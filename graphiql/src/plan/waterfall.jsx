@@ -1,38 +1,44 @@
-// A request as it went: its store operations on a time axis.
+// The operations that a request sent to the table, on a time axis.
 import { useState } from 'react';
 
 import { colourOf, Contract } from './contract.jsx';
 import { axisOf, counted, milliseconds, plain } from './numbers.js';
 
-// As many rows as one sees without scrolling.
-const FEW = 12;
+// From this many rows on they do not fit on a screen, and an overview is drawn above them.
+const MANY = 12;
+// What a read says of its items; a write names the items that it writes.
+const READ_ITEMS = {
+  GetItem: (asked, returned) => `${plain(returned)} of ${counted(asked, 'item')}`,
+  BatchGetItem: (asked, returned) => `${plain(returned)} of ${counted(asked, 'item')}`,
+  Query: (asked, returned) => `${counted(returned, 'item')} (Limit ${plain(asked)})`,
+};
 
-export function Waterfall({ explanation: { operations, totals } }) {
-  if (operations.length === 0) {
-    return <p className="plan-hint">It asked nothing of the table.</p>;
-  }
+export function Waterfall({ operations, selected, onSelect }) {
   const axis = axisOf(Math.max(...operations.map(operation => operation.startMs + operation.durationMs)));
   return (
-    <>
-      <p className="plan-totals" data-testid="totals">
-        <strong>{counted(totals.operations, 'operation')}</strong> in {counted(totals.requests, 'request')},{' '}
-        {counted(totals.returned, 'item')}, {counted(totals.readUnits, 'read unit')} (RU),{' '}
-        {totals.writeUnits > 0 && <>{counted(totals.writeUnits, 'write unit')} (WU), </>}
-        {milliseconds(totals.durationMs)}
-      </p>
-      <Legend operations={operations} />
+    <section className="plan-part" aria-labelledby="plan-operations">
+      <header>
+        <h4 id="plan-operations">Operations</h4>
+        <Legend operations={operations} />
+      </header>
       <div className="plan-waterfall" style={{ '--steps': axis.steps }}>
         <div className="plan-top" aria-hidden="true">
-          {operations.length > FEW && <Overview operations={operations} length={axis.length} />}
+          {operations.length > MANY && <Overview operations={operations} length={axis.length} />}
           <Axis {...axis} />
         </div>
-        <ol aria-label="Operations in the order of their start">
+        <ol aria-label="Operations in the order they began">
           {operations.map((operation, index) => (
-            <Operation key={index} operation={operation} length={axis.length} />
+            <Operation
+              key={index}
+              operation={operation}
+              length={axis.length}
+              isSelected={operation.path === selected}
+              onSelect={onSelect}
+            />
           ))}
         </ol>
       </div>
-    </>
+    </section>
   );
 }
 
@@ -49,7 +55,7 @@ function Legend({ operations }) {
   );
 }
 
-/** All operations in the height of a few, since the rows below do not fit on a screen. */
+/** All operations at once, at a fixed height. */
 function Overview({ operations, length }) {
   return (
     <svg className="plan-overview" viewBox={`0 0 ${length} ${operations.length}`} preserveAspectRatio="none">
@@ -70,11 +76,11 @@ function Axis({ step, steps }) {
   );
 }
 
-function Operation({ operation, length }) {
+function Operation({ operation, length, isSelected, onSelect }) {
   const [isOpen, setOpen] = useState(false);
   const { contract, attempts, outcome, pages } = operation;
   return (
-    <li>
+    <li className={isSelected ? 'plan-selected' : undefined}>
       <details style={colourOf(contract)} onToggle={event => setOpen(event.currentTarget.open)}>
         <summary>
           <span className="plan-operation">
@@ -86,7 +92,7 @@ function Operation({ operation, length }) {
           <span className="plan-numbers">{numbersOf(operation)}</span>
           <Bar operation={operation} length={length} />
         </summary>
-        {isOpen && <Details operation={operation} />}
+        {isOpen && <Details operation={operation} onSelect={onSelect} />}
       </details>
     </li>
   );
@@ -95,32 +101,40 @@ function Operation({ operation, length }) {
 function Bar({ operation: { startMs, durationMs }, length }) {
   const start = (startMs / length) * 100;
   const width = (durationMs / length) * 100;
-  // The time stands behind its bar where there is room, else before it, else in it.
-  const place = start + width < 72 ? 'after' : start > 28 ? 'before' : 'inside';
+  const end = start + width;
+  // The duration is written after the bar if there is room, else before it, else inside.
+  const isInside = end >= 72 && start <= 28;
+  const place = end < 72 ? { left: `${end}%` } : isInside ? { left: `${start}%` } : { right: `${100 - start}%` };
   return (
     <span className="plan-track">
-      <span className="plan-bar" style={{ left: `${start}%`, width: `${width}%` }}>
-        <span className={`plan-time plan-${place}`}>{milliseconds(durationMs)}</span>
+      <span className="plan-bar" style={{ left: `${start}%`, width: `${width}%` }} />
+      <span className={isInside ? 'plan-time plan-inside' : 'plan-time'} style={place}>
+        {milliseconds(durationMs)}
       </span>
     </span>
   );
 }
 
-function Details({ operation }) {
-  const { keys, paths } = operation;
+function Details({ operation, onSelect }) {
+  const { keys, path } = operation;
   const facts = {
     Index: operation.index,
-    Read: operation.readUnits > 0 ? (operation.consistent ? 'strongly consistent' : 'eventually consistent') : null,
+    Consistency: operation.readUnits > 0 ? (operation.consistent ? 'strong' : 'eventual') : null,
     Partition: operation.partition,
     'Sort key': operation.sortKey,
-    'Asked by': operation.merged > 1 ? `${operation.merged} loads, merged into one operation` : null,
-    Start: `after ${milliseconds(operation.startMs)}`,
+    Merged: operation.merged > 1 ? `${plain(operation.merged)} reads, sent as one operation` : null,
+    Started: `after ${milliseconds(operation.startMs)}`,
   };
   return (
     <dl>
       {Object.entries(facts).map(([name, value]) => value && <Fact key={name} name={name} values={[value]} />)}
       {keys && <Fact name={counted(keys.length, 'key')} values={keys.map(textOfKey)} />}
-      <Fact name={counted(paths.length, 'path')} values={paths} />
+      <dt>Field</dt>
+      <dd>
+        <button type="button" className="plan-link" onClick={() => onSelect(path)}>
+          {path}
+        </button>
+      </dd>
     </dl>
   );
 }
@@ -150,12 +164,11 @@ function textOfKey({ pk, sk, step }) {
   return `${pk}  ${sk}${step ? `  (${step})` : ''}`;
 }
 
-function numbersOf({ asked, merged, returned, readUnits, writeUnits }) {
+function numbersOf({ operation, asked, returned, readUnits, writeUnits }) {
   return [
-    `${plain(asked)} asked${merged > 1 ? ` (${plain(merged)} merged)` : ''}`,
-    counted(returned, 'item'),
-    readUnits > 0 && `${plain(readUnits)} RU`,
-    writeUnits > 0 && `${plain(writeUnits)} WU`,
+    READ_ITEMS[operation]?.(asked, returned) ?? counted(asked, 'item'),
+    readUnits > 0 && counted(readUnits, 'read unit'),
+    writeUnits > 0 && counted(writeUnits, 'write unit'),
   ]
     .filter(Boolean)
     .join(' · ');

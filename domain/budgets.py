@@ -1,0 +1,68 @@
+"""Token-bucket budgets: how much a caller may spend, how much remains, and when to retry."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["Budget", "BudgetState"]
+
+_MINUTE = 60_000_000
+_SECOND = 1_000_000
+
+
+class BudgetState(NamedTuple):
+    """State of a budget after a request."""
+
+    limit: int
+    """Capacity in units."""
+    remaining: int
+    """Units left."""
+    reset_seconds: int
+    """Seconds until the budget is full."""
+    retry_seconds: int
+    """Seconds until there are enough units for the request; 0 if it was accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A budget of `burst` units that refills at `per_minute` units a minute.
+
+    The only state to store per caller is `full_at`, the time at which the budget is full again. Times are microseconds
+    since 1970, durations microseconds.
+    """
+
+    per_minute: int
+    burst: int
+
+    @property
+    def window(self) -> int:
+        """Time in which an empty budget becomes full."""
+        return self.burst * self._unit
+
+    def refill_time(self, units: float) -> int:
+        """Time in which these units refill, at most the whole window: a larger request empties the budget."""
+        return min(math.ceil(units * self._unit), self.window)
+
+    def accepted(self, full_at: int, now: int) -> BudgetState:
+        """State after a request that was accepted; `full_at` includes its units."""
+        return self._state(full_at, now, 0)
+
+    def rejected(self, full_at: int, now: int, refill_time: int) -> BudgetState:
+        """State after a request that was rejected and spent nothing; `refill_time` is that of its units."""
+        return self._state(full_at, now, full_at + refill_time - self.window - now)
+
+    @property
+    def _unit(self) -> int:
+        """Time in which one unit refills."""
+        return math.ceil(_MINUTE / self.per_minute)
+
+    def _state(self, full_at: int, now: int, wait: int) -> BudgetState:
+        missing = max(full_at - now, 0)
+        return BudgetState(
+            self.burst,
+            max((self.window - missing) // self._unit, 0),
+            math.ceil(missing / _SECOND),
+            math.ceil(wait / _SECOND),
+        )

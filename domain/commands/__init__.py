@@ -1,0 +1,1 @@
+"""Validated mutation inputs, one module per entity."""

@@ -1,0 +1,49 @@
+"""Validation of ids and location codes.
+
+Each function returns the value or raises ValueError with a message for the client.
+"""
+
+from __future__ import annotations
+
+import re
+
+from domain.errors import BadInputError
+
+__all__ = ["check_code", "check_id", "check_ulid", "require_id"]
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CODE = re.compile(r"[a-z0-9-]{3,40}")
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+def check_id(value: str) -> str:
+    """Checks an id. Ids become part of table keys, where `#` separates parts and `~` ends a range."""
+    if _ID.fullmatch(value) is None:
+        raise ValueError("must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+    return value
+
+
+def require_id(value: str, name: str) -> str:
+    """Checks an id that is passed as the argument `name`.
+
+    Raises:
+        BadInputError: at the path of the argument.
+    """
+    try:
+        return check_id(value)
+    except ValueError as error:
+        raise BadInputError(f"{name} {error}", (name,)) from error
+
+
+def check_code(value: str) -> str:
+    """Checks a location code, which can be used in a URL."""
+    if _CODE.fullmatch(value) is None:
+        raise ValueError("must be 3 to 40 characters of a-z, 0-9 and -")
+    return value
+
+
+def check_ulid(value: str) -> str:
+    """Checks a ULID: an id that sorts by its time of creation."""
+    if _ULID.fullmatch(value) is None:
+        raise ValueError("must be a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    return value

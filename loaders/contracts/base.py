@@ -1,0 +1,100 @@
+"""What every query contract states, and what it refuses at import.
+
+A contract that breaks a principle cannot be created, so a module with one cannot be imported.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from domain.errors import SmartLockerError
+
+__all__ = ["MAX_ITEMS", "Consistency", "Contract", "ContractError", "Order", "PageRule", "registry"]
+
+MAX_ITEMS = 100
+_MAX_WHOLE = 200
+_ID = re.compile(r"QC-[0-9]{2}")
+
+
+class ContractError(Exception):
+    """The contract breaks a principle, or the code asks it for something it does not allow."""
+
+
+class Order(StrEnum):
+    """Sort direction of a list."""
+
+    ASC = "ASC"
+    DESC = "DESC"
+
+
+class Consistency(StrEnum):
+    """Read consistency."""
+
+    EVENTUAL = "eventual"
+    EVENTUAL_OR_STRONG = "eventual; strong on request"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True, slots=True)
+class PageRule:
+    """How many items one read returns.
+
+    `look_ahead` items are read beyond the page to know whether there is a next one. A `whole` list is read at once,
+    because its key range alone bounds it.
+    """
+
+    default: int = 25
+    maximum: int = MAX_ITEMS
+    look_ahead: int = 1
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        most = _MAX_WHOLE if self.whole else MAX_ITEMS
+        if not 1 <= self.default <= self.maximum <= most:
+            raise ContractError(f"a page has 1 to {most} items, and its default must not exceed its maximum")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract:
+    """What every contract states.
+
+    `item_bytes` is the size of the largest item. `cardinality` says how many items are expected, `hot_partition` how
+    load could concentrate on one partition.
+    """
+
+    id: str
+    purpose: str
+    operation: str
+    item_bytes: int
+    cardinality: str
+    hot_partition: str
+    errors: tuple[type[SmartLockerError], ...] = ()
+    note: str = ""
+
+    ALLOWED_OPERATIONS = frozenset[str]()
+
+    def __post_init__(self) -> None:
+        if _ID.fullmatch(self.id) is None:
+            raise ContractError(f"{self.id!r} is not an id such as QC-01")
+        if self.operation not in self.ALLOWED_OPERATIONS:
+            raise ContractError(f"{self.id} must not use {self.operation}")
+        if not (self.purpose and self.cardinality and self.hot_partition):
+            raise ContractError(f"{self.id} must state its purpose, expected cardinality and hot-partition risk")
+        if self.item_bytes <= 0:
+            raise ContractError(f"{self.id} must state the size of its items")
+
+
+def registry(contracts: Iterable[Contract]) -> dict[str, Contract]:
+    """Returns all contracts by id, each id once."""
+    by_id: dict[str, Contract] = {}
+    for contract in contracts:
+        if contract.id in by_id:
+            raise ContractError(f"{contract.id} is defined twice")
+        by_id[contract.id] = contract
+    return dict(sorted(by_id.items()))

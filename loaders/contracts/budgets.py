@@ -1,0 +1,40 @@
+"""The access pattern of rate limits that are shared between servers."""
+
+from __future__ import annotations
+
+from loaders import keys
+from loaders.contracts.writing import StepRule, WriteContract
+from loaders.table.operations import Action
+
+__all__ = ["SPEND_BUDGET"]
+
+SPEND_BUDGET = WriteContract(
+    id="QC-50",
+    purpose="Charge a caller's budget",
+    operation="UpdateItem",
+    steps=(
+        StepRule(
+            name="spent",
+            action=Action.UPDATE,
+            key=keys.rate,
+            condition="#fullAt BETWEEN :now AND :latest",
+            when="part of the budget is spent",
+        ),
+        StepRule(
+            name="whole",
+            action=Action.UPDATE,
+            key=keys.rate,
+            condition="attribute_not_exists(#PK) OR #fullAt < :now",
+            when="the whole budget is available",
+        ),
+    ),
+    most_steps=2,
+    note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request, and again where its plan costs "
+    "more than one unit. The store adds the charge to what is owed, so concurrent servers never grant more than the "
+    "budget; a response that is lost may be charged twice. The steps are tried in this order, one at a time. The "
+    "time-to-live attribute `expiresAt` removes the record of a budget that is whole again.",
+    cardinality="One item for each caller.",
+    hot_partition="Each caller has its own partition, which takes the caller's own requests; the budget bounds their "
+    "rate.",
+    item_bytes=300,
+)

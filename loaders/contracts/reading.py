@@ -1,0 +1,163 @@
+"""Read contracts: each holds its key or range, codec, order, page and consistency, and runs with exactly these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractError, Order, PageRule
+from loaders.contracts.cost import Cost, page_cost, read_units
+from loaders.cursors import decode_cursor
+from loaders.pages import Page
+from loaders.table.operations import BatchGet, Get, Query
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from loaders.codecs import Codec
+    from loaders.pages import PageRequest
+    from loaders.table.client import Store
+    from loaders.table.keys import Key, KeyRange
+
+__all__ = ["ReadOne", "ReadPage"]
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ReadContract(Contract):
+    """What every read contract states: `typical_bytes` is the size of a usual item."""
+
+    typical_bytes: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.typical_bytes <= self.item_bytes:
+            raise ContractError(f"{self.id} must state the usual size of its items")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOne(_ReadContract, Generic[M]):
+    """One item by its key, or up to 100 by theirs.
+
+    A claim's contract says in `then` which contract reads what the claim names.
+    """
+
+    key: Callable[..., Key]
+    codec: Codec[M]
+    consistency: Consistency = Consistency.EVENTUAL
+    then: ReadOne[Any] | None = None
+    operation: str = field(default="GetItem", init=False)
+
+    ALLOWED_OPERATIONS = frozenset({"GetItem"})
+
+    async def read(self, store: Store, *key: Any, consistent: bool = False) -> M | None:
+        """Reads the item with this key."""
+        (found,) = await self.read_many(store, [key], consistent=consistent)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def read_many(
+        self, store: Store, keys: Sequence[tuple[Any, ...]], *, consistent: bool = False
+    ) -> list[M | Exception | None]:
+        """Reads up to 100 different items, in the order of their keys; a damaged item is an error in its place."""
+        self._check(len(keys), consistent=consistent)
+        wanted = [self.key(*parts) for parts in keys]
+        if len(wanted) == 1:
+            item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong))
+            return [None if item is None else self.codec.try_decode(item)]
+        found = await store.batch_get(BatchGet(self.id, tuple(wanted), consistent or self._is_strong))
+        decode = self.codec.try_decode
+        return [decode(found[key]) if key in found else None for key in wanted]
+
+    @property
+    def _is_strong(self) -> bool:
+        return self.consistency is Consistency.STRONG
+
+    def _check(self, count: int, *, consistent: bool) -> None:
+        if consistent and self.consistency is Consistency.EVENTUAL:
+            raise ContractError(f"{self.id} has no strong read")
+        if not 1 <= count <= MAX_ITEMS:
+            raise ContractError(f"{self.id} reads 1 to {MAX_ITEMS} items at once, not {count}")
+
+    @property
+    def maximum_units(self) -> float:
+        """Read units of the largest item, in an eventually consistent read."""
+        return read_units([self.item_bytes], self.operation)
+
+    @property
+    def expected_units(self) -> float:
+        """Read units of a usual item, in an eventually consistent read."""
+        return read_units([self.typical_bytes], self.operation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadPage(_ReadContract, Generic[M]):
+    """An ordered, bounded range of one partition. `index` is the index it reads, if not the table itself."""
+
+    range: Callable[..., KeyRange]
+    codec: Codec[M]
+    page_rule: PageRule
+    orders: tuple[Order, ...] = (Order.ASC,)
+    index: str | None = None
+    needs_format: int = 1
+    """The table format from which on the items that this list reads are complete."""
+    operation: str = field(default="Query", init=False)
+
+    ALLOWED_OPERATIONS = frozenset({"Query"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.page_rule, PageRule):
+            raise ContractError(f"{self.id} must have a page: no list is unbounded")
+        if not self.orders:
+            raise ContractError(f"{self.id} must state its order")
+
+    @property
+    def consistency(self) -> Consistency:
+        """Lists are eventually consistent, as an index cannot be otherwise."""
+        return Consistency.EVENTUAL
+
+    async def page(self, store: Store, request: PageRequest, order: Order, *key: Any) -> Page[M]:
+        """Reads one page.
+
+        It reads one item more than the page has: a Query that stops exactly at its Limit says that there may be more,
+        so only another item proves that there is.
+        """
+        rule = self.page_rule
+        if order not in self.orders:
+            raise ContractError(f"{self.id} has no order {order}")
+        if not 1 <= request.size <= rule.maximum:
+            raise ContractError(f"{self.id} has pages of 1 to {rule.maximum} items, not {request.size}")
+        within = self.range(*key)
+        start = None if request.cursor is None else decode_cursor(request.cursor, within, request.cursor_argument)
+        forward = (order is Order.ASC) is not request.backward
+        found = (await store.query(Query(self.id, within, request.size + rule.look_ahead, forward, start))).items
+        decode = self.codec.decode
+        return Page.of([(place, decode(item)) for place, item in found[: request.size]], request, len(found))
+
+    async def whole(self, store: Store, *key: Any) -> list[M]:
+        """Reads all items of a range that its keys alone bound."""
+        if not self.page_rule.whole:
+            raise ContractError(f"{self.id} is read page by page")
+        found = await store.query(Query(self.id, self.range(*key), self.page_rule.maximum))
+        return [self.codec.decode(item) for _, item in found.items]
+
+    async def first(self, store: Store, *key: Any) -> M | None:
+        """Reads the first item of a range in the contract's own order."""
+        query = Query(self.id, self.range(*key), 1, self.orders[0] is Order.ASC)
+        found = await store.query(query)
+        return self.codec.decode(found.items[0][1]) if found.items else None
+
+    def expected(self, size: int) -> Cost:
+        """What a full page of usual items costs."""
+        return _page_cost(size + self.page_rule.look_ahead, self.typical_bytes)
+
+    def maximum(self, size: int) -> Cost:
+        """What a full page of the largest items costs."""
+        return _page_cost(size + self.page_rule.look_ahead, self.item_bytes)
+
+
+_page_cost = lru_cache(4096)(page_cost)

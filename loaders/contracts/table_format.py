@@ -1,0 +1,65 @@
+"""The access patterns of the table's format version."""
+
+from __future__ import annotations
+
+from domain.errors import UnavailableError
+from loaders import keys
+from loaders.codecs import TABLE_FORMAT as TABLE_FORMAT_CODEC
+from loaders.contracts.base import Consistency
+from loaders.contracts.reading import ReadOne
+from loaders.contracts.writing import ItemRead, StepRule, WriteContract
+from loaders.table.operations import Action
+
+__all__ = ["FORMAT_VERSION", "SAVE_TABLE_FORMAT", "TABLE_FORMAT"]
+
+FORMAT_VERSION = 2
+"""The format that this version writes.
+
+1: a table without a format item. 2: the copies of lockers are in the index by status, and the active pointers store the
+latest end of the locker's reservations.
+"""
+
+_FORMAT_BYTES = 500
+
+
+TABLE_FORMAT = ReadOne(
+    id="QC-70",
+    purpose="The format version of the table",
+    key=keys.table_format,
+    codec=TABLE_FORMAT_CODEC,
+    consistency=Consistency.EVENTUAL,
+    errors=(UnavailableError,),
+    note="A list that depends on a later format than the table has answers UNAVAILABLE until the table is migrated.",
+    cardinality="One item in the table.",
+    hot_partition="One partition for all servers: a server need not read it again once the table is migrated.",
+    item_bytes=_FORMAT_BYTES,
+    typical_bytes=200,
+)
+
+SAVE_TABLE_FORMAT = WriteContract(
+    id="QC-71",
+    purpose="Record the format version of the table and the progress of a migration",
+    operation="TransactWriteItems",
+    reads=(ItemRead(name="format", key=keys.table_format, codec=TABLE_FORMAT_CODEC, item_bytes=_FORMAT_BYTES),),
+    steps=(
+        StepRule(
+            name="new format",
+            action=Action.PUT,
+            key=keys.table_format,
+            condition="attribute_not_exists(#PK)",
+            when="the table has none",
+        ),
+        StepRule(
+            name="format",
+            action=Action.PUT,
+            key=keys.table_format,
+            condition="#revision = :readRevision",
+            when="the table has one",
+        ),
+    ),
+    most_steps=1,
+    note="Only `smartlocker table create` and `smartlocker table migrate` write it; a server reads it when it starts.",
+    cardinality="One item in the table.",
+    hot_partition="None: a migration writes it a few times a second at most.",
+    item_bytes=_FORMAT_BYTES,
+)

@@ -1,0 +1,339 @@
+"""Write contracts: the reads that precede a write, and the steps of the write itself.
+
+A read or a step is declared once. The declaration builds the key, states the condition and the consistency, decodes
+what comes back, and gives the price and the documentation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from loaders import keys
+from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
+from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
+from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact
+from loaders.table.updates import Update
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+
+    from loaders.codecs import Codec
+    from loaders.table.client import Store
+    from loaders.table.keys import Key, KeyRange, Position
+
+__all__ = ["BatchRead", "ItemRead", "RangeRead", "Read", "StepRule", "WriteContract"]
+
+_WRITE_UNIT = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRead:
+    """A GetItem that precedes a write; a BatchGetItem where `at_once` allows several keys and several are given.
+
+    `item_bytes` is the size of the largest item, `when` the condition on which it is sent, `most` how often it is sent
+    at most, and `only` names the variants of the write that send it, where not all do.
+    """
+
+    name: str
+    key: Callable[..., Key]
+    codec: Codec[Any]
+    item_bytes: int
+    consistent: bool = True
+    when: str = ALWAYS
+    most: int = 1
+    at_once: int = 1
+    only: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> Part:
+        """Its price."""
+        return Part(
+            operation="GetItem" if self.at_once == 1 else "BatchGetItem",
+            sizes=(self.item_bytes,) * self.at_once,
+            when=self.when,
+            most=self.most,
+            consistent=self.consistent,
+            only=self.only,
+        )
+
+    @property
+    def text(self) -> str:
+        """Its line in the documentation."""
+        several = "" if self.at_once == 1 else f" of up to {self.at_once} keys"
+        return _line(f"{self.part.operation}{several}, {self.name}: {_spelled(self.key)}", self.part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRead:
+    """A strongly consistent BatchGetItem of different items that precedes a write."""
+
+    items: tuple[ItemRead, ...]
+
+    @property
+    def part(self) -> Part:
+        """Its price."""
+        return Part(operation="BatchGetItem", sizes=tuple(item.item_bytes for item in self.items))
+
+    @property
+    def text(self) -> str:
+        """Its line in the documentation."""
+        items = "; ".join(f"{item.name}: {_spelled(item.key)}" for item in self.items)
+        return _line(f"BatchGetItem, {items}", self.part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeRead:
+    """A strongly consistent Query that precedes a write, read page by page no further than needed.
+
+    `limit` is the number of items of one page, `usual` how many there usually are. `item_bytes`, `when` and `only` are
+    as for an `ItemRead`.
+    """
+
+    name: str
+    range: Callable[..., KeyRange]
+    codec: Codec[Any]
+    item_bytes: int
+    limit: int
+    usual: int = 10
+    forward: bool = True
+    when: str = ALWAYS
+    only: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> Part:
+        """Its price."""
+        sizes = (self.item_bytes,) * self.limit
+        return Part(operation="Query", sizes=sizes, when=self.when, only=self.only, usual=self.usual)
+
+    @property
+    def text(self) -> str:
+        """Its line in the documentation."""
+        order = "ascending" if self.forward else "descending"
+        return _line(f"Query, {self.name}: {_spelled(self.range)}; {order}, Limit {self.limit}", self.part)
+
+
+Read: TypeAlias = ItemRead | BatchRead | RangeRead
+R = TypeVar("R", ItemRead, RangeRead)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRule:
+    """One item's part in a write: what is done to it, and what must be true of it.
+
+    `most` is how many items of this kind one request may write; `item_bytes` is given where it differs from the
+    contract's. `index_writes` is how often the item is written in the index too: twice where its key there changes.
+    """
+
+    name: str
+    action: Action
+    key: Callable[..., Key]
+    condition: str | None
+    when: str = ALWAYS
+    most: int = 1
+    item_bytes: int | None = None
+    index_writes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteContract(Contract):
+    """An atomic write: `reads` come first, then one request with the steps that apply, `most_steps` at most.
+
+    Where a concurrent write changed what was read, reads and write are repeated, in `rounds` rounds at most.
+    `fallbacks` are further requests that it may send. `most_entries` is how many records one input may name, and the
+    contract's units are for that many. `variants` are the forms of the write that differ in what they read.
+    """
+
+    steps: tuple[StepRule, ...]
+    most_steps: int
+    reads: tuple[Read, ...] = ()
+    fallbacks: tuple[Read | Part, ...] = ()
+    rounds: int = 1
+    most_entries: int = 1
+    variants: tuple[str, ...] = ()
+
+    ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem", "UpdateItem"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.steps or len({rule.name for rule in self.steps}) != len(self.steps):
+            raise ContractError(f"{self.id} must name each of its steps once")
+        if not 1 <= self.most_steps <= MAX_ITEMS:
+            raise ContractError(f"{self.id} must write 1 to {MAX_ITEMS} items at once")
+        for rule in self.steps:
+            if rule.condition is None and rule.action in {Action.UPDATE, Action.CHECK}:
+                raise ContractError(f"{self.id} must state a condition for {rule.name}: it would create a missing item")
+        names = [read.name for read in (*self.reads, *self.fallbacks) if isinstance(read, ItemRead | RangeRead)]
+        if len(set(names)) != len(names):
+            raise ContractError(f"{self.id} must name each of its reads once")
+        for part in map(_part, (*self.reads, *self.fallbacks)):
+            if not set(part.only) <= set(self.variants):
+                raise ContractError(f"{self.id} has no variant {', '.join(set(part.only) - set(self.variants))}")
+
+    async def read(self, store: Store, name: str, *arguments: Any) -> Any:
+        """The record of a declared read, or None where there is none."""
+        (record,) = await self.read_many(store, name, [arguments])
+        return record
+
+    async def read_many(self, store: Store, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The records of a declared read of several keys, None for each that does not exist."""
+        codec = self._declared(ItemRead, name).codec
+        operation = self.item_operation(name, arguments)
+        if isinstance(operation, Get):
+            item = await store.get(operation)
+            return [None if item is None else codec.decode(item)]
+        found = await store.batch_get(operation)
+        return [codec.decode(found[key]) if key in found else None for key in operation.keys]
+
+    async def read_batch(self, store: Store, **arguments: tuple[Any, ...]) -> dict[str, Any]:
+        """The records of a declared batch by their names, None for each that does not exist."""
+        operation = self.batch_operation(**arguments)
+        found = await store.batch_get(operation)
+        return {
+            item.name: item.codec.decode(found[key]) if key in found else None
+            for item, key in zip(self._batch(arguments).items, operation.keys, strict=True)
+        }
+
+    async def read_range(self, store: Store, name: str, *arguments: Any) -> AsyncIterator[tuple[Position, Any]]:
+        """The records of a declared range one by one, each with its key."""
+        codec, start = self._declared(RangeRead, name).codec, None
+        while True:
+            page = await store.query(self.range_operation(name, *arguments, start=start))
+            for place, item in page.items:
+                yield place, codec.decode(item)
+            start = page.last
+            if start is None:
+                return
+
+    def item_operation(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> Get | BatchGet:
+        """The request of a declared read: a BatchGetItem for several keys, a GetItem for one."""
+        read = self._declared(ItemRead, name)
+        if not 1 <= len(arguments) <= read.at_once:
+            raise ContractError(f"{self.id} reads 1 to {read.at_once} of {name} at once, not {len(arguments)}")
+        wanted = tuple(read.key(*key_arguments) for key_arguments in arguments)
+        if len(wanted) == 1:
+            return Get(self.id, wanted[0], read.consistent)
+        return BatchGet(self.id, wanted, read.consistent)
+
+    def batch_operation(self, **arguments: tuple[Any, ...]) -> BatchGet:
+        """The request of the declared batch of exactly these items."""
+        wanted = (item.key(*arguments[item.name]) for item in self._batch(arguments).items)
+        return BatchGet(self.id, tuple(wanted), consistent=True)
+
+    def range_operation(self, name: str, *arguments: Any, start: Position | None = None) -> Query:
+        """The request of a declared range."""
+        read = self._declared(RangeRead, name)
+        return Query(self.id, read.range(*arguments), read.limit, read.forward, start, consistent=True)
+
+    def step(
+        self, name: str, key_arguments: tuple[Any, ...], attributes: Mapping[str, Any] | None = None, **values: Any
+    ) -> Step:
+        """The step of that name on the item of these key arguments; its condition compares with `values`."""
+        rule = next((rule for rule in self.steps if rule.name == name), None)
+        if rule is None:
+            raise ContractError(f"{self.id} declares no step {name}")
+        compared = {f":{placeholder}": value for placeholder, value in values.items()}
+        return Step(name, rule.action, rule.key(*key_arguments), attributes or {}, rule.condition, compared)
+
+    def transact(self, *steps: Step) -> Transact:
+        """All these steps or none."""
+        if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_steps:
+            raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
+        return Transact(self.id, steps)
+
+    def put(self, name: str, key_arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> Put:
+        """The step of that name alone, as a PutItem."""
+        step = self.step(name, key_arguments, attributes)
+        if self.operation != "PutItem" or step.action is not Action.PUT or step.condition is None:
+            raise ContractError(f"{self.id} does not put {name} alone")
+        return Put(self.id, step.key, step.attributes, step.condition)
+
+    def update(
+        self,
+        name: str,
+        key_arguments: tuple[Any, ...],
+        attributes: Mapping[str, Any],
+        added: Mapping[str, int] | None = None,
+        **values: Any,
+    ) -> Update:
+        """The step of that name alone, as an UpdateItem; each number in `added` is added to its attribute."""
+        step = self.step(name, key_arguments, attributes, **values)
+        if self.operation != "UpdateItem" or step.action is not Action.UPDATE or step.condition is None:
+            raise ContractError(f"{self.id} does not update {name} alone")
+        return Update(self.id, step.key, step.attributes, step.condition, step.values, added or {})
+
+    @property
+    def write_units(self) -> int:
+        """The most write units: the most expensive steps that fit into one request."""
+        return self._units(lambda size: size)
+
+    def _units(self, size_of: Callable[[int], int]) -> int:
+        """A transaction writes, and checks, every item of the table twice; the index follows once for each write."""
+        is_plain = self.operation == "UpdateItem" or (self.operation == "PutItem" and self.most_steps == 1)
+        twice = 1 if is_plain else 2
+        units = [
+            (twice + rule.index_writes) * math.ceil(size_of(rule.item_bytes or self.item_bytes) / _WRITE_UNIT)
+            for rule in self.steps
+            for _ in range(rule.most)
+        ]
+        return sum(sorted(units, reverse=True)[: self.most_steps])
+
+    def costs(self, variant: str | None, entries: int) -> list[PricedRequest]:
+        """Each request that the variant may send for that many entries."""
+        if variant not in (self.variants or (None,)):
+            raise ContractError(f"{self.id} has no variant {variant}")
+        reads = self._costs_of(self.reads, variant, entries)
+        share = entries / self.most_entries
+        write = PricedRequest(
+            self.operation,
+            ALWAYS,
+            Cost(1, 0, 0, math.ceil(self.write_units * share)),
+            Cost(1, 0, 0, math.ceil(self._units(lambda size: min(size, USUAL_BYTES)) * share)),
+        )
+        again = [
+            request._replace(when=MET_OTHERS, maximum=request.maximum * (self.rounds - 1))
+            for request in (*reads, write)
+        ]
+        others = self._costs_of(self.fallbacks, variant, entries)
+        return [*reads, write, *(again if self.rounds > 1 else ()), *others]
+
+    def _costs_of(self, requests: tuple[Read | Part, ...], variant: str | None, entries: int) -> list[PricedRequest]:
+        priced = []
+        for part in map(_part, requests):
+            if part.serves(variant):
+                maximum = part.cost(entries, self.most_entries)
+                # A batch of one key is sent as a GetItem.
+                is_one = (part.operation, maximum.items) == ("BatchGetItem", 1)
+                expected = part.expected(entries, self.most_entries)
+                priced.append(PricedRequest("GetItem" if is_one else part.operation, part.when, maximum, expected))
+        return priced
+
+    def _declared(self, kind: type[R], name: str) -> R:
+        for read in (*self.reads, *self.fallbacks):
+            if isinstance(read, kind) and read.name == name:
+                return read
+        raise ContractError(f"{self.id} declares no read {name}")
+
+    def _batch(self, names: Iterable[str]) -> BatchRead:
+        wanted = set(names)
+        for read in self.reads:
+            if isinstance(read, BatchRead) and {item.name for item in read.items} == wanted:
+                return read
+        raise ContractError(f"{self.id} declares no batch of {', '.join(sorted(wanted))}")
+
+
+def _part(request: Read | Part) -> Part:
+    return request if isinstance(request, Part) else request.part
+
+
+def _line(request: str, part: Part) -> str:
+    consistency = "strongly consistent" if part.consistent else "eventually consistent"
+    when = "" if part.when == ALWAYS else f"; {part.when}"
+    only = f"; to {' or '.join(part.only)}" if part.only else ""
+    return f"{request}; {consistency}{when}{only}"
+
+
+def _spelled(builder: Callable[..., Key | KeyRange]) -> str:
+    partition, sort = keys.spelled(builder)
+    return f"`{partition}`, `{sort}`"

@@ -1,0 +1,173 @@
+"""Loaders on BatchGetItem, one for each contract that a request uses: every key once, order restored."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from aiodataloader import DataLoader
+
+from loaders.contracts.base import MAX_ITEMS
+from loaders.table.recording import asking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+    from typing import Self
+
+    from loaders.contracts.reading import ReadOne
+    from loaders.table.client import Store
+
+__all__ = ["Loaders", "RecordLoader"]
+
+T = TypeVar("T")
+KeyParts = tuple[Any, ...]
+
+
+class _Batch:
+    """Keys that are going to be read together, and who waits for them."""
+
+    __slots__ = ("asked", "done", "keys", "path")
+
+    def __init__(self, done: asyncio.Future[None], path: str) -> None:
+        self.keys: list[KeyParts] = []
+        self.done = done
+        self.path = path
+        self.asked = 0
+
+
+class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
+    """Loads the records of one contract for one request.
+
+    `load_bulk` reads many keys with one future for all of them, where `load_many` makes one for each. Both share what
+    was read before, what is being read, and the batch function.
+    """
+
+    max_batch_size = MAX_ITEMS
+
+    def __init__(
+        self, contract: ReadOne[T], store: Store, start: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+    ) -> None:
+        self._contract = contract
+        self._store = store
+        self._start = start
+        self._records: dict[KeyParts, T | Exception | None] = {}
+        self._in_flight: dict[KeyParts, _Batch] = {}
+        self._next: _Batch | None = None
+        super().__init__()
+
+    async def batch_load_fn(self, keys: list[KeyParts]) -> list[T | None]:
+        """Reads one batch; a damaged item is an error in its place."""
+        found = await self._contract.read_many(self._store, keys)
+        self._records.update(zip(keys, found, strict=True))
+        return found  # type: ignore[return-value]  # aiodataloader raises what is an exception
+
+    def load(self, key: KeyParts) -> asyncio.Future[T | None]:
+        """Loads one record."""
+        if key in self._records and key not in self._cache:
+            self.prime(key, self._records[key])  # type: ignore[arg-type]  # as above
+        return super().load(key)
+
+    async def load_bulk(self, keys: Sequence[KeyParts], path: str = "") -> list[T | Exception | None]:
+        """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf."""
+        records = self._records
+        batches: dict[_Batch, None] = {}
+        for key in keys:
+            if key not in records:
+                batch = self._in_flight.get(key) or self._enqueue(key, path)
+                batch.asked += 1
+                batches[batch] = None
+        failed: dict[KeyParts, Exception] = {}
+        for batch in batches:
+            try:
+                await asyncio.shield(batch.done)
+            except Exception as error:  # noqa: BLE001  # an error is a value here
+                failed.update(dict.fromkeys(batch.keys, error))
+        if failed:
+            return [failed[key] if key in failed else records[key] for key in keys]
+        return [records[key] for key in keys]
+
+    async def load_strongly(self, keys: Sequence[KeyParts]) -> list[T | Exception | None]:
+        """Reads records that are named elsewhere but were not found: a plain read may be too early for them."""
+        found: list[T | Exception | None] = []
+        for first in range(0, len(keys), MAX_ITEMS):
+            batch = keys[first : first + MAX_ITEMS]
+            found += await self._contract.read_many(self._store, batch, consistent=True)
+        self._records.update(zip(keys, found, strict=True))
+        return found
+
+    def clear_all(self) -> Self:
+        """Forgets everything that was read."""
+        self._records = {}
+        self._in_flight = {}
+        return super().clear_all()
+
+    def _enqueue(self, key: KeyParts, path: str) -> _Batch:
+        batch = self._next
+        if batch is None or len(batch.keys) >= MAX_ITEMS:
+            batch = _Batch(self.loop.create_future(), path)
+            # Whoever asks before the loop comes round again shares the batch.
+            self.loop.call_soon(self._dispatch, batch)
+            self._next = batch
+        batch.keys.append(key)
+        self._in_flight[key] = batch
+        return batch
+
+    def _dispatch(self, batch: _Batch) -> None:
+        if self._next is batch:
+            self._next = None
+        self._start(self._read(batch))
+
+    async def _read(self, batch: _Batch) -> None:
+        try:
+            with asking(batch.path, batch.asked):
+                await self.batch_load_fn(batch.keys)
+        except Exception as error:  # noqa: BLE001  # it is told to everyone who waits
+            # Not kept: the same key asked for later in the request is read again.
+            for key in batch.keys:
+                self._in_flight.pop(key, None)
+            if not batch.done.done():
+                batch.done.set_exception(error)
+                batch.done.exception()  # whoever waited may be gone
+        except BaseException:
+            batch.done.cancel()
+            raise
+        else:
+            for key in batch.keys:
+                self._in_flight.pop(key, None)
+            if not batch.done.done():
+                batch.done.set_result(None)
+
+
+class Loaders:
+    """The loaders of one request, each created on first use; nothing that they read outlives the request."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._loaders: dict[str, RecordLoader[Any]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_stopped = False
+
+    def of(self, contract: ReadOne[T]) -> RecordLoader[T]:
+        """The loader of a contract's records."""
+        loader = self._loaders.get(contract.id)
+        if loader is None:
+            loader = self._loaders[contract.id] = RecordLoader(contract, self._store, self._start)
+        return loader
+
+    def forget(self) -> None:
+        """Drops what was read so far, because a write may have changed it."""
+        self._loaders.clear()
+
+    def stop(self) -> None:
+        """Cancels what is still being read."""
+        self._is_stopped = True
+        for task in self._tasks:
+            task.cancel()
+
+    def _start(self, reading: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(reading)
+        if self._is_stopped:
+            task.cancel()
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

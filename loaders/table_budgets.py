@@ -1,0 +1,81 @@
+"""Budgets in the table, shared by all servers."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+
+from domain.errors import UnavailableError
+from loaders.contracts.budgets import SPEND_BUDGET
+from loaders.table.errors import ConditionFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.budgets import Budget, BudgetState
+    from loaders.table.updates import Update
+    from loaders.table.values import Item
+
+__all__ = ["TableRates"]
+
+# The third round is for a record that expired in between.
+_ROUNDS = 3
+_SECOND = 1_000_000
+
+
+class Updating(Protocol):
+    """The part of the store that is needed here."""
+
+    async def update(self, operation: Update) -> Item:
+        """The item after the change; raises ConditionFailedError."""
+
+
+class TableRates:
+    """Charges budgets with conditional updates of the table.
+
+    Args:
+        store: returns the store, once it is open.
+        budget: the budget of every caller.
+        now: returns microseconds since 1970, by a clock that agrees with the other servers'.
+    """
+
+    def __init__(self, store: Callable[[], Updating], budget: Budget, now: Callable[[], int]) -> None:
+        self._store = store
+        self._budget = budget
+        self._now = now
+
+    async def take(self, caller: str, units: float, taken: int = 0) -> BudgetState:
+        """Charges a caller's budget with units, less those that the same request was charged before.
+
+        Where the budget does not suffice, the state says when it will, for the request as a whole.
+        """
+        whole = self._budget.refill_time(units)
+        price = whole - self._budget.refill_time(taken)
+        # A caller's name may have any length, and it is not stored in clear.
+        place = (sha256(caller.encode()).hexdigest(),)
+        # One time for all rounds: what is owed only grows, so the loser of a race finds it spent in the next round.
+        now = self._now()
+        latest = now + self._budget.window - price
+        expires = {"expiresAt": (now + self._budget.window) // _SECOND + 1}
+        for _ in range(_ROUNDS):
+            try:
+                item = await self._store().update(
+                    SPEND_BUDGET.update("spent", place, expires, {"fullAt": price}, now=now, latest=latest)
+                )
+                return self._budget.accepted(_full_at(item), now)
+            except ConditionFailedError as error:
+                owed = _full_at(error.item)
+            if owed > latest:
+                return self._budget.rejected(owed, now, whole)
+            try:
+                await self._store().update(
+                    SPEND_BUDGET.update("whole", place, {"fullAt": now + price, **expires}, now=now)
+                )
+                return self._budget.accepted(now + price, now)
+            except ConditionFailedError:
+                continue  # a concurrent request was charged first
+        raise UnavailableError("The rate limit cannot be checked. Try again.")
+
+
+def _full_at(item: Item | None) -> int:
+    return int(str(item["fullAt"])) if item else 0

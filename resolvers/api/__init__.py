@@ -1,0 +1,1 @@
+"""Conventions of the API: scalars, enums, Relay types, payloads and user errors."""

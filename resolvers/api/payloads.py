@@ -1,0 +1,153 @@
+"""Payloads of mutations, and the user errors for their expected failures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import strawberry
+from typing_extensions import dataclass_transform
+
+from domain.authorization import Scope, acts_for
+from domain.errors import (
+    BadInputError,
+    BookingClosedError,
+    InvalidTransitionError,
+    OverlapError,
+    ReservationOverError,
+    SlotTakenError,
+    VersionConflictError,
+)
+from domain.models import LockerStatus
+from resolvers.api.enums import UserErrorCode
+from resolvers.bindings.base import column, embedded
+
+if TYPE_CHECKING:
+    from domain.errors import SmartLockerError
+    from resolvers.bindings.writes import Outcome
+    from resolvers.entities.calendar import CalendarEvent
+    from resolvers.entities.reservations import Reservation
+    from resolvers.request import RequestState
+
+__all__ = ["AFTER_CHANGE", "ERROR_TYPES", "Payload", "UserError", "current_entity", "payload"]
+
+T = TypeVar("T")
+
+AFTER_CHANGE = "as it is now; after a conflict, its current state."
+
+
+@strawberry.interface(description="An expected failure of a mutation. Nothing was written.")
+class UserError:
+    """What every failure says."""
+
+    message: str = column("Explanation of the failure for people.")
+    code: UserErrorCode = column("Reason of the failure for programs.")
+    path: list[str] = column("Path of the wrong value in the arguments, such as `input`, `startAt`.")
+    status: int = column("HTTP status that matches the failure: 400, 403, 404 or 409.")
+    retryable: bool = column("Whether a new attempt, based on the current state, can succeed.")
+
+
+@strawberry.type(description="A failure with no further details.")
+class PlainError(UserError):
+    """Bad input, a missing object, an id or address that is taken."""
+
+
+@strawberry.type(
+    description="The object was changed by someone else in the meantime. The payload contains its current state."
+)
+class VersionConflict(UserError):
+    """Carries what to send next."""
+
+    current_version: int = column("Current version of the object.")
+
+
+@strawberry.type(
+    description="The locker cannot change from its current status to the requested one. The payload has the locker."
+)
+class InvalidTransition(UserError):
+    """Carries what would be allowed."""
+
+    current_status: LockerStatus = column("Current status of the locker.")
+    allowed_statuses: list[LockerStatus] = column("Statuses that the locker can change to.")
+
+
+@strawberry.type(description="Another reservation overlaps the requested window.")
+class ReservationOverlap(UserError):
+    """Carries what is in the way."""
+
+    reservation: Annotated[Reservation, strawberry.lazy("resolvers.entities.reservations")] = embedded(
+        "The reservation that overlaps."
+    )
+
+
+@strawberry.type(description="The requested half day is taken.")
+class SlotTaken(UserError):
+    """Carries what is in the way."""
+
+    event: Annotated[CalendarEvent, strawberry.lazy("resolvers.entities.calendar")] = embedded(
+        "The calendar event that takes the half day."
+    )
+
+
+ERROR_TYPES = (PlainError, VersionConflict, InvalidTransition, ReservationOverlap, SlotTaken)
+
+
+def current_entity(outcome: Outcome, _request: RequestState) -> Any:
+    """What was written or, where a conflict shows it, the object as it is now."""
+    match outcome.error:
+        case None:
+            return outcome.entity
+        case (
+            VersionConflictError(current=entity)
+            | InvalidTransitionError(locker=entity)
+            | ReservationOverError(reservation=entity)
+            | BookingClosedError(booking=entity)
+        ):
+            return entity
+    return None
+
+
+def user_errors(outcome: Outcome, request: RequestState) -> list[UserError]:
+    """Why a mutation failed, as the schema shows it."""
+    return [] if outcome.error is None else _user_errors(outcome.error, request)
+
+
+def _user_errors(error: SmartLockerError, request: RequestState) -> list[UserError]:
+    common: dict[str, Any] = {
+        "message": error.message,
+        "code": UserErrorCode(error.code),
+        "path": list(error.path),
+        "status": error.status,
+        "retryable": error.retryable,
+    }
+    match error:
+        case BadInputError():
+            return [
+                PlainError(**common | {"message": problem.message, "path": list(problem.path)})
+                for problem in error.problems
+            ]
+        case VersionConflictError():
+            return [VersionConflict(**common, current_version=error.current.version)]
+        case InvalidTransitionError():
+            return [
+                InvalidTransition(**common, current_status=error.locker.status, allowed_statuses=list(error.allowed))
+            ]
+        case OverlapError() if acts_for(request.principal, error.reservation.owner_id, Scope.RESERVATIONS_READ):
+            # The rows of the schema's objects are the records themselves.
+            return [ReservationOverlap(**common, reservation=error.reservation)]  # type: ignore[arg-type]
+        case SlotTakenError():
+            return [SlotTaken(**common, event=error.slot)]  # type: ignore[arg-type]
+        case _:
+            return [PlainError(**common)]
+
+
+@strawberry.type
+class Payload:
+    """What every payload has; the entity's field is called after the entity."""
+
+    user_errors: list[UserError] = embedded("Why the mutation failed; empty if it succeeded.", user_errors, most=1)
+
+
+@dataclass_transform(kw_only_default=True)
+def payload(cls: type[T]) -> type[T]:
+    """Declares the return type of a mutation; the docstring of the class is its description in the schema."""
+    return strawberry.type(cls, description=cls.__doc__)

@@ -1,0 +1,90 @@
+"""Relay's conventions on the cursor contract: nodes with global ids, and connections in both directions."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import strawberry
+
+from domain.times import Instant
+from loaders.contracts.base import Order
+from resolvers.bindings.base import Argument, column, embedded
+
+__all__ = [
+    "PAGING",
+    "Connection",
+    "Edge",
+    "Node",
+    "PageInfo",
+    "TimeWindow",
+    "in_window",
+    "ordered",
+]
+
+N = TypeVar("N")
+
+
+@strawberry.interface(description="An object with a global id.")
+class Node:
+    """Implemented by every entity; how its id is made is declared with the entity."""
+
+    id: strawberry.ID = column("Opaque global id of the object, for `node` and `nodes`.")
+
+
+@strawberry.type(description="Position of a page in its list.")
+class PageInfo:
+    """All four fields that Relay names."""
+
+    has_next_page: bool = column("Whether there are more items after this page.")
+    has_previous_page: bool = column("Whether there are more items before this page.")
+    start_cursor: str | None = column("Cursor of the first item of the page.")
+    end_cursor: str | None = column("Cursor of the last item of the page.")
+
+
+@strawberry.type(description="An item of a page with its cursor.")
+class Edge(Generic[N]):
+    """One for each item."""
+
+    cursor: str = column("Opaque cursor of the item in this list.")
+    node: N = embedded("The item.")
+
+
+@strawberry.type(description="A page of items.")
+class Connection(Generic[N]):
+    """Pages by key, never by offset."""
+
+    edges: list[Edge[N]] = embedded("Items of the page, each with its cursor.", of_page=True)
+    nodes: list[N] = embedded("Items of the page.", of_page=True)
+    page_info: PageInfo = embedded("Position of the page in the list.")
+    next_cursor: str | None = column(
+        "Cursor for the next page: send it as `after`, or as `before` when paging backward. Null exactly when there "
+        "are no more items."
+    )
+
+
+@strawberry.input(description="A time window. Both bounds are included; a bound that is left out is open.")
+class TimeWindow:
+    """As lists by time take it."""
+
+    from_: Instant | None = strawberry.field(name="from", default=strawberry.UNSET, description="Earliest time.")
+    to: Instant | None = strawberry.field(default=strawberry.UNSET, description="Latest time.")
+
+
+PAGING = (
+    Argument("first", int | None, "Number of items from the start of the list, or after the cursor `after`."),
+    Argument("after", str | None, "Cursor after which the page starts."),
+    Argument("last", int | None, "Number of items from the end of the list, or before the cursor `before`."),
+    Argument("before", str | None, "Cursor before which the page ends."),
+)
+"""The arguments of every list."""
+
+
+def in_window(subject: str) -> Argument:
+    """The argument that selects a time window."""
+    return Argument("window", TimeWindow | None, f"Time window that the {subject} must lie in.")
+
+
+def ordered(default: Order) -> Argument:
+    """The argument that selects the order, in lists that have both."""
+    order: Any = Order
+    return Argument("order_by", order, "Sort direction.", default)

@@ -1,0 +1,161 @@
+"""The API's own scalars."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NewType, TypeVar
+
+import strawberry
+from graphql import (
+    BooleanValueNode,
+    EnumValueNode,
+    FloatValueNode,
+    GraphQLError,
+    IntValueNode,
+    ListValueNode,
+    ObjectValueNode,
+    StringValueNode,
+    ValueNode,
+    VariableNode,
+    value_from_ast_untyped,
+)
+from strawberry.schema.config import StrawberryConfig
+
+from domain.times import Day, Instant, parse_day, parse_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["JSON", "ExactNumber", "schema_config", "show_json"]
+
+T = TypeVar("T")
+
+JSON = NewType("JSON", object)
+ExactNumber = NewType("ExactNumber", Decimal)
+
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
+
+_ENCODABLE = range(-(2**63), 2**64)
+
+
+def _parse_time(value: object) -> Instant:
+    if not isinstance(value, str):
+        raise GraphQLError(f"DateTime must be text, not {type(value).__name__}.")
+    try:
+        return parse_instant(value)
+    except ValueError as error:
+        raise GraphQLError(f"DateTime {value[:40]!r} {error}.") from error
+
+
+def _literal(parse: Callable[[object], T]) -> Callable[..., T]:
+    """The same value written inside the document; where it is none, the error knows its place."""
+
+    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> T:
+        try:
+            return parse(value_from_ast_untyped(node, variables))
+        except GraphQLError as error:
+            raise GraphQLError(error.message, node) from error
+
+    return parse_literal
+
+
+def _parse_date(value: object) -> Day:
+    if not isinstance(value, str):
+        raise GraphQLError(f"Date must be text, not {type(value).__name__}.")
+    try:
+        return parse_day(value)
+    except ValueError as error:
+        raise GraphQLError(f"Date {value[:40]!r} {error}.") from error
+
+
+def _parse_number(value: object) -> Decimal:
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    text = str(value)
+    if not (is_number or isinstance(value, str)) or _NUMBER.fullmatch(text) is None:
+        raise GraphQLError(f"Decimal must be a number, not {text[:40]!r}.")
+    return Decimal(text)
+
+
+def _parse_number_literal(node: ValueNode, _variables: dict[str, Any] | None = None) -> Decimal:
+    if not isinstance(node, IntValueNode | FloatValueNode | StringValueNode):
+        raise GraphQLError("Decimal must be a number.", node)
+    return _parse_number(node.value)
+
+
+def _exact_number(node: IntValueNode | FloatValueNode) -> int | Decimal:
+    try:
+        return int(node.value) if isinstance(node, IntValueNode) else Decimal(node.value)
+    except ArithmeticError:
+        raise GraphQLError("JSON has a number beyond all measure here.", node) from None
+
+
+def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
+    """A JSON value written inside the document; numbers stay exact."""
+    value: Any = None
+    match node:
+        case StringValueNode() | BooleanValueNode():
+            value = node.value
+        case IntValueNode() | FloatValueNode():
+            value = _exact_number(node)
+        case ListValueNode():
+            value = [_parse_json_literal(child, variables) for child in node.values]
+        case ObjectValueNode():
+            value = {field.name.value: _parse_json_literal(field.value, variables) for field in node.fields}
+        case VariableNode():
+            value = (variables or {}).get(node.name.value)
+        case EnumValueNode():
+            raise GraphQLError("JSON has no enum values: write text in quotes.", node)
+    return value
+
+
+def show_json(value: Any) -> Any:
+    """The value as the answer's encoder takes it: an integer of more than 64 bits as a Decimal, which stays exact."""
+    match value:
+        case dict():
+            return {name: show_json(child) for name, child in value.items()}
+        case list():
+            return [show_json(child) for child in value]
+        case int() if value not in _ENCODABLE:
+            return Decimal(value)
+    return value
+
+
+def schema_config() -> StrawberryConfig:
+    """The mapping from Python types to scalars."""
+    return StrawberryConfig(
+        scalar_map={
+            Instant: strawberry.scalar(
+                name="DateTime",
+                description="A moment: RFC 3339 with a zone on the way in, UTC with milliseconds and Z on the way out.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
+                serialize=str,
+                parse_value=_parse_time,
+                parse_literal=_literal(_parse_time),
+            ),
+            Day: strawberry.scalar(
+                name="Date",
+                description="A day of a calendar, as YYYY-MM-DD; when it begins is its location's matter.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
+                serialize=str,
+                parse_value=_parse_date,
+                parse_literal=_literal(_parse_date),
+            ),
+            ExactNumber: strawberry.scalar(
+                name="Decimal",
+                description="A number, exact to its last digit; text of digits is taken too.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
+                serialize=lambda value: value,
+                parse_value=_parse_number,
+                parse_literal=_parse_number_literal,
+            ),
+            JSON: strawberry.scalar(
+                name="JSON",
+                description="Any JSON value; its numbers stay exact.",
+                specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
+                serialize=show_json,
+                parse_value=lambda value: value,
+                parse_literal=_parse_json_literal,
+            ),
+        }
+    )

@@ -1,0 +1,219 @@
+"""What a binding is: the one description of a field, from which its arguments, price and execution come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import strawberry
+from strawberry.annotation import StrawberryAnnotation
+from strawberry.types.arguments import StrawberryArgument
+from strawberry.types.field import StrawberryField
+
+from loaders.contracts.base import MAX_ITEMS
+from loaders.contracts.cost import Cost
+from resolvers.bindings.rules import AS_OBJECT, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from loaders.contracts.base import Contract
+    from loaders.contracts.reading import ReadOne
+    from resolvers.request import ArgumentContext, RequestState
+
+__all__ = [
+    "BINDING",
+    "Argument",
+    "Binding",
+    "Charge",
+    "Column",
+    "Embedded",
+    "Reading",
+    "Step",
+    "bound_field",
+    "column",
+    "embedded",
+    "look_up_charge",
+]
+
+BINDING = "smartlocker.binding"
+"""Key of the binding in a Strawberry field's metadata."""
+
+_NOTHING = Cost()
+_EVERYTHING = frozenset({"*"})
+
+
+Source: TypeAlias = "str | Callable[[Any, RequestState], Any]"
+"""Where a value comes from: an attribute of the object, or a function of the object and the request."""
+
+
+class Argument(NamedTuple):
+    """An argument that a binding adds to its field."""
+
+    name: str
+    type: Any
+    description: str
+    default: Any = strawberry.UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What a field asks of the store through one contract; a `condition` marks a fallback that is seldom needed."""
+
+    contract: Contract
+    operation: str
+    expected: Cost = _NOTHING
+    maximum: Cost = _NOTHING
+    condition: str | None = None
+
+
+class Step:
+    """What a binding can see of its place in a document: the response path, and what is selected below."""
+
+    __slots__ = ("path", "uses")
+
+    def __init__(self, path: str, uses: frozenset[str]) -> None:
+        self.path = path
+        """Response path without list indices."""
+        self.uses = uses
+        """The attributes of the found objects that their columns, rules and steps read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """What every field has: a rule, and the attributes of its object that it needs."""
+
+    rule: Rule = AS_OBJECT
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The attributes of the object that the field needs."""
+        return frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Binding):
+    """A value of the object itself: an attribute, or a function of the object and the request.
+
+    What a function reads is taken to be everything, unless `reads` says what.
+    """
+
+    source: Source = ""
+    reads: tuple[str, ...] | None = None
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """See Binding."""
+        if self.reads is not None:
+            return frozenset(self.reads)
+        return frozenset({self.source}) if isinstance(self.source, str) else _EVERYTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded(Binding):
+    """An object, or a list of them, that the object already holds. `most` bounds a list that is not a page."""
+
+    source: Source = ""
+    most: int = 1
+    of_page: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(Binding):
+    """A field that asks the store; `key` is the attribute of its parent that it looks for."""
+
+    contract: Contract | None = None
+    key: str | None = None
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """See Binding."""
+        return frozenset() if self.key is None else frozenset({self.key})
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """Every contract that it uses."""
+        return () if self.contract is None else (self.contract,)
+
+    def row_key(self, row: Any) -> Any:
+        """What identifies a parent for this field: equal keys have equal results."""
+        return None if self.key is None else getattr(row, self.key)
+
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
+        """Checks the arguments of one request; what it returns is passed to `price` and `fetch`.
+
+        Raises:
+            SmartLockerError: where an argument is wrong; the field then fails without reading.
+        """
+        del values, request
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        """What it asks of the store for so many parents."""
+        raise NotImplementedError
+
+    def below(self, parents: int, bound: Any) -> int:
+        """How many objects it finds at most for so many parents."""
+        del bound
+        return parents
+
+    def page_size(self, bound: Any) -> int:
+        """How many items a page has, where it finds pages."""
+        del bound
+        return 1
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        """Reads for all parents at once: for each a result, None, or an error."""
+        raise NotImplementedError
+
+
+def bound_field(binding: Binding, description: str, arguments: Iterable[Argument] = ()) -> Any:
+    """A Strawberry field with its binding; the executor takes everything else from there."""
+    created: StrawberryField = strawberry.field(description=description, metadata={BINDING: binding})
+    created.arguments = [
+        StrawberryArgument(
+            python_name=argument.name,
+            graphql_name=None,
+            type_annotation=StrawberryAnnotation(argument.type),
+            description=argument.description,
+            default=argument.default,
+        )
+        for argument in arguments
+    ]
+    return created
+
+
+def column(
+    description: str,
+    source: Source = "",
+    *,
+    reads: tuple[str, ...] | None = None,
+    rule: Rule = AS_OBJECT,
+) -> Any:
+    """A value of the object itself; by default the attribute with the field's own name."""
+    return bound_field(Column(source=source, reads=reads, rule=rule), description)
+
+
+def embedded(
+    description: str,
+    source: Source = "",
+    *,
+    most: int = 1,
+    of_page: bool = False,
+) -> Any:
+    """An object or list that the object already holds."""
+    return bound_field(Embedded(source=source, most=most, of_page=of_page), description)
+
+
+def look_up_charge(
+    contract: ReadOne[Any], keys: int, *, consistent: bool = False, condition: str | None = None
+) -> Charge:
+    """What it costs to read so many records by key; with a condition, what a fallback costs at most."""
+    operations = -(-keys // MAX_ITEMS)
+    times = 2 if consistent else 1
+    return Charge(
+        contract,
+        "GetItem" if keys == 1 else "BatchGetItem",
+        _NOTHING if condition else Cost(operations, keys, times * keys * contract.expected_units),
+        Cost(operations, keys, times * keys * contract.maximum_units),
+        condition,
+    )

@@ -1,0 +1,267 @@
+"""Fields that find many objects: pages, the newest of a list, and lists that are read as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from domain.times import EARLIEST, LATEST
+from loaders.contracts.base import Order
+from loaders.contracts.cost import Cost
+from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.keys import masked
+from loaders.pages import Window, page_request
+from loaders.table.recording import asking
+from loaders.table_format import require_format
+from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
+from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
+from resolvers.bindings.rules import AS_OBJECT, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from loaders.contracts.base import Contract
+    from loaders.contracts.reading import ReadOne, ReadPage
+    from loaders.pages import Page, PageRequest
+    from resolvers.bindings.base import Step
+    from resolvers.request import ArgumentContext, RequestState
+
+__all__ = ["Latest", "Pages", "Whole", "latest", "pages", "query_each", "whole"]
+
+logger = logging.getLogger(__name__)
+
+LARGE_PAGE = "only where a page has more than 1 MB"
+FORMAT_UNKNOWN = "only until the server knows that the table is migrated"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPage:
+    """The page that one request asks for: of which contract, with which key parts after the parent's."""
+
+    contract: ReadPage[Any]
+    request: PageRequest
+    order: Order
+    key: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pages(Reading):
+    """A page of a list for each parent.
+
+    A list whose items are copies says in `full` which contract reads the records; they are read only where a field
+    needs more than the copies have. `narrowed` is the argument that selects another contract, whose range takes the
+    argument's value too.
+    """
+
+    contract: ReadPage[Any]
+    window: bool = False
+    full: ReadOne[Any] | None = None
+    full_key: str = ""
+    full_rule: Rule | None = None
+    narrowed: tuple[str, ReadPage[Any]] | None = None
+    fixed: tuple[str, ...] = ()
+    """Arguments that are parts of the range of the contract itself."""
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """See Binding."""
+        return (
+            self.contract,
+            *(() if self.narrowed is None else (self.narrowed[1], TABLE_FORMAT)),
+            *(() if self.full is None else (self.full,)),
+        )
+
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
+        """See Reading."""
+        sizes = request.page_sizes
+        wanted = page_request(
+            first=values.get("first"),
+            after=values.get("after"),
+            last=values.get("last"),
+            before=values.get("before"),
+            default=sizes.default,
+            maximum=sizes.maximum,
+        )
+        contract, key = self.contract, tuple(values[name] for name in self.fixed)
+        if self.window:
+            window = _window(values.get("window"))
+            key = (*key, window.start, window.end)
+        if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
+            contract, key = self.narrowed[1], (values[self.narrowed[0]],)
+        return BoundPage(contract, wanted, values.get("order_by") or contract.orders[0], key)
+
+    def price(self, step: Step, parents: int, bound: BoundPage) -> list[Charge]:
+        """See Reading: one Query for each parent, and the records where the copies do not suffice."""
+        contract, size = bound.contract, bound.request.size
+        expected, maximum = contract.expected(size), contract.maximum(size)
+        charges = [Charge(contract, "Query", expected * parents, _once(maximum) * parents)]
+        if maximum.operations > 1:
+            more = Cost(maximum.operations - 1) * parents
+            charges.append(Charge(contract, "Query", maximum=more, condition=LARGE_PAGE))
+        if contract.needs_format > 1:
+            look = Cost(1, 1, TABLE_FORMAT.maximum_units)
+            charges.append(Charge(TABLE_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN))
+        if self.reads_records(step):
+            assert self.full is not None  # noqa: S101  # reads_records says so
+            charges += [
+                look_up_charge(self.full, size * parents),
+                look_up_charge(self.full, size * parents, consistent=True, condition=NAMED_BUT_NOT_FOUND),
+            ]
+        return charges
+
+    def page_size(self, bound: BoundPage) -> int:
+        """See Reading."""
+        return bound.request.size
+
+    def reads_records(self, step: Step) -> bool:
+        """Whether a field needs more than the copies have."""
+        return self.full is not None and not (step.uses - {"*steps"}) <= self.contract.codec.attributes
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
+        """See Reading."""
+        contract, store = bound.contract, request.backend.store
+        if contract.needs_format > 1:
+            with asking(step.path):
+                await require_format(request.backend, contract.needs_format)
+
+        def read(key: Any) -> Awaitable[Page[Any]]:
+            parent = () if self.key is None else (key,)
+            return contract.page(store, bound.request, bound.order, *parent, *bound.key)
+
+        return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
+
+    async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
+        """The pages with records in the place of copies.
+
+        A copy without a record is left out and logged: one damaged row must not empty the page. So is a record that
+        was transferred since its copy was read to an owner that the caller may not see.
+        """
+        assert self.full is not None  # noqa: S101  # see reads_records
+        listed = [page for page in found if page is not None and not isinstance(page, Exception)]
+        keys = [(getattr(copy, self.full_key),) for page in listed for copy in page.nodes]
+        if not keys:
+            return list(found)
+        records = iter(await load_named(self.full, keys, step.path, request, must_exist=True))
+        complete: list[Any] = []
+        for page in found:
+            if page is None or isinstance(page, Exception):
+                complete.append(page)
+                continue
+            shown = [self._shown(copy, next(records), request) for copy in page.nodes]
+            failure = next((record for record in shown if isinstance(record, Exception)), None)
+            complete.append(failure or page.with_nodes(shown))
+        return complete
+
+    def _shown(self, copy: Any, record: Any, request: RequestState) -> Any:
+        if record is None:
+            assert self.full is not None  # noqa: S101  # as above
+            logger.error("a copy names %s, which does not exist", masked(self.full.key(getattr(copy, self.full_key))))
+            return None
+        if isinstance(record, Exception) or self.full_rule is None:
+            return record
+        return record if self.full_rule.permits(request.principal, record) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latest(Reading):
+    """The first item of a list for each parent."""
+
+    contract: ReadPage[Any]
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        """See Reading."""
+        del step, bound
+        return [Charge(self.contract, "Query", self.contract.expected(1) * parents, self.contract.maximum(1) * parents)]
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        """See Reading."""
+        del bound
+        store = request.backend.store
+        keys = [self.row_key(row) for row in rows]
+        return await query_each(lambda key: self.contract.first(store, key), keys, step.path, request)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole(Reading):
+    """A list that its arguments bound, read at once for each parent and shown by a function."""
+
+    contract: ReadPage[Any]
+    key_of: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+    size_of: Callable[[tuple[Any, ...]], int]
+    rows_of: Callable[[tuple[Any, ...]], int]
+    show: Callable[[list[Any], tuple[Any, ...]], Any]
+
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
+        """See Reading."""
+        del request
+        return self.key_of(values)
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        """See Reading."""
+        del step
+        size = self.size_of(bound)
+        expected, maximum = self.contract.expected(size), self.contract.maximum(size)
+        return [Charge(self.contract, "Query", expected * parents, maximum * parents)]
+
+    def below(self, parents: int, bound: Any) -> int:
+        """See Reading."""
+        return parents * self.rows_of(bound)
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        """See Reading."""
+        store = request.backend.store
+
+        async def read(key: Any) -> Any:
+            return self.show(await self.contract.whole(store, key, *bound), bound)
+
+        return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
+
+
+async def query_each(
+    read: Callable[[Any], Awaitable[Any]], keys: Sequence[Any], path: str, request: RequestState
+) -> list[Any]:
+    """Sends one Query for each different key, sixteen at a time in the whole request; errors are values."""
+
+    async def bounded(key: Any) -> Any:
+        try:
+            async with request.queries:
+                return await read(key)
+        except Exception as error:  # noqa: BLE001  # an error is a value here
+            return error
+
+    different = list(dict.fromkeys(keys))
+    with asking(path):
+        if len(different) == 1:
+            found = [await bounded(different[0])]
+        else:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(bounded(key)) for key in different]
+            found = [task.result() for task in tasks]
+    by_key = dict(zip(different, found, strict=True))
+    return [by_key[key] for key in keys]
+
+
+def _window(window: Mapping[str, Any] | None) -> Window:
+    given = window or {}
+    return Window(given.get("from_") or EARLIEST, given.get("to") or LATEST)
+
+
+def _once(cost: Cost) -> Cost:
+    return Cost(1, cost.items, cost.read_units)
+
+
+def pages(contract: ReadPage[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:
+    """A field with a page of a list; its paging arguments come from the contract."""
+    return bound_field(Pages(contract=contract, **binding), description, arguments)
+
+
+def latest(contract: ReadPage[Any], *, key: str, rule: Rule = AS_OBJECT, description: str) -> Any:
+    """A field with the first item of a list."""
+    return bound_field(Latest(contract=contract, key=key, rule=rule), description)
+
+
+def whole(contract: ReadPage[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:
+    """A field with a list that is read as a whole."""
+    return bound_field(Whole(contract=contract, **binding), description, arguments)

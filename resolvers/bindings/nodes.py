@@ -1,0 +1,165 @@
+"""Objects by their global ids: which types have one, and the fields `node` and `nodes`."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import Counter
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from domain.authorization import is_admin
+from domain.errors import BadInputError, ForbiddenError
+from loaders.contracts.base import MAX_ITEMS
+from resolvers.bindings.base import Reading, look_up_charge
+from resolvers.bindings.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from loaders.contracts.base import Contract
+    from loaders.contracts.reading import ReadOne
+    from resolvers.bindings.base import Charge, Step
+    from resolvers.request import ArgumentContext, RequestState
+
+__all__ = ["NODE_KINDS", "NodeKind", "Nodes", "from_global_id", "to_global_id"]
+
+_SEPARATOR = "/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeKind:
+    """How an object of one type is found again by its global id.
+
+    `key` are the attributes that make the id; each is checked by its parser when an id comes in. `visible` decides,
+    with reads of its own, where a rule cannot; `visible_charges` are their price.
+    """
+
+    type_name: str
+    contract: ReadOne[Any]
+    key: Mapping[str, Callable[[str], Any]]
+    rule: Rule
+    visible: Callable[[RequestState, Any, str], Awaitable[bool]] | None = None
+    visible_charges: Callable[[int], list[Charge]] | None = None
+
+    def global_id(self, row: Any, _request: RequestState | None = None) -> str:
+        """The opaque id of an object."""
+        return to_global_id(self.type_name, *(getattr(row, name) for name in self.key))
+
+    def parsed(self, parts: Sequence[str]) -> tuple[Any, ...] | None:
+        """The key that an id names; None where it cannot be one of ours."""
+        if len(parts) != len(self.key):
+            return None
+        try:
+            parsed = tuple(parse(part) for parse, part in zip(self.key.values(), parts, strict=True))
+        except ValueError:
+            return None
+        return parsed if parsed == tuple(parts) else None
+
+
+NODE_KINDS: dict[str, NodeKind] = {}
+"""Filled by the entities, each for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    kind: NodeKind
+    key: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodes(Reading):
+    """Anything by its global id; each kind of object is read in batches of its own."""
+
+    many: bool = False
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """See Binding."""
+        return tuple(kind.contract for kind in NODE_KINDS.values())
+
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> list[_Named | None]:
+        """See Reading."""
+        del request
+        ids = values["ids"] if self.many else [values["id"]]
+        if len(ids) > MAX_ITEMS:
+            raise BadInputError(f"ids must have {MAX_ITEMS} entries at most, not {len(ids)}.", ("ids",))
+        return [_named(global_id) for global_id in ids]
+
+    def price(self, step: Step, parents: int, bound: list[_Named | None]) -> list[Charge]:
+        """See Reading."""
+        del step, parents
+        charges = []
+        for name, count in self.by_type(bound).items():
+            kind = NODE_KINDS[name]
+            charges.append(look_up_charge(kind.contract, count))
+            if kind.visible_charges is not None:
+                charges += kind.visible_charges(count)
+        return charges
+
+    def by_type(self, bound: list[_Named | None]) -> Counter[str]:
+        """How many objects of each type it finds at most."""
+        return Counter(named.kind.type_name for named in bound if named is not None)
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        """See Reading."""
+        del rows
+        results: dict[int, Any] = {}
+        for name in self.by_type(bound):
+            kind = NODE_KINDS[name]
+            places = [place for place, named in enumerate(bound) if named is not None and named.kind is kind]
+            found = await self._found(kind, [bound[place].key for place in places], step, request)
+            results.update(zip(places, found, strict=True))
+        found = [results.get(place) for place in range(len(bound))]
+        return [found] if self.many else found
+
+    async def _found(self, kind: NodeKind, keys: list[tuple[Any, ...]], step: Step, request: RequestState) -> list[Any]:
+        """What is found, for those who may see it; what is missing looks like what is hidden to all but admins."""
+        principal, rule = request.principal, kind.rule
+        if not rule.admits(principal):
+            return [ForbiddenError()] * len(keys)
+        if not rule.on_result:
+            named = [SimpleNamespace(**dict(zip(kind.key, key, strict=True))) for key in keys]
+            allowed = [key for key, row in zip(keys, named, strict=True) if rule.permits(principal, row)]
+        else:
+            allowed = keys
+        loader = request.loaders.of(kind.contract)
+        records = dict(zip(allowed, await loader.load_bulk(allowed, step.path) if allowed else (), strict=True))
+        return [
+            await self._shown(kind, records[key], step, request) if key in records else ForbiddenError() for key in keys
+        ]
+
+    async def _shown(self, kind: NodeKind, record: Any, step: Step, request: RequestState) -> Any:
+        if isinstance(record, Exception) or is_admin(request.principal):
+            return record
+        if not kind.rule.on_result:
+            return record
+        if record is None:
+            return ForbiddenError()
+        if kind.visible is not None:
+            return record if await kind.visible(request, record, step.path) else ForbiddenError()
+        return record if kind.rule.permits(request.principal, record) else ForbiddenError()
+
+
+def to_global_id(type_name: str, *parts: str) -> str:
+    """The opaque id of an object: its type and the parts of its key."""
+    text = _SEPARATOR.join((type_name, *parts))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def from_global_id(global_id: str) -> tuple[str, ...]:
+    """The type and parts of an id that `to_global_id` made; empty for anything else."""
+    try:
+        padded = global_id.encode("ascii") + b"=" * (-len(global_id) % 4)
+        parts = base64.b64decode(padded, altchars=b"-_", validate=True).decode().split(_SEPARATOR)
+    except (ValueError, binascii.Error):
+        return ()
+    return tuple(parts) if to_global_id(*parts) == global_id else ()
+
+
+def _named(global_id: str) -> _Named | None:
+    name, *parts = from_global_id(global_id) or ("",)
+    kind = NODE_KINDS.get(name)
+    key = None if kind is None else kind.parsed(parts)
+    return None if kind is None or key is None else _Named(kind, key)

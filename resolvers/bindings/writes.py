@@ -1,0 +1,108 @@
+"""Fields that write: each checks its input, runs one write, and answers with a payload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from domain.authorization import require
+from domain.commands.base import parse_command
+from domain.errors import SmartLockerError, UnavailableError
+from loaders.contracts.cost import ALWAYS
+from loaders.table.recording import asking
+from resolvers.bindings.base import Argument, Charge, Reading, bound_field
+from resolvers.bindings.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from domain.commands.base import Command
+    from loaders.contracts.writing import WriteContract
+    from resolvers.bindings.base import Step
+    from resolvers.request import ArgumentContext, RequestState
+
+__all__ = ["Outcome", "Writing", "write"]
+
+
+COMMANDS: dict[type, type[Command]] = {}
+"""The command of each input type; filled by the entities."""
+
+
+class Outcome(NamedTuple):
+    """What a mutation came to: what it wrote, or why it failed."""
+
+    entity: Any = None
+    error: SmartLockerError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing(Reading):
+    """One write.
+
+    `entries` is the list of the input that says how many things are written, `claimed` the id that, where the client
+    chooses it, is written together with a claim.
+    """
+
+    contract: WriteContract
+    command: type[Command]
+    run: Callable[[Any, Any, Any], Awaitable[Any]]
+    variant: str | None = None
+    entries: str | None = None
+    claimed: str | None = None
+
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
+        """See Reading: the input with the names of the command."""
+        del request
+        return values["input"]
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        """See Reading."""
+        del step, parents
+        listed = bound.get(self.entries) if self.entries is not None else None
+        entries = listed if isinstance(listed, list) else [bound]
+        is_one_item = len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
+        charges = []
+        for request in self.contract.costs(self.variant, min(len(entries), self.contract.most_entries)):
+            is_put = request.operation == "PutItem"
+            sent = "TransactWriteItems" if is_put and not is_one_item else request.operation
+            if request.when == ALWAYS:
+                charges.append(Charge(self.contract, sent, request.expected, request.maximum))
+            else:
+                charges.append(Charge(self.contract, sent, maximum=request.maximum, condition=request.when))
+        return charges
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        """Runs the write once.
+
+        That the store is down is not a fault of the input, so it is an error of the field.
+        """
+        del rows
+        try:
+            require(self.rule.admits(request.principal), ("input",))
+            command = parse_command(self.command, bound)
+            with asking(step.path):
+                entity = await self.run(request.backend, command, request.principal)
+        except UnavailableError:
+            raise
+        except SmartLockerError as error:
+            if request.trace is not None:
+                request.trace.note_user_error(error.code)
+            return [Outcome(error=error)]
+        finally:
+            # Mutations of a request run one after another, and none may show what an earlier one has changed.
+            request.loaders.forget()
+        return [Outcome(entity)]
+
+
+def write(
+    contract: WriteContract,
+    run: Callable[[Any, Any, Any], Awaitable[Any]],
+    input_type: type,
+    rule: Rule,
+    *,
+    description: str,
+    **binding: Any,
+) -> Any:
+    """A mutation with one input and one payload."""
+    writing = Writing(contract=contract, command=COMMANDS[input_type], run=run, rule=rule, **binding)
+    return bound_field(writing, description, [Argument("input", input_type, "Input of the mutation.")])

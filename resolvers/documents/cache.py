@@ -1,0 +1,132 @@
+"""Valid documents with their compiled plans, kept by their text."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from graphql import GraphQLError, OperationDefinitionNode, specified_rules, validate
+from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
+from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
+
+from resolvers.documents.limits import MAX_ERRORS, parse_within
+from resolvers.documents.selection import directive_variables, is_included
+from resolvers.plan.compile import compile_operation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from graphql import DocumentNode, SelectionNode
+
+    from resolvers.documents.limits import DocumentLimits
+    from resolvers.plan.compile import Place
+    from resolvers.plan.schema import BoundSchema
+
+__all__ = ["DocumentCache", "InvalidDocumentError", "Operation", "ValidDocument"]
+
+_MAX_DOCUMENTS = 256
+_MAX_TREES = 16
+_RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+
+
+class InvalidDocumentError(Exception):
+    """The document is not valid; `errors` says why."""
+
+    def __init__(self, document: DocumentNode, errors: list[GraphQLError]) -> None:
+        super().__init__("; ".join(error.message for error in errors))
+        self.document = document
+        self.errors = errors
+
+
+class Operation:
+    """One operation of a valid document, compiled on first use.
+
+    `@skip` and `@include` change the tree, so there is one for each setting of the variables that they use, and only
+    the latest of these are kept.
+    """
+
+    def __init__(self, schema: BoundSchema, document: DocumentNode, node: OperationDefinitionNode) -> None:
+        self._schema = schema
+        self._document = document
+        self.node = node
+        self.type = node.operation.value
+        self.name = None if node.name is None else node.name.value
+        self._directive_variables = tuple(sorted(set(_directive_variables(document))))
+        self._trees: OrderedDict[tuple[Any, ...], Place] = OrderedDict()
+
+    def tree(self, variables: Mapping[str, Any]) -> Place:
+        """The compiled tree for one setting of the directives' variables."""
+        setting = tuple(variables.get(name) for name in self._directive_variables)
+        tree = self._trees.get(setting)
+        if tree is None:
+            includes = partial(is_included, variables=dict(zip(self._directive_variables, setting, strict=True)))
+            tree = self._trees[setting] = compile_operation(self._schema, self._document, self.node, includes)
+            if len(self._trees) > _MAX_TREES:
+                self._trees.popitem(last=False)
+        return tree
+
+
+class ValidDocument:
+    """A document that has proved valid."""
+
+    def __init__(self, schema: BoundSchema, document: DocumentNode) -> None:
+        self.operations = [
+            Operation(schema, document, node)
+            for node in document.definitions
+            if isinstance(node, OperationDefinitionNode)
+        ]
+
+    def operation(self, name: str | None) -> Operation | None:
+        """The operation with that name, or the only one."""
+        if name is None:
+            return self.operations[0] if len(self.operations) == 1 else None
+        return next((operation for operation in self.operations if operation.name == name), None)
+
+
+class DocumentCache:
+    """Parses, validates and keeps documents; the one that was not used for longest goes first."""
+
+    def __init__(self, schema: BoundSchema, limits: DocumentLimits, *, hides_suggestions: bool) -> None:
+        self._schema = schema
+        self._limits = limits
+        self._hides_suggestions = hides_suggestions
+        self._documents: OrderedDict[str, ValidDocument] = OrderedDict()
+
+    def get(self, text: str) -> ValidDocument:
+        """The document with this text.
+
+        Raises:
+            QueryTooComplexError: where it exceeds a limit.
+            GraphQLSyntaxError: where it cannot be parsed.
+            InvalidDocumentError: where it is not valid.
+        """
+        known = self._documents.get(text)
+        if known is not None:
+            self._documents.move_to_end(text)
+            return known
+        parsed = parse_within(text, self._limits)
+        errors = validate(
+            self._schema.graphql_schema,
+            parsed,
+            _RULES,
+            max_errors=MAX_ERRORS,
+            hide_suggestions=self._hides_suggestions,
+        )
+        if errors:
+            raise InvalidDocumentError(parsed, errors)
+        document = self._documents[text] = ValidDocument(self._schema, parsed)
+        if len(self._documents) > _MAX_DOCUMENTS:
+            self._documents.popitem(last=False)
+        return document
+
+
+def _directive_variables(document: DocumentNode) -> Iterator[str]:
+    left: list[Any] = list(document.definitions)
+    while left:
+        node = left.pop()
+        selection: SelectionNode
+        for selection in node.selection_set.selections if node.selection_set else ():
+            yield from directive_variables(selection)
+            if getattr(selection, "selection_set", None) is not None:
+                left.append(selection)

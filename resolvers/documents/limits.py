@@ -1,0 +1,207 @@
+"""What a document may have at most, counted before validation, which is slow for what attackers write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLSyntaxError,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    TokenKind,
+    parse,
+)
+
+from domain.errors import QueryTooComplexError
+from resolvers.documents.selection import Part, Walker, parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphql import DocumentNode, SelectionSetNode
+
+    from resolvers.documents.selection import Selected
+
+__all__ = ["DEFAULT_LIMITS", "MAX_ERRORS", "DocumentLimits", "parse_within"]
+
+# Finding each of very many errors takes longer than any client reads.
+MAX_ERRORS: Final = 10
+
+# Reading a text takes time for every character, whatever it holds.
+_CHARACTERS: Final = 32 * 1024
+# Python reads no integer of more than 4,300 digits, and no number that is stored takes half of this to write.
+_NUMBER_CHARACTERS: Final = 400
+# How graphql-core ends its message when a text has more tokens than allowed.
+_ABORTED: Final = " Parsing aborted."
+_NUMBERS: Final = frozenset({TokenKind.INT, TokenKind.FLOAT})
+_SELECTIONS: Final = 2500
+# Validation compares every two fields of one place, and every two fragments.
+_PAIRS: Final = 4000
+_INTROSPECTIONS: Final = 2
+_INTROSPECTION_FIELDS: Final = frozenset({"__schema", "__type"})
+# What the usual introspection query needs: nine lists and non-nulls of a type, each list of the schema once.
+_INTROSPECTION_DEPTH: Final = 15
+_INTROSPECTED_LISTS: Final = 3
+_LISTS: Final = {
+    "types": 1,
+    "directives": 1,
+    "fields": 1,
+    "args": 2,
+    "inputFields": 1,
+    "interfaces": 1,
+    "possibleTypes": 1,
+    "enumValues": 1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLimits:
+    """The limits that can be set."""
+
+    tokens: int = 1000
+    aliases: int = 15
+    depth: int = 10
+    directives: int = 50
+    root_fields: int = 10
+
+
+DEFAULT_LIMITS = DocumentLimits()
+
+
+def parse_within(text: str, limits: DocumentLimits) -> DocumentNode:
+    """Parses a document that keeps every limit.
+
+    Raises:
+        QueryTooComplexError: where it exceeds one.
+        GraphQLSyntaxError: where it is not a document.
+    """
+    _refuse_above(_CHARACTERS, len(text), "characters")
+    try:
+        document = parse(text, max_lexical_tokens=limits.tokens, max_comments=limits.tokens)
+    except GraphQLSyntaxError as error:
+        if not error.message.endswith(_ABORTED):
+            raise
+        raise QueryTooComplexError(error.message.removeprefix("Syntax Error: ").removesuffix(_ABORTED)) from error
+    _refuse_above(_NUMBER_CHARACTERS, _longest_number(document), "characters in one number")
+    _check_written(document, limits)
+    _check_expanded(document, limits)
+    return document
+
+
+def _refuse_above(most: int, found: int, what: str) -> None:
+    if found > most:
+        raise QueryTooComplexError(f"The document has {found:,} {what}, and the limit is {most:,}.")
+
+
+def _longest_number(document: DocumentNode) -> int:
+    longest = 0
+    token = document.loc.start_token if document.loc else None
+    while token:
+        if token.kind in _NUMBERS:
+            longest = max(longest, token.end - token.start)
+        token = token.next
+    return longest
+
+
+def _check_written(document: DocumentNode, limits: DocumentLimits) -> None:
+    """Counts aliases and directives where they are written, each once."""
+    aliases = directives = 0
+    left: list[SelectionSetNode] = []
+    for node in document.definitions:
+        if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode):
+            left.append(node.selection_set)
+            directives += len(node.directives or ())
+            directives += sum(len(variable.directives or ()) for variable in node.variable_definitions or ())
+    while left:
+        for selection in left.pop().selections:
+            directives += len(selection.directives or ())
+            aliases += isinstance(selection, FieldNode) and selection.alias is not None
+            if isinstance(selection, FieldNode | InlineFragmentNode) and selection.selection_set is not None:
+                left.append(selection.selection_set)
+    _refuse_above(limits.aliases, aliases, "aliases")
+    _refuse_above(limits.directives, directives, "directives")
+
+
+def _check_expanded(document: DocumentNode, limits: DocumentLimits) -> None:
+    """Refuses what is too deep, too much, or slow to validate once fragments are written out."""
+    expansion = _Expansion(document, limits.depth)
+    for node in document.definitions:
+        if isinstance(node, OperationDefinitionNode):
+            _refuse_above(limits.root_fields, expansion.follow(node.selection_set), "root fields")
+    for node in expansion.unused():
+        expansion.follow(node.selection_set)
+
+
+class _Level(NamedTuple):
+    """All that is selected at one place of the response."""
+
+    parts: list[Part]
+    depth: int = 1
+    is_schema: bool = False
+    lists: int = 0
+    """How many lists of the schema are around it."""
+
+
+class _Expansion:
+    """Counts over the whole document."""
+
+    def __init__(self, document: DocumentNode, depth: int) -> None:
+        self._walker = Walker(document)
+        self._depth = depth
+        self._selections = 0
+        self._pairs = 0
+        self._introspections = 0
+        self._lists: Counter[str] = Counter()
+
+    def unused(self) -> Iterator[FragmentDefinitionNode]:
+        """The fragments that nothing has led to: validation looks at them too."""
+        return (node for name, node in self._walker.fragments.items() if name not in self._walker.used)
+
+    def follow(self, selections: SelectionSetNode) -> int:
+        """Counts all that can be reached, and returns the number of root fields."""
+        roots = 0
+        left = [_Level([Part(selections)])]
+        while left:
+            level = left.pop()
+            for found in self._fields(level).values():
+                roots += len(found) if level.depth == 1 and not level.is_schema else 0
+                left.append(self._below(level, found))
+        return roots
+
+    def _fields(self, level: _Level) -> dict[str, list[Selected]]:
+        found = self._walker.select(level.parts, limit=_SELECTIONS - self._selections)
+        self._selections += found.selections
+        _refuse_above(_SELECTIONS, self._selections, "selections with its fragments written out")
+        self._pairs += sum(count * (count - 1) // 2 for count in (found.spreads, *map(len, found.fields.values())))
+        _refuse_above(_PAIRS, self._pairs, "pairs of fields or fragments at one place of the response")
+        return found.fields
+
+    def _below(self, level: _Level, fields: list[Selected]) -> _Level:
+        """What is selected below the fields with one response key."""
+        if level.is_schema:
+            _refuse_above(_INTROSPECTION_DEPTH, level.depth, "levels of introspection")
+        else:
+            _refuse_above(self._depth, level.depth, "levels of fields")
+        begins = not level.is_schema and any(node.name.value in _INTROSPECTION_FIELDS for node, _ in fields)
+        if begins:
+            self._introspections += len(fields)
+            _refuse_above(_INTROSPECTIONS, self._introspections, "introspections")
+        is_list = level.is_schema and fields[0].node.name.value in _LISTS
+        if level.is_schema:
+            self._check_introspected(fields, level.lists + is_list)
+        return _Level(
+            parts_of(fields), 2 if begins else level.depth + 1, level.is_schema or begins, level.lists + is_list
+        )
+
+    def _check_introspected(self, fields: list[Selected], lists: int) -> None:
+        """The schema is large: a document that asks for it several times over takes long, and no tool does."""
+        _refuse_above(0, sum(node.alias is not None for node, _ in fields), "aliases in introspection")
+        _refuse_above(_INTROSPECTED_LISTS, lists, "nested lists of introspection")
+        name = fields[0].node.name.value
+        if name in _LISTS:
+            self._lists[name] += 1
+            _refuse_above(_LISTS[name], self._lists[name], f"introspected {name!r}")

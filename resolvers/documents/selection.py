@@ -1,0 +1,149 @@
+"""What a document selects at one place of the response: the one walker of selections and fragments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphql import FieldNode, FragmentDefinitionNode, GraphQLError, InlineFragmentNode, VariableNode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from graphql import DirectiveNode, DocumentNode, SelectionNode, SelectionSetNode
+
+__all__ = ["Part", "Selected", "Selection", "Walker", "directive_variables", "is_included", "parts_of"]
+
+
+class Part(NamedTuple):
+    """A selection set, and the fragments that lead to it."""
+
+    selections: SelectionSetNode
+    within: frozenset[str] = frozenset()
+
+
+class Selected(NamedTuple):
+    """A selected field, and the fragments that lead to it."""
+
+    node: FieldNode
+    within: frozenset[str]
+
+
+class Selection(NamedTuple):
+    """The fields of one place by response key, in document order, and how much was walked to find them."""
+
+    fields: dict[str, list[Selected]]
+    selections: int
+    spreads: int
+
+
+def _everything(_: Any) -> bool:
+    return True
+
+
+class Walker:
+    """Walks a document's selections.
+
+    Args:
+        document: the document.
+        includes: whether a selection counts, given its directives.
+        once: whether a fragment that is spread several times at one place counts once, as when it is executed.
+    """
+
+    def __init__(
+        self, document: DocumentNode, includes: Callable[[SelectionNode], bool] = _everything, *, once: bool = False
+    ) -> None:
+        self.fragments: Mapping[str, FragmentDefinitionNode] = {
+            node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+        }
+        self.used: set[str] = set()
+        self._includes = includes
+        self._once = once
+
+    def select(
+        self, parts: Iterable[Part], applies: Callable[[str], bool] = _everything, limit: int | None = None
+    ) -> Selection:
+        """Collects the fields of these parts, in fragments whose type condition applies.
+
+        A fragment inside itself is not followed, so a circle ends. With a `limit` it stops soon after that many
+        selections: the caller refuses such a document.
+        """
+        fields: dict[str, list[Selected]] = {}
+        spread: set[str] = set()
+        selections = spreads = 0
+        reverse = list(parts)[::-1]
+        stack = [iter(part.selections.selections) for part in reverse]
+        within = [part.within for part in reverse]
+        while stack:
+            node = next(stack[-1], None)
+            if node is None:
+                stack.pop()
+                within.pop()
+                continue
+            selections += 1
+            if limit is not None and selections > limit:
+                break
+            if node.directives and not self._includes(node):
+                continue
+            if isinstance(node, FieldNode):
+                fields.setdefault((node.alias or node.name).value, []).append(Selected(node, within[-1]))
+                continue
+            inside = within[-1]
+            if isinstance(node, InlineFragmentNode):
+                fragment: Any = node
+            else:
+                spreads += 1
+                name = node.name.value  # type: ignore[attr-defined]
+                fragment = self.fragments.get(name)
+                if fragment is None or name in inside or (self._once and name in spread):
+                    continue
+                spread.add(name)
+                self.used.add(name)
+                inside |= {name}
+            condition = fragment.type_condition
+            if condition is None or applies(condition.name.value):
+                stack.append(iter(fragment.selection_set.selections))
+                within.append(inside)
+        return Selection(fields, selections, spreads)
+
+
+def parts_of(selected: Iterable[Selected]) -> list[Part]:
+    """What is selected below fields of one response key."""
+    return [Part(node.selection_set, within) for node, within in selected if node.selection_set is not None]
+
+
+def is_included(node: SelectionNode, variables: Mapping[str, Any]) -> bool:
+    """Whether no `@skip` or `@include` leaves a selection out.
+
+    Raises:
+        GraphQLError: where the variable of one is null.
+    """
+    directives = {directive.name.value: directive for directive in node.directives or ()}
+    if "skip" in directives and _condition(directives["skip"], variables):
+        return False
+    return "include" not in directives or _condition(directives["include"], variables)
+
+
+def directive_variables(node: SelectionNode) -> list[str]:
+    """The variables that decide whether a selection is included."""
+    return [
+        argument.value.name.value
+        for directive in node.directives or ()
+        if directive.name.value in {"skip", "include"}
+        for argument in directive.arguments or ()
+        if isinstance(argument.value, VariableNode)
+    ]
+
+
+def _condition(directive: DirectiveNode, variables: Mapping[str, Any]) -> bool:
+    (argument,) = directive.arguments or ()
+    value: Any = argument.value
+    if not isinstance(value, VariableNode):
+        return bool(value.value)
+    condition = variables.get(value.name.value)
+    if condition is None:
+        raise GraphQLError(
+            f"Argument 'if' has invalid value: Expected variable '${value.name.value}' provided to non-null type "
+            "'Boolean!' not to be None.",
+            value,
+        )
+    return bool(condition)

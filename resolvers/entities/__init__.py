@@ -1,0 +1,1 @@
+"""The GraphQL types with their bound fields, one module an entity."""

@@ -1,0 +1,152 @@
+"""Access events: the type and its mutations. Nothing changes or deletes one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import strawberry
+
+from domain.authorization import Scope, acts_for
+from domain.commands import events as commands
+from domain.commands.events import MAX_EVENTS_PER_BATCH
+from domain.ids import check_id
+from domain.models import AccessAction, AccessResult
+from domain.models import AccessEvent as Record
+from domain.times import Instant, parse_instant
+from loaders.contracts.events import EVENT_BY_KEY, RECORD_EVENTS
+from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.writes.events import record_access_events
+from resolvers.api.payloads import Payload, current_entity, payload
+from resolvers.api.relay import Node
+from resolvers.api.scalars import JSON, show_json
+from resolvers.bindings.base import Charge, column, embedded, look_up_charge
+from resolvers.bindings.references import one
+from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKERS
+from resolvers.bindings.writes import write
+from resolvers.entities.base import CHOSEN_ID, command_input, entity, optional
+
+if TYPE_CHECKING:
+    from domain.authorization import Principal
+    from loaders.backend import Backend
+    from resolvers.entities.lockers import Locker
+    from resolvers.request import RequestState
+
+__all__ = ["AccessEvent", "AccessEventMutations"]
+
+_LOCKER_OWNER_DECIDES = "only where the owner of the locker decides who may see it"
+
+
+async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
+    """An event is visible to the owner of its locker."""
+    (locker,) = await request.loaders.of(LOCKER_BY_ID).load_bulk([(record.locker_id,)], path)
+    if isinstance(locker, Exception):
+        raise locker
+    return locker is not None and acts_for(request.principal, locker.owner_id, Scope.EVENTS_READ)
+
+
+def _locker_owner_charges(count: int) -> list[Charge]:
+    cost = look_up_charge(LOCKER_BY_ID, 1).maximum * count
+    return [Charge(LOCKER_BY_ID, "GetItem", maximum=cost, condition=_LOCKER_OWNER_DECIDES)]
+
+
+def _metadata(record: Record, _request: RequestState) -> Any:
+    return None if record.metadata is None else show_json(record.metadata)
+
+
+@entity(
+    Record,
+    node={
+        "contract": EVENT_BY_KEY,
+        "key": {"locker_id": check_id, "timestamp": parse_instant, "event_id": check_id},
+        "rule": EVENTS.decided_by_result(),
+        "visible": _is_visible,
+        "visible_charges": _locker_owner_charges,
+    },
+)
+class AccessEvent(Node):
+    """Something that happened at a locker. Access events are immutable."""
+
+    event_id: strawberry.ID = column("Id of the event, unique for its locker.")
+    locker_id: strawberry.ID = column("Id of the locker.")
+    timestamp: Instant = column("Time at which the event happened.")
+    recorded_at: Instant = column("Time at which the server recorded the event.")
+    action: AccessAction = column("What was done or attempted.")
+    actor_id: strawberry.ID = column("Id of the person or device that caused the event.")
+    result: AccessResult = column("Whether the action succeeded.")
+    metadata: JSON | None = column("Further data reported by the device.", _metadata)
+    locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
+        LOCKER_BY_ID, key="locker_id", rule=LOCKERS.decided_by_result(), description="The locker."
+    )
+
+
+@command_input(commands.RecordAccessEvent)
+class RecordAccessEventInput:
+    """Input of `recordAccessEvent`."""
+
+    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
+    event_id: strawberry.ID | None = optional(CHOSEN_ID)
+    timestamp: Instant | None = optional(
+        "Time at which the event happened: now if left out, at most five minutes in the future."
+    )
+    action: AccessAction = strawberry.field(description="What was done or attempted.")
+    actor_id: strawberry.ID = strawberry.field(description="Id of the person or device that caused the event.")
+    result: AccessResult = strawberry.field(description="Whether the action succeeded.")
+    metadata: JSON | None = optional("JSON object with at most 16 KB, 50 keys and 5 levels.")
+
+
+@command_input(commands.RecordAccessEvents)
+class RecordAccessEventsInput:
+    """Input of `recordAccessEvents`."""
+
+    events: list[RecordAccessEventInput] = strawberry.field(description="From 1 to 25 events.")
+
+
+@payload
+class RecordAccessEventPayload(Payload):
+    """Return type of `recordAccessEvent`."""
+
+    access_event: AccessEvent | None = embedded("The event; null if it was not recorded.", current_entity)
+
+
+@payload
+class RecordAccessEventsPayload(Payload):
+    """Return type of `recordAccessEvents`."""
+
+    access_events: list[AccessEvent] | None = embedded(
+        "The events in the order of the input; null if they were not recorded.",
+        current_entity,
+        most=MAX_EVENTS_PER_BATCH,
+    )
+
+
+async def _record_one(backend: Backend, command: commands.RecordAccessEvent, principal: Principal) -> Record:
+    (event,) = await record_access_events(backend, [command], principal, [("input",)])
+    return event
+
+
+async def _record_several(backend: Backend, command: commands.RecordAccessEvents, principal: Principal) -> list[Record]:
+    paths = [("input", "events", str(position)) for position in range(len(command.events))]
+    return await record_access_events(backend, command.events, principal, paths)
+
+
+@strawberry.type
+class AccessEventMutations:
+    """Merged into Mutation."""
+
+    record_access_event: RecordAccessEventPayload = write(
+        RECORD_EVENTS,
+        _record_one,
+        RecordAccessEventInput,
+        EVENT_RECORDING,
+        claimed="event_id",
+        description="Record an access event.",
+    )
+    record_access_events: RecordAccessEventsPayload = write(
+        RECORD_EVENTS,
+        _record_several,
+        RecordAccessEventsInput,
+        EVENT_RECORDING,
+        entries="events",
+        claimed="event_id",
+        description="Record several access events: all of them or none.",
+    )

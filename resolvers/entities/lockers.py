@@ -1,0 +1,249 @@
+"""Lockers: the type, its query and its mutations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.ids import check_id, require_id
+from domain.models import Locker as Record
+from domain.models import LockerStatus, LockerSummary
+from domain.times import Instant
+from loaders.contracts.base import Order
+from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
+from loaders.contracts.locations import LOCATION_BY_ID
+from loaders.contracts.lockers import (
+    CHANGE_LOCKER,
+    CHANGE_LOCKER_STATUS,
+    LOCKER_BY_ID,
+    REGISTER_LOCKER,
+    TRANSFER_LOCKER,
+)
+from loaders.contracts.owners import OWNER_BY_ID
+from loaders.contracts.reservations import ACTIVE_RESERVATION, LOCKER_RESERVATIONS
+from loaders.writes import lockers as writes
+from resolvers.api.payloads import AFTER_CHANGE, Payload, current_entity, payload
+from resolvers.api.relay import PAGING, Connection, Node, in_window, ordered
+from resolvers.bindings.base import Argument, column, embedded
+from resolvers.bindings.lists import latest, pages
+from resolvers.bindings.references import look_up, one
+from resolvers.bindings.rules import EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
+from resolvers.bindings.writes import write
+from resolvers.entities.active_reservation import current_reservations, search_charges
+from resolvers.entities.base import (
+    CHANGED,
+    CHOSEN_ID,
+    EXPECTED_VERSION,
+    VERSION,
+    command_input,
+    entity,
+    id_argument,
+    optional,
+)
+from resolvers.entities.events import AccessEvent
+from resolvers.entities.reservations import Reservation
+
+if TYPE_CHECKING:
+    from resolvers.entities.locations import Location
+    from resolvers.entities.owners import Owner
+
+__all__ = ["Locker", "LockerMutations", "LockerQueries"]
+
+
+@entity(
+    Record,
+    LockerSummary,
+    node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKERS.decided_by_result()},
+)
+class Locker(Node):
+    """A physical locker."""
+
+    locker_id: strawberry.ID = column("Id of the locker.")
+    alias: str | None = column("Display name of the locker.")
+    status: LockerStatus = column("Current state of the locker.")
+    updated_at: Instant = column(CHANGED)
+    version: int = column(VERSION)
+    created_at: Instant = column("Time at which the locker was registered.")
+    owner_id: strawberry.ID = column("Id of the owner of the locker.")
+    owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
+        OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner of the locker."
+    )
+    location_id: strawberry.ID | None = column("Id of the location of the locker.")
+    location: Annotated[Location, strawberry.lazy("resolvers.entities.locations")] | None = one(
+        LOCATION_BY_ID, key="location_id", rule=LOCATIONS, description="Location of the locker."
+    )
+    active_reservation: Reservation | None = one(
+        ACTIVE_RESERVATION,
+        key="locker_id",
+        rule=RESERVATIONS,
+        follow=current_reservations,
+        follow_charges=search_charges,
+        description="Reservation whose time window contains the present moment.",
+    )
+    latest_event: AccessEvent | None = latest(
+        LATEST_EVENT, key="locker_id", rule=EVENTS, description="Most recent access event of the locker."
+    )
+    reservations: Connection[Reservation] | None = pages(
+        LOCKER_RESERVATIONS,
+        key="locker_id",
+        window=True,
+        rule=RESERVATIONS,
+        arguments=[in_window("start of a reservation"), ordered(Order.ASC), *PAGING],
+        description="Reservations of the locker by start time, including cancelled and expired ones.",
+    )
+    access_events: Connection[AccessEvent] | None = pages(
+        LOCKER_EVENTS,
+        key="locker_id",
+        window=True,
+        rule=EVENTS,
+        arguments=[in_window("time of an event"), ordered(Order.DESC), *PAGING],
+        description="Access events of the locker by time.",
+    )
+
+
+@strawberry.type
+class LockerQueries:
+    """Merged into Query."""
+
+    locker: Locker | None = look_up(
+        LOCKER_BY_ID,
+        parse={"locker_id": require_id},
+        rule=LOCKERS.decided_by_result(),
+        message="Locker {locker_id} does not exist.",
+        arguments=[
+            id_argument("locker_id", "Id of the locker."),
+            Argument(
+                "consistent",
+                bool,
+                "Whether to read the result of the last acknowledged write. Costs twice as much.",
+                False,
+            ),
+        ],
+        description="Look up a locker by its id.",
+    )
+
+
+@command_input(RegisterLocker)
+class RegisterLockerInput:
+    """Input of `registerLocker`."""
+
+    locker_id: strawberry.ID | None = optional(CHOSEN_ID)
+    owner_id: strawberry.ID = strawberry.field(description="Id of the owner, who must exist.")
+    alias: str | None = optional("Display name of the locker.")
+    location_id: strawberry.ID | None = optional("Id of the location of the locker, which must be active.")
+
+
+@command_input(RenameLocker)
+class RenameLockerInput:
+    """Input of `renameLocker`."""
+
+    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
+    alias: str = strawberry.field(description="New display name of the locker.")
+    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
+
+
+@command_input(UpdateLockerStatus)
+class UpdateLockerStatusInput:
+    """Input of `updateLockerStatus`."""
+
+    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
+    new_status: LockerStatus = strawberry.field(description="New status of the locker.")
+    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
+
+
+@command_input(TransferLocker)
+class TransferLockerInput:
+    """Input of `transferLocker`."""
+
+    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
+    new_owner_id: strawberry.ID = strawberry.field(description="Id of the new owner, who must exist.")
+    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
+
+
+@command_input(MoveLocker)
+class MoveLockerInput:
+    """Input of `moveLocker`."""
+
+    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
+    new_location_id: strawberry.ID | None = strawberry.field(
+        description="Id of the new location, which must be active; null for no location."
+    )
+    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
+
+
+@payload
+class RegisterLockerPayload(Payload):
+    """Return type of `registerLocker`."""
+
+    locker: Locker | None = embedded("The locker; null if it was not registered.", current_entity)
+
+
+@payload
+class RenameLockerPayload(Payload):
+    """Return type of `renameLocker`."""
+
+    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
+
+
+@payload
+class MoveLockerPayload(Payload):
+    """Return type of `moveLocker`."""
+
+    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
+
+
+@payload
+class UpdateLockerStatusPayload(Payload):
+    """Return type of `updateLockerStatus`."""
+
+    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
+
+
+@payload
+class TransferLockerPayload(Payload):
+    """Return type of `transferLocker`."""
+
+    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
+
+
+@strawberry.type
+class LockerMutations:
+    """Merged into Mutation."""
+
+    register_locker: RegisterLockerPayload = write(
+        REGISTER_LOCKER,
+        writes.register_locker,
+        RegisterLockerInput,
+        LOCKER_CHANGES,
+        description="Register a locker for an existing owner.",
+    )
+    rename_locker: RenameLockerPayload = write(
+        CHANGE_LOCKER,
+        writes.rename_locker,
+        RenameLockerInput,
+        LOCKER_CHANGES,
+        description="Change the display name of a locker.",
+    )
+    move_locker: MoveLockerPayload = write(
+        CHANGE_LOCKER,
+        writes.move_locker,
+        MoveLockerInput,
+        LOCKER_CHANGES,
+        description="Move a locker to another active location, or to none.",
+    )
+    update_locker_status: UpdateLockerStatusPayload = write(
+        CHANGE_LOCKER_STATUS,
+        writes.update_locker_status,
+        UpdateLockerStatusInput,
+        LOCKER_CHANGES,
+        description="Change the status of a locker.",
+    )
+    transfer_locker: TransferLockerPayload = write(
+        TRANSFER_LOCKER,
+        writes.transfer_locker,
+        TransferLockerInput,
+        LOCKER_CHANGES,
+        description="Transfer a locker to another owner. Existing reservations stay with the owners who made them.",
+    )

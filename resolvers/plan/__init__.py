@@ -1,0 +1,1 @@
+"""One plan per document: compiled, priced, run and explained."""

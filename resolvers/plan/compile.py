@@ -1,0 +1,264 @@
+"""Compiles an operation into a tree of places and steps. The tree does not depend on variables.
+
+A place is where objects of one type stand in the response. Its columns are read from all of its objects at once by a
+generated function; each of its steps runs once for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphql import GraphQLError, VariableNode, get_argument_values
+
+from resolvers.bindings.base import Column, Embedded, Reading, Step
+from resolvers.bindings.lists import Pages
+from resolvers.documents.selection import Part, Walker, parts_of
+from resolvers.plan.introspection import Introspection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from graphql import DocumentNode, FieldNode, OperationDefinitionNode, SelectionNode
+    from graphql.execution.values import VariableValues
+
+    from resolvers.bindings.base import Binding
+    from resolvers.bindings.rules import Rule
+    from resolvers.documents.selection import Selected
+    from resolvers.plan.schema import BoundField, BoundSchema
+    from resolvers.request import ArgumentContext, RequestState
+
+__all__ = ["Place", "PlanColumn", "PlanStep", "compile_operation", "item_places"]
+
+_STEPS = "*steps"
+_INTROSPECTION = frozenset({"__schema", "__type"})
+
+
+class PlanColumn:
+    """A column at one place of the response."""
+
+    __slots__ = ("binding", "key", "nodes", "nullable")
+
+    def __init__(self, key: str, nodes: list[FieldNode], binding: Column, *, nullable: bool) -> None:
+        self.key = key
+        self.nodes = nodes
+        self.binding = binding
+        self.nullable = nullable
+
+    def value(self, row: Any, request: RequestState) -> Any:
+        """The value for one object."""
+        source = self.binding.source
+        return getattr(row, source) if isinstance(source, str) else source(row, request)
+
+
+class PlanStep(Step):
+    """A step at one place of the response: a field that reads, writes or holds objects."""
+
+    __slots__ = ("_arguments", "binding", "field", "key", "nodes", "places", "reads")
+
+    def __init__(
+        self, key: str, path: str, nodes: list[FieldNode], field: BoundField, places: dict[str, Place]
+    ) -> None:
+        super().__init__(path, _uses_below(field.binding, places))
+        self.key = key
+        self.nodes = nodes
+        self.field = field
+        self.binding: Binding = field.binding
+        self.places = places
+        """Where its objects stand, by their type."""
+        self.reads: bool = isinstance(field.binding, Reading) or any(place.reads for place in places.values())
+        """Whether it, or anything below it, asks the store."""
+        self._arguments = _Arguments(field, nodes[0])
+
+    def bind(self, variables: VariableValues, request: ArgumentContext) -> Any:
+        """Checks its arguments for one request; an error is a value."""
+        assert isinstance(self.binding, Reading)  # noqa: S101  # nothing else has arguments
+        try:
+            values = self._arguments.values(variables, hide_suggestions=request.hides_suggestions)
+            return self.binding.bind(self.field.argument_names.plain(values), request)
+        except Exception as error:  # noqa: BLE001  # it becomes the field's own error
+            return error
+
+
+class Place:
+    """Where objects of one type stand in the response."""
+
+    __slots__ = ("_make", "columns", "error", "keys", "reads", "restricted", "steps", "type_name", "uses")
+
+    def __init__(
+        self,
+        type_name: str,
+        keys: list[str],
+        columns: list[PlanColumn],
+        steps: list[PlanStep],
+        error: GraphQLError | None = None,
+    ) -> None:
+        self.type_name = type_name
+        self.error = error
+        """Why it is not known what is selected: every object here fails with it."""
+        self.keys = keys
+        self.columns = {column.key: column for column in columns}
+        self.steps = {step.key: step for step in steps}
+        self.reads: bool = any(step.reads for step in steps)
+        self.restricted = [column for column in columns if column.binding.rule.allows is not None]
+        """Columns with a rule of their own."""
+        self.uses = _uses(columns, steps)
+        self._make = _generate(type_name, keys, self.columns)
+
+    def outputs(self, rows: Sequence[Any], request: RequestState) -> list[dict[str, Any]]:
+        """An output object for each row, with every key in document order; steps fill theirs in later."""
+        return self._make(rows, request)
+
+
+def compile_operation(
+    schema: BoundSchema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    includes: Callable[[SelectionNode], bool],
+) -> Place:
+    """The root place of an operation."""
+    walker = Walker(document, includes, once=True)
+    root = operation.operation.value.capitalize()
+    compiler = _Compiler(schema, walker, document, operation)
+    return compiler.place(root, [Part(operation.selection_set)], "")
+
+
+class _Compiler:
+    def __init__(
+        self, schema: BoundSchema, walker: Walker, document: DocumentNode, operation: OperationDefinitionNode
+    ) -> None:
+        self._schema = schema
+        self._walker = walker
+        self._document = document
+        self._operation = operation
+
+    def place(self, type_name: str, parts: list[Part], path: str) -> Place:
+        possible = self._schema.possible
+        try:
+            found = self._walker.select(parts, lambda condition: type_name in possible[condition]).fields
+        except GraphQLError as error:
+            return Place(type_name, [], [], [], error)
+        columns: list[PlanColumn] = []
+        steps: list[PlanStep] = []
+        for key, selected in found.items():
+            self._add(type_name, key, selected, f"{path}.{key}" if path else key, columns, steps)
+        return Place(type_name, list(found), columns, steps)
+
+    def _add(
+        self,
+        type_name: str,
+        key: str,
+        selected: list[Selected],
+        path: str,
+        columns: list[PlanColumn],
+        steps: list[PlanStep],
+    ) -> None:
+        nodes = [node for node, _ in selected]
+        name = nodes[0].name.value
+        if name == "__typename":
+            columns.append(PlanColumn(key, nodes, Column(source=lambda *_: type_name, reads=()), nullable=False))
+            return
+        if name in _INTROSPECTION:
+            field = Introspection.field(self._schema, self._document, self._operation, key, nodes)
+        else:
+            field = self._schema.types[type_name][name]
+        if isinstance(field.binding, Column):
+            columns.append(PlanColumn(key, nodes, field.binding, nullable=field.nullable))
+            return
+        parts = parts_of(selected)
+        places = {target: self.place(target, parts, path) for target in field.targets}
+        steps.append(PlanStep(key, path, nodes, field, places))
+
+
+class _Arguments:
+    """The arguments of one field: constant, or coerced for each request where they use variables."""
+
+    __slots__ = ("_constant", "_field", "_node")
+
+    def __init__(self, field: BoundField, node: FieldNode) -> None:
+        self._field = field.definition
+        self._node = node
+        self._constant: Mapping[str, Any] | Exception | None = None
+        if not _has_variables(node):
+            try:
+                self._constant = get_argument_values(self._field, node)
+            except GraphQLError as error:
+                self._constant = error
+
+    def values(self, variables: VariableValues, *, hide_suggestions: bool) -> Mapping[str, Any]:
+        """The coerced arguments.
+
+        Raises:
+            GraphQLError: where a variable does not fit.
+        """
+        if self._constant is not None:
+            if isinstance(self._constant, Exception):
+                raise self._constant
+            return self._constant
+        return get_argument_values(self._field, self._node, variables, hide_suggestions=hide_suggestions)
+
+
+def _has_variables(node: FieldNode) -> bool:
+    left: list[Any] = [argument.value for argument in node.arguments or ()]
+    while left:
+        value = left.pop()
+        if isinstance(value, VariableNode):
+            return True
+        left += getattr(value, "values", None) or [field.value for field in getattr(value, "fields", None) or ()]
+    return False
+
+
+def _uses(columns: list[PlanColumn], steps: list[PlanStep]) -> frozenset[str]:
+    """The attributes of a place's objects that are read."""
+    used: set[str] = set()
+    for column in columns:
+        used |= column.binding.needs | _subject(column.binding.rule)
+    for step in steps:
+        used |= step.binding.needs | _subject(step.binding.rule)
+        used.add(_STEPS)
+    return frozenset(used)
+
+
+def _subject(rule: Rule) -> frozenset[str]:
+    return frozenset() if rule.allows is None or rule.on_result else frozenset({rule.subject})
+
+
+def _uses_below(binding: Binding, places: dict[str, Place]) -> frozenset[str]:
+    """The attributes that are read of what a step finds; of a page, those of its items."""
+    if not isinstance(binding, Pages):
+        return frozenset[str]().union(*(place.uses for place in places.values()))
+    return frozenset[str]().union(*(place.uses for place in item_places(places.values())))
+
+
+def item_places(connections: Any) -> list[Place]:
+    """Where the items of a page stand: below its nodes, and below the node of its edges."""
+    found: list[Place] = []
+    for connection in connections:
+        for step in connection.steps.values():
+            if isinstance(step.binding, Embedded) and step.binding.of_page:
+                for place in step.places.values():
+                    edges = [inner for inner in place.steps.values() if inner.field.name.endswith("Edge.node")]
+                    is_edge = place.type_name.endswith("Edge")
+                    found += [item for edge in edges for item in edge.places.values()] if is_edge else [place]
+    return found
+
+
+def _generate(
+    type_name: str, keys: list[str], columns: Mapping[str, PlanColumn]
+) -> Callable[..., list[dict[str, Any]]]:
+    """Compiles a function that reads all columns of many objects: one dict literal, no loop over columns."""
+    scope: dict[str, Any] = {}
+    entries = []
+    for position, key in enumerate(keys):
+        column = columns.get(key)
+        if column is None:
+            entries.append(f"{key!r}: None")
+        elif isinstance(column.binding.source, str):
+            entries.append(f"{key!r}: row.{column.binding.source}")
+        else:
+            scope[f"column_{position}"] = column.binding.source
+            entries.append(f"{key!r}: column_{position}(row, request)")
+    # Response keys are GraphQL names and attributes are our own, so nothing of a client's becomes code.
+    source = f"def make(rows, request):\n    return [{{{', '.join(entries)}}} for row in rows]\n"
+    exec(compile(source, f"<columns of {type_name}>", "exec"), scope)  # noqa: S102  # see above
+    made: Callable[..., list[dict[str, Any]]] = scope["make"]
+    return made

@@ -1,0 +1,194 @@
+"""What a plan asks of the store: folded over the tree with one request's page sizes, before anything is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from dataclasses import field as attribute
+from typing import TYPE_CHECKING, Any
+
+from domain.errors import QueryTooComplexError
+from loaders.contracts.cost import Cost
+from resolvers.bindings.base import Embedded, Reading
+from resolvers.bindings.nodes import Nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from resolvers.bindings.base import Charge
+    from resolvers.plan.compile import Place, PlanStep
+
+__all__ = ["Limit", "Price", "PricedStep", "price_of"]
+
+_NOTHING = Cost()
+REFUSED = "only where the mutation is refused"
+_ALLOWANCE = 0.25
+_LEAST_ALLOWANCE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that one request may ask of the store."""
+
+    read_units: int
+    operations: int
+    items: int
+
+    def as_json(self) -> dict[str, int]:
+        """As clients read it."""
+        return {"operations": self.operations, "items": self.items, "readUnits": self.read_units}
+
+    def exceeded_by(self, cost: Cost) -> str | None:
+        """Which measure a cost exceeds, in words; None where it is within all of them."""
+        for found, most, name in (
+            (cost.read_units, self.read_units, "read units"),
+            (cost.operations, self.operations, "store operations"),
+            (cost.items, self.items, "items"),
+        ):
+            if found > most:
+                return f"{found:,g} {name}, and the limit is {most:,}"
+        return None
+
+
+@dataclass(slots=True)
+class PricedStep:
+    """A step with its price for one request."""
+
+    step: PlanStep
+    parents: int
+    charges: list[Charge]
+    children: list[PricedStep] = attribute(default_factory=list)
+
+    def walk(self) -> Iterator[PricedStep]:
+        """The step and everything below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(slots=True)
+class Price:
+    """The price of one request.
+
+    `expected` counts full pages of items of usual size. `fallbacks` are reads that are seldom needed. `maximum` is
+    never exceeded: it counts the largest items and every fallback.
+    """
+
+    tree: list[PricedStep]
+    expected: Cost
+    fallbacks: Cost
+    maximum: Cost
+
+    @property
+    def admitted(self) -> Cost:
+        """What limits and budgets are compared with: what is expected, and an allowance for fallbacks.
+
+        The allowance is at most a quarter of what is expected: that all fallbacks of a request are needed at once is so
+        improbable that it is not refused for them. What it takes beyond is charged afterwards, and it is stopped at
+        the limit.
+        """
+        expected, fallbacks = self.expected, self.fallbacks
+        return expected + Cost(
+            int(_allowed(fallbacks.operations, expected.operations)),
+            0,
+            _allowed(fallbacks.read_units, expected.read_units),
+            _allowed(fallbacks.write_units, expected.write_units),
+        )
+
+    def check(self, limit: Limit) -> None:
+        """Refuses a request that is expected to exceed the limit.
+
+        Raises:
+            QueryTooComplexError: naming the measure, the most expensive field, and what would help.
+        """
+        over = limit.exceeded_by(self.admitted)
+        if over is None:
+            return
+        worst = max((priced for top in self.tree for priced in top.walk()), key=_weight)
+        raise QueryTooComplexError(
+            f"The request is expected to need {over}. The most expensive field is `{worst.step.path}`: ask for smaller "
+            "pages there, or send several requests.",
+            {"expected": cost_json(self.expected), "limit": limit.as_json(), "field": worst.step.path},
+        )
+
+
+def _allowed(fallbacks: float, expected: float) -> float:
+    return min(fallbacks, max(_LEAST_ALLOWANCE, expected * _ALLOWANCE))
+
+
+def _weight(priced: PricedStep) -> float:
+    return sum(charge.expected.read_units + charge.expected.operations for charge in priced.charges)
+
+
+def cost_json(cost: Cost) -> dict[str, Any]:
+    """A cost as clients read it."""
+    return {
+        "operations": cost.operations,
+        "items": cost.items,
+        "readUnits": _plain(cost.read_units),
+        "writeUnits": _plain(cost.write_units),
+    }
+
+
+def _plain(units: float) -> float:
+    return int(units) if units == int(units) else round(units, 3)
+
+
+def price_of(root: Place, bound: Mapping[PlanStep, Any]) -> Price:
+    """Prices an operation with the arguments of one request."""
+    tree = _steps(root, 1, 1, bound, condition=None)
+    expected = fallbacks = maximum = _NOTHING
+    for top in tree:
+        for priced in top.walk():
+            for charge in priced.charges:
+                expected += charge.expected
+                maximum += charge.maximum
+                if charge.condition is not None:
+                    fallbacks += charge.maximum
+    return Price(tree, expected, fallbacks, maximum)
+
+
+def _steps(
+    place: Place, rows: int, page_size: int, bound: Mapping[PlanStep, Any], condition: str | None
+) -> list[PricedStep]:
+    found: list[PricedStep] = []
+    for step in place.steps.values():
+        if not step.reads:
+            continue
+        if isinstance(step.binding, Embedded):
+            found += _embedded(step, rows, page_size, bound, condition)
+        elif rows and isinstance(step.binding, Reading) and not isinstance(bound[step], Exception):
+            found.append(_reading(step, step.binding, rows, bound, condition))
+    return found
+
+
+def _embedded(
+    step: PlanStep, rows: int, page_size: int, bound: Mapping[PlanStep, Any], condition: str | None
+) -> list[PricedStep]:
+    binding = step.binding
+    assert isinstance(binding, Embedded)  # noqa: S101  # the caller looked
+    many = page_size if binding.of_page else binding.most
+    if step.field.name.endswith(".userErrors"):
+        condition = REFUSED
+    return [
+        priced for place in step.places.values() for priced in _steps(place, rows * many, page_size, bound, condition)
+    ]
+
+
+def _reading(
+    step: PlanStep, binding: Reading, rows: int, bound: Mapping[PlanStep, Any], condition: str | None
+) -> PricedStep:
+    arguments = bound[step]
+    charges = binding.price(step, rows, arguments)
+    if condition is not None:
+        charges = [_conditional(charge, condition) for charge in charges]
+    priced = PricedStep(step, rows, charges)
+    by_type = binding.by_type(arguments) if isinstance(binding, Nodes) else None
+    below = binding.below(rows, arguments)
+    for name, place in step.places.items():
+        count = below if by_type is None else by_type[name]
+        priced.children += _steps(place, count, binding.page_size(arguments), bound, condition)
+    return priced
+
+
+def _conditional(charge: Charge, condition: str) -> Charge:
+    return replace(charge, expected=_NOTHING, condition=charge.condition or condition)

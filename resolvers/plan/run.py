@@ -1,0 +1,348 @@
+"""Runs a plan: each step once for all of its parents, siblings at the same time.
+
+Nulls and errors are values in the output. Only where there is an error does one pass at the end lift nulls as the
+specification says and collect the errors in document order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from graphql import GraphQLError
+
+from domain.authorization import is_admin
+from domain.errors import ForbiddenError
+from resolvers.bindings.base import Embedded, Reading
+from resolvers.bindings.lists import Pages
+from resolvers.bindings.nodes import Nodes
+from resolvers.bindings.references import Lookup
+from resolvers.bindings.writes import Writing
+from resolvers.plan.compile import item_places
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from resolvers.plan.compile import Place, PlanColumn, PlanStep
+    from resolvers.request import RequestState
+
+__all__ = ["run_plan"]
+
+
+class _Failure:
+    """An error in the place of a value."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class _NullError(Exception):
+    """A field that must not be null is: its parent becomes null."""
+
+
+class _Root:
+    """The parent of root fields: it has no columns."""
+
+
+async def run_plan(
+    root: Place, bound: Mapping[PlanStep, Any], request: RequestState, type_of: Mapping[type, str]
+) -> tuple[dict[str, Any] | None, list[GraphQLError]]:
+    """Runs an operation.
+
+    Args:
+        root: its compiled tree.
+        bound: the checked arguments of each step.
+        request: who asks, with what.
+        type_of: the GraphQL type of each class of records, for fields that can have several.
+    """
+    async with asyncio.TaskGroup() as group:
+        run = _Run(bound, request, type_of, group)
+        data = await run.root(root)
+    return data, run.errors
+
+
+class _Run:
+    """One execution of a plan."""
+
+    def __init__(
+        self,
+        bound: Mapping[PlanStep, Any],
+        request: RequestState,
+        type_of: Mapping[type, str],
+        group: asyncio.TaskGroup,
+    ) -> None:
+        self._bound = bound
+        self._request = request
+        self._type_of = type_of
+        self._group = group
+        self._early: dict[PlanStep, tuple[list[Any], asyncio.Task[list[Any]]]] = {}
+        self._has_failures = False
+        self._places: dict[int, Place] = {}
+        self.errors: list[GraphQLError] = []
+
+    async def root(self, place: Place) -> dict[str, Any] | None:
+        if place.error is not None:
+            self.errors.append(place.error)
+            return None
+        rows = [_Root]
+        outputs = self._outputs(place, rows)
+        try:
+            if place.type_name == "Mutation":
+                for step in place.steps.values():
+                    await self._step(step, rows, outputs)
+                    if self._has_failures:
+                        # Where the failed field must not be null there is no data, and no later mutation runs.
+                        self._settle(place, step.key, outputs[0], [step.key])
+            else:
+                await self._steps(place, rows, outputs)
+            return self._settled(place, outputs[0], []) if self._has_failures else outputs[0]
+        except _NullError:
+            return None
+
+    async def _complete(self, place: Place, rows: Sequence[Any]) -> Sequence[dict[str, Any] | _Failure]:
+        """The output of objects at one place, with everything below them."""
+        if place.error is not None:
+            return [self._failed(place.error) for _ in rows]
+        outputs = self._outputs(place, rows)
+        if place.steps and rows:
+            await self._steps(place, rows, outputs)
+        return outputs
+
+    async def _steps(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]]) -> None:
+        reading = []
+        for step in place.steps.values():
+            if step.reads:
+                reading.append(step)
+            else:
+                await self._step(step, rows, outputs)  # never waits
+        if len(reading) == 1:
+            await self._step(reading[0], rows, outputs)
+        elif reading:
+            async with asyncio.TaskGroup() as group:
+                for step in reading:
+                    group.create_task(self._step(step, rows, outputs))
+
+    async def _step(self, step: PlanStep, rows: Sequence[Any], outputs: list[dict[str, Any]]) -> None:
+        binding = step.binding
+        if isinstance(binding, Embedded):
+            source, request = binding.source, self._request
+            results = (
+                [getattr(row, source) for row in rows]
+                if isinstance(source, str)
+                else [source(row, request) for row in rows]
+            )
+        else:
+            results = await self._results(step, rows)
+        if not step.places:
+            completed = results
+        elif step.field.is_list:
+            completed = await self._lists(step, results)
+        else:
+            completed = await self._objects(step, results)
+        key = step.key
+        for output, value in zip(outputs, completed, strict=True):
+            output[key] = value
+
+    async def _lists(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
+        """Lists of objects: all of them are completed together, then divided again."""
+        flat = [row for rows in results if isinstance(rows, list | tuple) for row in rows]
+        completed = iter(await self._objects(step, flat))
+        return [[next(completed) for _ in rows] if isinstance(rows, list | tuple) else rows for rows in results]
+
+    async def _objects(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
+        """Objects, some of which may be null or errors."""
+        if len(step.places) == 1:
+            (place,) = step.places.values()
+            if not any(result is None or isinstance(result, _Failure | Exception) for result in results):
+                return list(await self._complete(place, results))
+            groups = {place: [i for i, result in enumerate(results) if self._is_object(result)]}
+        else:
+            groups = self._by_type(step, results)
+        completed: list[Any] = [self._failed(result) if isinstance(result, Exception) else result for result in results]
+        for place, positions in groups.items():
+            outputs = await self._complete(place, [results[i] for i in positions])
+            for i, output in zip(positions, outputs, strict=True):
+                completed[i] = output
+                if len(step.places) > 1:
+                    self._places[id(output)] = place
+        return completed
+
+    def _by_type(self, step: PlanStep, results: Sequence[Any]) -> dict[Place, list[int]]:
+        """The objects of a field that can have several types, each with its own place."""
+        groups: dict[Place, list[int]] = {}
+        for i, result in enumerate(results):
+            if self._is_object(result):
+                groups.setdefault(step.places[self._type_of[type(result)]], []).append(i)
+        return groups
+
+    @staticmethod
+    def _is_object(result: Any) -> bool:
+        return result is not None and not isinstance(result, _Failure | Exception)
+
+    async def _results(self, step: PlanStep, rows: Sequence[Any]) -> list[Any]:
+        """What a step finds for each parent, for those who may have it."""
+        binding, bound, principal = step.binding, self._bound[step], self._request.principal
+        assert isinstance(binding, Reading)  # noqa: S101  # nothing else reads
+        if isinstance(bound, Exception):
+            return [self._failed(bound)] * len(rows)
+        if isinstance(binding, Writing):
+            return await self._fetched(step, binding, rows)
+        rule = binding.rule
+        if not rule.admits(principal):
+            return [self._failed(ForbiddenError())] * len(rows)
+        if isinstance(binding, Lookup):
+            self._start_early([*step.places.values()], [bound], binding.parse.keys(), binding.parse.keys())
+            return await self._fetched(step, binding, rows)
+        if rule.allows is None or rule.on_result or is_admin(principal):
+            results = await self._fetched(step, binding, rows)
+        else:
+            permitted = [rule.permits(principal, row) for row in rows]
+            asked = [row for row, may in zip(rows, permitted, strict=True) if may]
+            found = iter(await self._fetched(step, binding, asked) if asked else ())
+            results = [next(found) if may else self._failed(ForbiddenError()) for may in permitted]
+        if rule.on_result and not is_admin(principal) and not isinstance(binding, Nodes):
+            results = [
+                self._failed(ForbiddenError())
+                if self._is_object(result) and not rule.permits(principal, result)
+                else result
+                for result in results
+            ]
+        return results
+
+    async def _fetched(self, step: PlanStep, binding: Reading, rows: Sequence[Any]) -> list[Any]:
+        """Reads for all parents, or takes what an early read found."""
+        early = self._early.pop(step, None)
+        if early is not None:
+            keys, task = early
+            found = dict(zip(keys, await task, strict=True))
+            # A record may belong to another owner than its copy, from which the early read was refused.
+            left = [row for row in rows if binding.row_key(row) not in found]
+            if left:
+                found |= zip(map(binding.row_key, left), await self._read(step, binding, left), strict=True)
+            results = [found[binding.row_key(row)] for row in rows]
+        else:
+            results = await self._read(step, binding, rows)
+        if isinstance(binding, Pages) and binding.reads_records(step):
+            copies = [copy for page in results if self._is_object(page) for copy in page.nodes]
+            self._start_early(
+                item_places(step.places.values()), copies, binding.contract.codec.attributes, {binding.full_key}
+            )
+            results = await self._records(step, binding, results)
+        return [self._failed(result) if isinstance(result, Exception) else result for result in results]
+
+    async def _read(self, step: PlanStep, binding: Reading, rows: Sequence[Any]) -> list[Any]:
+        try:
+            return await binding.fetch(step, rows, self._bound[step], self._request)
+        except Exception as error:  # noqa: BLE001  # it becomes an error of the field
+            return [error] * len(rows)
+
+    async def _records(self, step: PlanStep, binding: Pages, pages: Sequence[Any]) -> list[Any]:
+        try:
+            return await binding.records(step, pages, self._request)
+        except Exception as error:  # noqa: BLE001  # it becomes an error of the field
+            return [error if self._is_object(page) else page for page in pages]
+
+    def _start_early(
+        self, places: Iterable[Place], rows: Sequence[Any], known: Collection[str], identity: AbstractSet[str]
+    ) -> None:
+        """Starts the steps that need only what is known of objects, while their records are being read.
+
+        They need no more than what identifies an object: all else may be different in its record, and what was read
+        for nothing is not in the price.
+        """
+        principal = self._request.principal
+        for place in places:
+            for step in place.steps.values():
+                binding = step.binding
+                if not rows or not isinstance(binding, Reading) or not binding.needs <= identity:
+                    continue
+                rule = binding.rule
+                decided = rule.allows is None or rule.on_result or is_admin(principal) or rule.subject in known
+                if isinstance(self._bound[step], Exception) or not decided or not rule.admits(principal):
+                    continue
+                asked = rows if rule.on_result else [row for row in rows if rule.permits(principal, row)]
+                if asked:
+                    keys = [binding.row_key(row) for row in asked]
+                    self._early[step] = keys, self._group.create_task(self._read(step, binding, asked))
+
+    def _outputs(self, place: Place, rows: Sequence[Any]) -> list[dict[str, Any]]:
+        request = self._request
+        refused = [column for column in place.restricted if not self._may_see_all(column, rows)]
+        if not refused:
+            return place.outputs(rows, request)
+        return [
+            {key: None if key in place.steps else self._column(place.columns[key], row, request) for key in place.keys}
+            for row in rows
+        ]
+
+    def _may_see_all(self, column: PlanColumn, rows: Sequence[Any]) -> bool:
+        rule, principal = column.binding.rule, self._request.principal
+        return is_admin(principal) or (rule.admits(principal) and all(rule.permits(principal, row) for row in rows))
+
+    def _column(self, column: PlanColumn, row: Any, request: RequestState) -> Any:
+        rule, principal = column.binding.rule, request.principal
+        if rule.admits(principal) and rule.permits(principal, row):
+            return column.value(row, request)
+        return self._failed(ForbiddenError())
+
+    def _failed(self, error: Exception) -> _Failure:
+        self._has_failures = True
+        return _Failure(error)
+
+    def _settled(self, place: Place, output: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
+        """Lifts nulls and collects errors, in document order."""
+        for key in place.keys:
+            self._settle(place, key, output, [*path, key])
+        return output
+
+    def _settle(self, place: Place, key: str, output: dict[str, Any], path: list[str | int]) -> None:
+        value = output[key]
+        column = place.columns.get(key)
+        if column is not None:
+            if isinstance(value, _Failure):
+                self._collect(value, column.nodes, path)
+                output[key] = self._null(nullable=column.nullable)
+            return
+        step = place.steps[key]
+        try:
+            output[key] = self._settled_value(step, value, path)
+        except _NullError:
+            output[key] = self._null(nullable=step.field.nullable)
+
+    def _settled_value(self, step: PlanStep, value: Any, path: list[str | int]) -> Any:
+        if isinstance(value, list) and step.places:
+            return [self._settled_item(step, item, [*path, i]) for i, item in enumerate(value)]
+        return self._settled_object(step, value, path)
+
+    def _settled_item(self, step: PlanStep, item: Any, path: list[str | int]) -> Any:
+        try:
+            return self._settled_object(step, item, path)
+        except _NullError:
+            return self._null(nullable=step.field.item_nullable)
+
+    def _settled_object(self, step: PlanStep, value: Any, path: list[str | int]) -> Any:
+        if isinstance(value, _Failure):
+            self._collect(value, step.nodes, path)
+            raise _NullError
+        if value is None or not step.places:
+            return value
+        place = self._places.get(id(value)) if len(step.places) > 1 else next(iter(step.places.values()))
+        assert place is not None  # noqa: S101  # every object of several types is noted
+        return self._settled(place, value, path)
+
+    @staticmethod
+    def _null(*, nullable: bool) -> None:
+        if not nullable:
+            raise _NullError
+
+    def _collect(self, failure: _Failure, nodes: Sequence[Any], path: list[str | int]) -> None:
+        error = failure.error
+        if isinstance(error, GraphQLError):  # of an argument: it names the place of the value in the document
+            self.errors.append(
+                GraphQLError(error.message, error.nodes or nodes, path=path, original_error=error.original_error)
+            )
+        else:
+            self.errors.append(GraphQLError(str(error), nodes, path=path, original_error=error))

@@ -1,0 +1,113 @@
+"""The schema as the plan sees it: every field with its binding. A field without one fails the build."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    get_named_type,
+    is_abstract_type,
+    is_composite_type,
+    is_object_type,
+)
+
+from resolvers.bindings.base import BINDING, Column, Embedded
+from resolvers.bindings.nodes import NODE_KINDS
+from resolvers.bindings.values import ArgumentNames
+
+if TYPE_CHECKING:
+    from graphql import GraphQLField, GraphQLSchema
+
+    from resolvers.bindings.base import Binding
+    from resolvers.request import RequestState
+
+__all__ = ["BoundField", "BoundSchema", "UnboundFieldError"]
+
+
+class UnboundFieldError(Exception):
+    """A field has neither a column nor a binding, so nobody knows what it reads and who may use it."""
+
+
+class BoundField:
+    """A field of an object type: its binding, its arguments and the shape of its value."""
+
+    __slots__ = ("argument_names", "binding", "definition", "is_list", "item_nullable", "name", "nullable", "targets")
+
+    def __init__(self, name: str, definition: GraphQLField, binding: Binding, targets: tuple[str, ...]) -> None:
+        self.name = name
+        self.definition = definition
+        self.binding = binding
+        self.targets = targets
+        """The object types that its value can have; empty for a leaf."""
+        self.argument_names = ArgumentNames(definition.extensions["strawberry-definition"].arguments)
+        type_ = definition.type
+        self.nullable = not isinstance(type_, GraphQLNonNull)
+        inner: Any = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+        self.is_list = isinstance(inner, GraphQLList)
+        self.item_nullable = self.is_list and not isinstance(inner.of_type, GraphQLNonNull)
+
+
+class BoundSchema:
+    """All bound fields by type and name."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self.graphql_schema = schema
+        objects = {
+            name: type_
+            for name, type_ in schema.type_map.items()
+            if isinstance(type_, GraphQLObjectType) and not name.startswith("__")
+        }
+        self.possible: dict[str, frozenset[str]] = {
+            name: frozenset(self._objects_of(type_))
+            for name, type_ in schema.type_map.items()
+            if is_composite_type(type_)
+        }
+        self.types: dict[str, dict[str, BoundField]] = {
+            name: {field: self._bound(name, field, definition) for field, definition in type_.fields.items()}
+            for name, type_ in objects.items()
+        }
+
+    def _objects_of(self, type_: Any) -> list[str]:
+        if is_abstract_type(type_):
+            return [possible.name for possible in self.graphql_schema.get_possible_types(type_)]
+        return [type_.name] if is_object_type(type_) else []
+
+    def _bound(self, type_name: str, field: str, definition: GraphQLField) -> BoundField:
+        name = f"{type_name}.{field}"
+        declared = definition.extensions["strawberry-definition"]
+        binding: Binding | None = declared.metadata.get(BINDING)
+        if binding is None:
+            raise UnboundFieldError(f"{name} has neither a column nor a binding")
+        if isinstance(binding, Column | Embedded) and binding.source == "":
+            if field == "id" and type_name in NODE_KINDS:
+                kind = NODE_KINDS[type_name]
+                binding = Column(source=kind.global_id, reads=tuple(kind.key))
+            else:
+                binding = replace(binding, source=declared.python_name)
+        named = get_named_type(definition.type)
+        if isinstance(binding, Column) and isinstance(named, GraphQLEnumType):
+            binding = _with_names(binding, named)
+        targets = tuple(sorted(self._objects_of(named)))
+        bound = BoundField(name, definition, binding, targets)
+        if isinstance(binding, Embedded) and bound.is_list and not binding.of_page and binding.most < 1:
+            raise UnboundFieldError(f"{name} is a list of objects and must say how long it can be")
+        return bound
+
+
+def _with_names(column: Column, enum: GraphQLEnumType) -> Column:
+    """A column of an enum whose stored values are not its names in the schema."""
+    names = {member: member.name for member in enum.extensions["strawberry-definition"].wrapped_cls}
+    if all(member.value == name for member, name in names.items()):
+        return column
+    source = column.source
+
+    def shown(row: Any, request: RequestState) -> Any:
+        value = getattr(row, source) if isinstance(source, str) else source(row, request)
+        return [names[member] for member in value] if isinstance(value, tuple | list) else names.get(value)
+
+    return replace(column, source=shown, reads=tuple(column.needs))

@@ -1,0 +1,110 @@
+"""The state of one request: who asks, with what, within which limits, and its plan."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from domain.errors import QueryTooComplexError
+from loaders.dataloaders import Loaders
+from loaders.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from domain.authorization import Principal
+    from domain.times import Instant
+    from loaders.backend import Backend
+    from resolvers.plan.price import Limit, Price
+
+__all__ = ["ArgumentContext", "PageSizes", "RequestState"]
+
+_QUERIES_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PageSizes:
+    """How many items a page has by default, and at most."""
+
+    default: int
+    maximum: int
+
+
+class ArgumentContext(Protocol):
+    """What the arguments of a request are checked with."""
+
+    @property
+    def page_sizes(self) -> PageSizes:
+        """How many items a page has."""
+
+    @property
+    def hides_suggestions(self) -> bool:
+        """Whether error messages leave out the names of what exists."""
+
+
+@dataclass(slots=True)
+class RequestState:
+    """Lives for one request; every part of it is passed in or created here."""
+
+    backend: Backend
+    principal: Principal
+    page_sizes: PageSizes
+    limit: Limit
+    recorded: Callable[[Trace], Backend]
+    """The same backend, with its operations recorded."""
+    trace: Trace | None = None
+    """Where the request's operations are recorded, if it is explained, observed or metered."""
+    measures_all: bool = False
+    """Whether what the request takes is measured in any case, because its caller has a budget."""
+    plan_only: bool = False
+    """Whether the request is only priced and explained, not run."""
+    charge: Callable[[Price], Awaitable[None]] | None = None
+    """Takes the price from the caller's budget; raises where there is not enough."""
+    price: Price | None = None
+    hides_suggestions: bool = False
+    """Whether error messages leave out the names of what exists."""
+    note_introspection: Callable[[], None] | None = None
+    """Counts what graphql-core executes."""
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """The raw variables of the request."""
+    loaders: Loaders = field(init=False)
+    queries: asyncio.Semaphore = field(init=False)
+    """Bounds how many Queries of the request run at once: a list inside a list sends one for each parent."""
+    now: Instant = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.loaders = Loaders(self.backend.store)
+        self.queries = asyncio.Semaphore(_QUERIES_AT_ONCE)
+        self.now = self.backend.clock()
+
+    def start_metering(self, *, stops: bool) -> None:
+        """From here on measures the request, unless its price shows that it cannot exceed its limit.
+
+        With `stops` it is stopped where it exceeds the limit. A mutation is not: what it has written must be told.
+        """
+        limit = self.limit
+        may_exceed = self.price is not None and limit.exceeded_by(self.price.maximum) is not None
+        if not (may_exceed or self.measures_all):
+            return
+        trace = self.trace
+        if trace is None:
+            self.trace = trace = Trace()
+            self.backend = self.recorded(trace)
+            self.loaders = Loaders(self.backend.store)
+        trace.wants_units = True
+        if not stops:
+            return
+
+        def guard(trace: Trace) -> None:
+            over = limit.exceeded_by(trace.spent())
+            if over is not None:
+                raise QueryTooComplexError(
+                    f"The request was stopped after {over}. Ask for smaller pages, or send several requests."
+                )
+
+        trace.guard = guard
+
+    def close(self) -> None:
+        """Ends whatever still reads for the request."""
+        self.loaders.stop()

@@ -1,0 +1,1 @@
+"""Authentication: bearer tokens, API keys and development tokens."""

@@ -1,0 +1,77 @@
+"""Authentication of requests: from the Authorization header to a principal, before the body is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from domain.api_keys import KEY_PREFIX
+from domain.errors import UnavailableError
+from server.auth.errors import InvalidCredentialsError
+from server.http_errors import HttpError, to_http_error
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from domain.authorization import Principal
+    from server.auth.api_keys import ApiKeyVerifier
+    from server.auth.tokens import TokenVerifier
+
+__all__ = ["Authenticator", "CredentialAuthenticator"]
+
+_CHALLENGE: Final = "Bearer"
+
+
+class Authenticator(Protocol):
+    """Identifies the caller of a request."""
+
+    async def __call__(self, request: Request, /) -> Principal:
+        """The principal of a request.
+
+        Raises:
+            HttpError: 401 if the credentials are missing or invalid, 503 if they cannot be checked now.
+        """
+
+
+class CredentialAuthenticator:
+    """Accepts bearer tokens and API keys.
+
+    Args:
+        tokens: verifies tokens.
+        api_keys: verifies API keys.
+        anonymous: the principal of requests without credentials; None if these are rejected.
+    """
+
+    def __init__(self, tokens: TokenVerifier, api_keys: ApiKeyVerifier, anonymous: Principal | None) -> None:
+        self._tokens = tokens
+        self._api_keys = api_keys
+        self._anonymous = anonymous
+
+    async def __call__(self, request: Request, /) -> Principal:
+        """See Authenticator."""
+        values = request.headers.getlist("authorization")
+        if not values:
+            if self._anonymous is None:
+                raise _unauthenticated("Credentials are missing: send Authorization: Bearer with a token or API key.")
+            return self._anonymous
+        try:
+            credentials = _bearer(values)
+            verifier = self._api_keys if credentials.startswith(KEY_PREFIX) else self._tokens
+            return await verifier.principal(credentials)
+        except InvalidCredentialsError as error:
+            raise _unauthenticated(str(error), f'{_CHALLENGE} error="invalid_token"') from None
+        except UnavailableError as error:
+            raise to_http_error(error) from error
+
+
+def _bearer(values: list[str]) -> str:
+    if len(values) > 1:
+        raise InvalidCredentialsError("Send one Authorization header only.")
+    scheme, _, credentials = values[0].partition(" ")
+    credentials = credentials.strip(" ")
+    if scheme.lower() != "bearer" or not credentials or not credentials.isascii() or " " in credentials:
+        raise InvalidCredentialsError("The Authorization header must be Bearer, a space, and a token or an API key.")
+    return credentials
+
+
+def _unauthenticated(message: str, challenge: str = _CHALLENGE) -> HttpError:
+    return HttpError(401, message, "UNAUTHENTICATED", {"WWW-Authenticate": challenge})

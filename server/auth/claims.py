@@ -1,0 +1,113 @@
+"""Conversion of token claims to a principal and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from domain.authorization import Principal, Role, Scope
+from domain.ids import check_id
+from domain.models import LockerId, OwnerId
+from server.auth.errors import InvalidCredentialsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from server.settings import ClaimName
+
+__all__ = ["claims_of", "principal_from"]
+
+_MAX_SUBJECT_LENGTH = 255
+
+
+def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) -> Principal:
+    """The principal of a verified token.
+
+    Args:
+        claims: the claims of the token.
+        names: the issuer's names of claims, where they differ from SmartLocker's.
+
+    Raises:
+        InvalidCredentialsError: if a claim is missing or invalid.
+    """
+    read = _Claims(claims, names)
+    subject = read.subject()
+    role = read.role()
+    match role:
+        case Role.OWNER:
+            owner_id = OwnerId(read.required_id("ownerId"))
+            organizations = frozenset(map(OwnerId, read.ids("organizations")))
+            return Principal(subject=subject, role=role, owner_id=owner_id, organizations=organizations)
+        case Role.PARTNER:
+            partner_of = frozenset(map(OwnerId, read.ids("partnerOf")))
+            scopes = read.scopes()
+            if not partner_of or not scopes:
+                raise InvalidCredentialsError(f"A partner's token needs the claims {read.name('partnerOf')} and scope.")
+            return Principal(subject=subject, role=role, partner_of=partner_of, scopes=scopes)
+        case Role.DEVICE:
+            return Principal(subject=subject, role=role, locker_id=LockerId(read.required_id("lockerId")))
+        case Role.ADMIN:
+            return Principal(subject=subject, role=role)
+
+
+def claims_of(principal: Principal) -> dict[str, Any]:
+    """The claims of a principal: the inverse of `principal_from`."""
+    claims = {
+        "sub": principal.subject,
+        "role": str(principal.role),
+        "ownerId": principal.owner_id,
+        "organizations": sorted(principal.organizations),
+        "partnerOf": sorted(principal.partner_of),
+        "lockerId": principal.locker_id,
+        "scope": " ".join(sorted(principal.scopes)),
+    }
+    return {name: value for name, value in claims.items() if value}
+
+
+class _Claims:
+    """The claims of a token by SmartLocker's names."""
+
+    def __init__(self, claims: Mapping[str, Any], names: Mapping[ClaimName, str]) -> None:
+        self._claims = claims
+        self._names = names
+
+    def name(self, claim: ClaimName) -> str:
+        return self._names.get(claim, claim)
+
+    def subject(self) -> str:
+        subject = str(self._claims["sub"])
+        if not (subject.isprintable() and 1 <= len(subject) <= _MAX_SUBJECT_LENGTH):
+            raise InvalidCredentialsError(
+                f"The token's claim sub must have 1 to {_MAX_SUBJECT_LENGTH} printable characters."
+            )
+        return subject
+
+    def role(self) -> Role:
+        try:
+            return Role(self._value("role"))
+        except ValueError:
+            roles = ", ".join(Role)
+            raise InvalidCredentialsError(f"The token's claim {self.name('role')} must be one of {roles}.") from None
+
+    def required_id(self, claim: ClaimName) -> str:
+        return self._checked(claim, self._value(claim))
+
+    def ids(self, claim: ClaimName) -> list[str]:
+        """A list of ids; a single id counts as a list."""
+        value = self._value(claim)
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        return [self._checked(claim, each) for each in values]
+
+    def scopes(self) -> frozenset[Scope]:
+        """SmartLocker's scopes; an issuer may add those of other services."""
+        value = self._value("scope")
+        words = value.split() if isinstance(value, str) else value if isinstance(value, list) else []
+        return frozenset(scope for scope in Scope if scope.value in words)
+
+    def _value(self, claim: ClaimName) -> Any:
+        return self._claims.get(self.name(claim))
+
+    def _checked(self, claim: ClaimName, value: Any) -> str:
+        try:
+            return check_id(value)
+        except (ValueError, TypeError):
+            raise InvalidCredentialsError(f"The token's claim {self.name(claim)} must be a valid id.") from None

@@ -1,0 +1,106 @@
+"""Development tokens: their secret, `smartlocker token`, and the tokens that GraphiQL offers."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import time
+from contextlib import suppress
+from datetime import timedelta
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Final
+
+import jwt
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from domain.authorization import Principal, Role
+from loaders.demo import owner_id
+from server.auth.claims import claims_of
+from server.settings import is_loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+__all__ = [
+    "DEVELOPMENT_ALGORITHM",
+    "DEVELOPMENT_AUDIENCE",
+    "DEVELOPMENT_ISSUER",
+    "demo_tokens",
+    "development_token",
+    "read_secret",
+]
+
+DEVELOPMENT_ALGORITHM: Final = "HS256"
+DEVELOPMENT_ISSUER: Final = "smartlocker-development"
+DEVELOPMENT_AUDIENCE: Final = "smartlocker"
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
+_DEMO_OWNER = owner_id(1)
+_DEMO_LIFETIME = timedelta(hours=12)
+
+
+def read_secret(folder: Path) -> str | None:
+    """The secret that signs development tokens; None if it was not created yet."""
+    try:
+        return _secret_path(folder).read_text()
+    except FileNotFoundError:
+        return None
+
+
+def development_token(folder: Path, principal: Principal, lifetime: timedelta) -> str:
+    """A token that a development server with the same data directory accepts."""
+    now = int(time.time())
+    claims = claims_of(principal) | {
+        "iss": DEVELOPMENT_ISSUER,
+        "aud": DEVELOPMENT_AUDIENCE,
+        "iat": now,
+        "exp": now + int(lifetime.total_seconds()),
+    }
+    return jwt.encode(claims, read_secret(folder) or _create_secret(folder), DEVELOPMENT_ALGORITHM)
+
+
+def demo_tokens(folder: Path) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint that gives GraphiQL the tokens of its demo callers."""
+    callers = {
+        "Demo admin": Principal(subject="demo-admin", role=Role.ADMIN),
+        f"Demo owner {_DEMO_OWNER}": Principal(subject=_DEMO_OWNER, role=Role.OWNER, owner_id=_DEMO_OWNER),
+    }
+
+    async def endpoint(request: Request) -> Response:
+        if not _is_from_own_page(request):
+            raise HTTPException(403)
+        tokens = [
+            {"name": name, "token": development_token(folder, principal, _DEMO_LIFETIME)}
+            for name, principal in callers.items()
+        ]
+        return JSONResponse(tokens, headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+
+    return endpoint
+
+
+def _is_from_own_page(request: Request) -> bool:
+    """False for pages of other sites, and for host names other than loopback (DNS rebinding)."""
+    # The header itself: if it is malformed, the request's URL contains the address of the listener.
+    host = _HOST.fullmatch(request.headers.get("host", ""))
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    return host is not None and is_loopback(host["name"].strip("[]")) and site in {"same-origin", "none"}
+
+
+def _create_secret(folder: Path) -> str:
+    """Creates the secret file at once and readable by its owner only, unless another process is faster."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", dir=folder) as file:
+        file.write(secrets.token_hex(32))
+        file.flush()
+        with suppress(FileExistsError):
+            os.link(file.name, _secret_path(folder))
+    return _secret_path(folder).read_text()
+
+
+def _secret_path(folder: Path) -> Path:
+    return folder / "development.secret"

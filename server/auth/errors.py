@@ -1,0 +1,9 @@
+"""Errors of authentication."""
+
+from __future__ import annotations
+
+__all__ = ["InvalidCredentialsError"]
+
+
+class InvalidCredentialsError(Exception):
+    """The credentials are rejected; the message is sent to the client and contains nothing of the credentials."""

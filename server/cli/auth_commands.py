@@ -1,0 +1,178 @@
+"""The commands `smartlocker keys …` and `smartlocker token`."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Column, Table
+
+from domain.api_keys import ApiKeyRole
+from domain.authorization import Principal, Role, Scope
+from domain.commands.api_keys import CreateApiKey, RevokeApiKey
+from domain.commands.base import parse_command
+from domain.times import shift
+from loaders.backend import Backend
+from loaders.contracts.api_keys import API_KEYS
+from loaders.contracts.base import Order
+from loaders.pages import PageRequest
+from loaders.table.client import open_store
+from loaders.table.definition import check_table, create_table
+from loaders.writes.api_keys import create_api_key, revoke_api_key
+from server.app import new_id, utc_now
+from server.auth.claims import principal_from
+from server.auth.development import development_token
+from server.auth.errors import InvalidCredentialsError
+from server.cli.command import CommandError, load_settings, table_console
+from server.process.store import connect
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from domain.api_keys import ApiKey
+    from domain.times import Instant
+
+__all__ = ["keys_app", "token"]
+
+keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True)
+
+_DURATION = re.compile(r"(?P<count>[1-9][0-9]{0,4})(?P<unit>[dh])")
+_CREATED_BY = "command line"
+
+Owners = Annotated[list[str] | None, typer.Option("--owner", help="Owner id; for a partner, repeat the option.")]
+Scopes = Annotated[list[Scope] | None, typer.Option("--scope", help="Scope of a partner; repeat the option.")]
+LockerOption = Annotated[str | None, typer.Option("--locker", help="Locker id of a device.")]
+
+
+@keys_app.command("create")
+def keys_create(
+    role: Annotated[ApiKeyRole, typer.Option(help="Role of the key.")],
+    name: Annotated[str, typer.Option(help="Name of the key.")],
+    owner: Owners = None,
+    scope: Scopes = None,
+    locker: LockerOption = None,
+    expires: Annotated[
+        str | None, typer.Option(help="Lifetime such as 90d or 12h. Default: the key does not expire.")
+    ] = None,
+) -> None:
+    """Create a key and print its secret, which is not shown again."""
+    now = utc_now()
+    values = {
+        "name": name,
+        "role": role,
+        "owner_ids": owner or [],
+        "scopes": scope or [],
+        "locker_id": locker,
+        "expires_at": None if expires is None else shift(now, _duration(expires)),
+    }
+
+    async def work() -> None:
+        async with _open_backend() as backend:
+            created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
+        # Only the secret goes to standard output, so that it can be redirected to a file.
+        typer.echo(f"key {created.record.key_id} created; its secret is not shown again:", err=True)
+        typer.echo(created.secret)
+
+    asyncio.run(work())
+
+
+@keys_app.command("list")
+def keys_list() -> None:
+    """List all keys, newest first."""
+
+    async def work() -> None:
+        # The id is the argument of `keys revoke`, so it is never truncated.
+        listing = Table(Column("id", no_wrap=True), "name", "role", "holder", "scopes", "created", "state")
+        async with _open_backend() as backend:
+            cursor: str | None = None
+            while True:
+                page = await API_KEYS.page(
+                    backend.store, PageRequest(API_KEYS.page_rule.maximum, cursor=cursor), Order.DESC
+                )
+                for api_key in page.nodes:
+                    listing.add_row(*_row(api_key, backend.clock()))
+                cursor = page.next_cursor
+                if cursor is None:
+                    break
+        table_console().print(listing)
+
+    asyncio.run(work())
+
+
+@keys_app.command("revoke")
+def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -> None:
+    """Revoke a key permanently; after five seconds, no server accepts it."""
+
+    async def work() -> None:
+        async with _open_backend() as backend:
+            revoked = await revoke_api_key(backend, parse_command(RevokeApiKey, {"key_id": key_id}))
+        typer.echo(f"key {revoked.key_id} revoked at {revoked.revoked_at}")
+
+    asyncio.run(work())
+
+
+def token(
+    role: Annotated[Role, typer.Option(help="Role of the token.")] = Role.ADMIN,
+    owner: Owners = None,
+    organization: Annotated[
+        list[str] | None, typer.Option(help="Organization of the owner; repeat the option.")
+    ] = None,
+    locker: LockerOption = None,
+    scope: Scopes = None,
+    hours: Annotated[int, typer.Option(min=1, max=8760, help="Lifetime in hours.")] = 12,
+) -> None:
+    """Create a token for a development server with the same data directory."""
+    settings = load_settings()
+    if settings.profile != "development":
+        raise CommandError("development tokens work in the development profile only: get a token from your issuer")
+    owners = owner or []
+    if role is Role.OWNER and len(owners) != 1:
+        raise CommandError("an owner's token needs exactly one --owner")
+    claims: dict[str, Any] = {
+        "sub": f"development-{role}",
+        "role": role,
+        "ownerId": owners[0] if role is Role.OWNER else None,
+        "organizations": organization,
+        "partnerOf": owners,
+        "lockerId": locker,
+        "scope": list(scope or []),
+    }
+    try:
+        principal: Principal = principal_from(claims, {})
+    except InvalidCredentialsError as error:
+        raise CommandError(str(error)) from None
+    typer.echo(development_token(settings.data_dir, principal, timedelta(hours=hours)))
+
+
+@asynccontextmanager
+async def _open_backend() -> AsyncIterator[Backend]:
+    settings = load_settings()
+    async with connect(settings) as connection:
+        if settings.is_embedded:
+            await create_table(connection)
+        await check_table(connection)
+        async with open_store(connection) as store:
+            yield Backend(store, utc_now, new_id, settings.longest_reservation)
+
+
+def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:
+    if api_key.revoked_at is not None:
+        state = f"revoked {api_key.revoked_at}"
+    elif api_key.expires_at is None:
+        state = "active"
+    else:
+        state = f"{'expired' if api_key.expires_at <= now else 'until'} {api_key.expires_at}"
+    holder = ", ".join(api_key.owner_ids) or str(api_key.locker_id)
+    return api_key.key_id, api_key.name, api_key.role, holder, " ".join(api_key.scopes), api_key.created_at, state
+
+
+def _duration(text: str) -> timedelta:
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise CommandError("--expires must be a number of days or hours, such as 90d or 12h")
+    count = int(match["count"])
+    return timedelta(days=count) if match["unit"] == "d" else timedelta(hours=count)

@@ -1,0 +1,135 @@
+"""`smartlocker explain`: the plan of a document in the terminal, without a store."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphql import GraphQLError
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from domain.errors import QueryTooComplexError, SmartLockerError
+from resolvers.documents.cache import InvalidDocumentError
+from resolvers.plan.explain import explanation
+from resolvers.plan.price import cost_json
+from resolvers.request import PageSizes
+from resolvers.schema import build_schema
+from server.http.request import parse_json
+from server.http_errors import HttpError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from resolvers.plan.price import Limit, Price
+    from server.settings import Settings
+
+__all__ = ["ExplainError", "plan_table", "price_file", "refusal"]
+
+_INDENT = "  "
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_QUANTITIES = {"operations": "ops", "items": "items", "readUnits": "read units", "writeUnits": "write units"}
+
+
+class ExplainError(Exception):
+    """The document has no plan; the message says why."""
+
+
+def price_file(settings: Settings, file: str, variables: str, operation: str | None) -> Price:
+    """The priced plan of a document in a file, or on the standard input if the file is `-`.
+
+    Raises:
+        ExplainError: where a server with these settings would reject the document or its variables.
+    """
+    schema = build_schema(settings.document_limits)
+    values = _variables(variables)
+    try:
+        document = schema.documents.get(_read(file))
+        selected = document.operation(operation)
+        if selected is None:
+            raise ExplainError("The document has no operation of that name, or no name was given.")
+        return schema.price(selected, values, PageSizes(settings.page_size, settings.page_size_max))
+    except InvalidDocumentError as invalid:
+        raise ExplainError(_located(invalid.errors[0])) from invalid
+    except GraphQLError as error:
+        raise ExplainError(_located(error)) from error
+    except SmartLockerError as error:
+        raise ExplainError(f"{error.code}: {error.message}") from error
+
+
+def refusal(price: Price, limit: Limit) -> str | None:
+    """Why a server with this limit would refuse the document; None if it would not."""
+    try:
+        price.check(limit)
+    except QueryTooComplexError as error:
+        return error.message
+    return None
+
+
+def plan_table(price: Price, limit: Limit) -> Table:
+    """The plan as a table: a row for each read of each field, indented as in the document."""
+    explained = explanation(price, limit, None)
+    totals = explained["totals"]
+    quantities = [name for name in _QUANTITIES if name != "writeUnits" or totals["maximum"][name]]
+    table = Table(box=SIMPLE_HEAD)
+    for name in ("field", "contract", "operation"):
+        table.add_column(f"\n{name}", no_wrap=True)
+    for figure in ("expected", "maximum"):
+        for position, name in enumerate(quantities):
+            header = f"{figure if position == 0 else ''}\n{_QUANTITIES[name]}"
+            table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("\ncondition")
+    for node in explained["tree"]:
+        for row in _rows(node, 0, quantities):
+            table.add_row(*row)
+    table.add_section()
+    table.add_row("total", "", "", *_figures(totals, quantities))
+    admitted = cost_json(price.admitted)
+    if admitted != totals["expected"]:
+        table.add_row("with allowance for fallbacks", "", "", *_amounts(admitted, quantities))
+    table.add_row("limit", "", "", *_amounts(totals["limit"], quantities))
+    return table
+
+
+def _rows(node: dict[str, Any], depth: int, quantities: list[str]) -> Iterator[list[str]]:
+    times = f" {_TIMES}{node['parents']:,}" if node["parents"] > 1 else ""
+    name = _INDENT * depth + node["path"].rsplit(".", 1)[-1] + times
+    if not node["reads"]:
+        yield [name]
+    for read in node["reads"]:
+        figures = _figures(read, quantities)
+        yield [name, read["contract"], read["operation"], *figures, read["condition"] or ""]
+        name = ""
+    for child in node["children"]:
+        yield from _rows(child, depth + 1, quantities)
+
+
+def _figures(figures: Mapping[str, Any], quantities: list[str]) -> list[str]:
+    return [amount for figure in ("expected", "maximum") for amount in _amounts(figures[figure], quantities)]
+
+
+def _amounts(cost: Mapping[str, Any], quantities: list[str]) -> list[str]:
+    return [f"{cost[name]:,}" if name in cost else "" for name in quantities]
+
+
+def _located(error: GraphQLError) -> str:
+    place = "".join(f"{spot.line}:{spot.column}: " for spot in (error.locations or [])[:1])
+    return f"{place}{error.message}"
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ExplainError(f"{file} cannot be read: {error}") from error
+
+
+def _variables(text: str) -> dict[str, Any]:
+    try:
+        values = parse_json((_read(text[1:]) if text.startswith("@") else text).encode(errors="replace"))
+    except HttpError as error:
+        raise ExplainError(f"--variables is no JSON as requests have it: {error.__cause__ or error.message}") from error
+    if not isinstance(values, dict):
+        raise ExplainError("--variables must be a JSON object")
+    return values

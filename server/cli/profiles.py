@@ -1,0 +1,27 @@
+"""Checks of the profile before the server starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from server.cli.command import CommandError
+from server.settings import is_loopback
+
+if TYPE_CHECKING:
+    from server.settings import Settings
+
+__all__ = ["check_profile"]
+
+
+def check_profile(settings: Settings) -> None:
+    """Checks that production has an issuer and that development listens on loopback only."""
+    if settings.profile == "production" and settings.jwks is None:
+        raise CommandError(
+            "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
+            "SMARTLOCKER_JWKS"
+        )
+    if settings.profile == "development" and not is_loopback(settings.host):
+        raise CommandError(
+            "in the development profile every caller is an admin, so the server does not listen on "
+            f"{settings.host}: set SMARTLOCKER_HOST=127.0.0.1 or SMARTLOCKER_PROFILE=production"
+        )

@@ -1,0 +1,220 @@
+"""The GraphQL endpoint: from an HTTP request to the schema and back."""
+
+from __future__ import annotations
+
+import logging
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from graphql import GraphQLError, get_operation_ast
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from domain.errors import QueryTooComplexError, SmartLockerError
+from resolvers.documents.cache import InvalidDocumentError
+from resolvers.schema import Result
+from server.http.compression import compress
+from server.http.error_format import format_errors, internal_message, request_error
+from server.http.explanation import RequestCost, check_explain, open_trace, response_extensions
+from server.http.graphiql import graphiql_page
+from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
+from server.http.request import has_document, parse_request, read_content, wants_cost, wants_cost_early
+from server.http_errors import GraphQLRequestError, HttpError, to_http_error
+from server.telemetry.observation import REQUEST_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import Receive, Scope, Send
+
+    from domain.authorization import Principal
+    from loaders.trace import Trace
+    from resolvers.request import RequestState
+    from resolvers.schema import SmartLockerSchema
+    from server.auth.authenticator import Authenticator
+    from server.http.explanation import Explainers
+    from server.http.host_origin import HostOriginCheck
+    from server.http.observer import RequestObserver
+    from server.http.persisted_documents import PersistedDocuments
+    from server.http.request import GraphQLRequest
+    from server.limits.request_limits import RequestLimits
+
+__all__ = ["GraphQLEndpoint"]
+
+logger = logging.getLogger(__name__)
+
+_OPERATION_TYPES = {"GET": {"query"}, "POST": {"query", "mutation", "subscription"}}
+_OK = 200
+
+
+class GraphQLEndpoint:
+    """The ASGI application at /graphql."""
+
+    def __init__(
+        self,
+        schema: SmartLockerSchema,
+        authenticate: Authenticator,
+        new_state: Callable[[Principal, Trace | None], RequestState],
+        new_request_id: Callable[[], str],
+        documents: PersistedDocuments,
+        explainers: Explainers,
+        host_origin_check: HostOriginCheck,
+        limits: RequestLimits,
+        *,
+        shows_graphiql: bool,
+        observer: RequestObserver | None,
+    ) -> None:
+        self._schema = schema
+        self._authenticate = authenticate
+        self._new_state = new_state
+        self._new_request_id = new_request_id
+        self._documents = documents
+        self._explainers = explainers
+        self._host_origin_check = host_origin_check
+        self._limits = limits
+        self._shows_graphiql = shows_graphiql
+        self._observer = observer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        request = Request(scope, receive)
+        request_id = self._new_request_id()
+        REQUEST_ID.set(request_id)
+        media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
+        coding = _header(request, "accept-encoding")
+        cost = RequestCost(self._limits.limit, wants_cost_early(request))
+        try:
+            async with self._limits.deadline():
+                response = await self._respond(request, media_type, request_id, cost)
+                await compress(response, coding)
+        except HttpError as error:
+            response = _error_response(error, media_type or JSON, request_id, cost)
+        except SmartLockerError as error:
+            response = _error_response(to_http_error(error), media_type or JSON, request_id, cost)
+        except ClientDisconnect:
+            return
+        except Exception:
+            logger.exception("request %s failed", request_id)
+            internal = request_error(internal_message(request_id), "INTERNAL_SERVER_ERROR", 500, request_id)
+            response = _json(_error_content(internal, cost.rejected_extensions), 500, media_type or JSON)
+        response.headers["X-Request-Id"] = request_id
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["Vary"] = "Accept, Accept-Encoding"
+        await response(scope, receive, send)
+
+    async def _respond(self, request: Request, media_type: str | None, request_id: str, cost: RequestCost) -> Response:
+        self._host_origin_check.check(request)
+        if request.method not in _OPERATION_TYPES:
+            raise HttpError(405, "Send GraphQL requests by GET or POST.", headers={"Allow": "GET, POST"})
+        if self._shows_graphiql and _wants_page(request):
+            return graphiql_page()
+        if media_type is None:
+            raise HttpError(406, f"The response is {GRAPHQL} or {JSON}: accept one of them.")
+        principal = await self._authenticate(request)
+        cost.budget = budget = self._limits.budget(principal)
+        await budget.begin()
+        content = await read_content(request)
+        cost.is_requested = wants_cost(request.headers, content)
+        graphql_request = parse_request(content, request.headers)
+        document = self._documents.find(graphql_request)
+        cost.state = state = self._new_state(principal, open_trace(graphql_request))
+        state.charge = budget.charge
+        state.plan_only = graphql_request.explain == "plan"
+        check_explain(graphql_request, self._explainers, principal)
+        with self._limits.slot():
+            result = await self._run(graphql_request, document, state, _OPERATION_TYPES[request.method])
+        await budget.settle(state)
+        errors = result.errors
+        if result.ran:
+            self._documents.add(graphql_request)
+        body: dict[str, Any] = {}
+        if errors:
+            body["errors"] = format_errors(errors, request_id, executed=result.ran)
+        failed_before = bool(errors) and result.data is None and all(error.path is None for error in errors)
+        if not failed_before:
+            body["data"] = result.data
+        extensions = response_extensions(graphql_request, state, cost, ran=not failed_before, failed=bool(errors))
+        if extensions:
+            body["extensions"] = extensions
+        fails = failed_before and media_type == GRAPHQL
+        return _json(body, body["errors"][0]["extensions"]["status"] if fails else _OK, media_type)
+
+    async def _run(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
+        if self._observer is not None:
+            state = self._observer.started(state)
+        result: Result | None = None
+        try:
+            result = await self._result(request, text, state, allowed)
+        finally:
+            state.close()
+            if self._observer is not None:
+                self._observer.finished(state, request, result)
+        return result
+
+    async def _result(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
+        try:
+            document = self._schema.documents.get(text)
+        except InvalidDocumentError as invalid:
+            node = get_operation_ast(invalid.document, request.operation_name)
+            if node is not None:
+                _check_type(state, node.operation.value, node.name.value if node.name else None, allowed)
+            return Result(errors=invalid.errors)
+        except GraphQLError as error:
+            return Result(errors=[error])
+        except QueryTooComplexError as error:
+            return Result(errors=[GraphQLError(error.message, original_error=error)])
+        operation = document.operation(request.operation_name)
+        if operation is None:
+            raise GraphQLRequestError(400, "Send the operationName of one of the document's operations.")
+        _check_type(state, operation.type, operation.name, allowed)
+        try:
+            return await self._schema.execute(operation, request.variables or {}, state)
+        except QueryTooComplexError as error:
+            return Result(errors=[GraphQLError(error.message, original_error=error)], ran=True)
+
+
+def _check_type(state: RequestState, operation_type: str, name: str | None, allowed: set[str]) -> None:
+    """Records type and name of the operation, and rejects it if the request's method does not allow the type."""
+    if state.trace is not None:
+        state.trace.operation_type, state.trace.operation_name = operation_type, name
+    if operation_type not in allowed:
+        raise HttpError(405, "GET is for queries only: send mutations by POST.", headers={"Allow": "POST"})
+
+
+def _wants_page(request: Request) -> bool:
+    return (
+        request.method == "GET"
+        and not has_document(request)
+        and choose_media_type(_header(request, "accept"), (HTML, JSON, GRAPHQL)) == HTML
+    )
+
+
+def _error_response(error: HttpError, media_type: str, request_id: str, cost: RequestCost) -> Response:
+    content = _error_content(
+        request_error(error.message, error.code, error.status, request_id), cost.rejected_extensions
+    )
+    is_success = isinstance(error, GraphQLRequestError) and media_type == JSON
+    response = _json(content, _OK if is_success else error.status, media_type)
+    response.headers.update(error.headers)
+    return response
+
+
+def _error_content(error: dict[str, Any], extensions: dict[str, Any]) -> dict[str, Any]:
+    """The response of a request that failed as a whole."""
+    return {"errors": [error], "extensions": extensions} if extensions else {"errors": [error]}
+
+
+def _header(request: Request, name: str) -> str:
+    """The value of a header; several headers of that name count as one list."""
+    return ",".join(request.headers.getlist(name))
+
+
+def _json(content: dict[str, Any], status: int, media_type: str) -> Response:
+    return Response(orjson.dumps(content, default=_exact), status, {"Content-Type": f"{media_type}; charset=utf-8"})
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return orjson.Fragment(str(value))
+    raise TypeError(f"{type(value).__name__} is not serializable as JSON")

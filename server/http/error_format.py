@@ -1,0 +1,74 @@
+"""The format of errors in responses; details of internal errors go to the log only."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any
+
+from graphql import GraphQLError, GraphQLSyntaxError
+
+from domain.errors import QueryTooComplexError, SmartLockerError
+from server.telemetry.observation import record_error
+
+__all__ = ["format_errors", "internal_message", "request_error"]
+
+logger = logging.getLogger(__name__)
+
+_VARIABLE = re.compile(r"Variable '\$(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:")
+_PART = re.compile(r"\w+")
+
+
+def request_error(message: str, code: str, status: int, request_id: str) -> dict[str, Any]:
+    """An error of the whole request."""
+    record_error(code, status)
+    return {"message": message, "extensions": {"code": code, "status": status, "requestId": request_id}}
+
+
+def internal_message(request_id: str) -> str:
+    """The message of an internal error."""
+    return f"Internal server error. Quote the request id {request_id} when you report it."
+
+
+def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool) -> list[dict[str, Any]]:
+    """The errors of a response, each with its code, status and the request id.
+
+    Args:
+        errors: the errors of graphql-core.
+        request_id: the request id, for the response and the log.
+        executed: whether execution began; if not, the errors are the document's.
+    """
+    formatted = []
+    for error in errors:
+        entry = dict(error.formatted)
+        extensions = _extensions(error, executed=executed)
+        record_error(extensions["code"], extensions["status"])
+        if extensions["status"] == _INTERNAL["status"]:
+            logger.error("request %s failed at %s", request_id, error.path, exc_info=error.original_error)
+            entry["message"] = internal_message(request_id)
+        formatted.append(entry | {"extensions": extensions | {"requestId": request_id}})
+    return formatted
+
+
+_INTERNAL = {"code": "INTERNAL_SERVER_ERROR", "status": 500}
+
+
+def _extensions(error: GraphQLError, *, executed: bool) -> dict[str, Any]:
+    cause = error.original_error
+    if isinstance(cause, SmartLockerError):
+        place = {"inputPath": list(cause.path)} if cause.path else {}
+        details = cause.details if isinstance(cause, QueryTooComplexError) else {}
+        return {"code": cause.code, "status": cause.status, **place, **details}
+    if isinstance(error, GraphQLSyntaxError):
+        return {"code": "GRAPHQL_PARSE_FAILED", "status": 400}
+    if not executed and (cause is None or isinstance(cause, GraphQLError)):
+        return {"code": "GRAPHQL_VALIDATION_FAILED", "status": 400}
+    if cause is None or isinstance(cause, GraphQLError):
+        return {"code": "BAD_USER_INPUT", "status": 400, **_variable_path(error.message)}
+    return _INTERNAL
+
+
+def _variable_path(message: str) -> dict[str, list[str]]:
+    """The path of an invalid value in the variables, which graphql-core has in the message only."""
+    match = _VARIABLE.match(message)
+    return {} if match is None else {"inputPath": [match["name"], *_PART.findall(match["place"] or "")]}

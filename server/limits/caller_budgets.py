@@ -1,0 +1,59 @@
+"""Rate limits: the budget of each caller, kept in the memory of this process."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.budgets import Budget, BudgetState
+
+__all__ = ["CallerBudgets", "ProcessBudgets"]
+
+
+class CallerBudgets(Protocol):
+    """The budgets of all callers."""
+
+    async def take(self, caller: str, units: float, taken: int = 0) -> BudgetState:
+        """Charges a request to its caller.
+
+        Args:
+            caller: the key of the caller.
+            units: the price of the request.
+            taken: the units that the same request was charged before.
+
+        Returns:
+            The budget afterwards. If it is too low nothing is charged, and the state says when to retry.
+        """
+
+
+class ProcessBudgets:
+    """Budgets in the memory of this process.
+
+    Args:
+        budget: the budget of every caller.
+        now: returns the current time in microseconds since 1970.
+        max_callers: the number of budgets to keep; the least recently used one is dropped first.
+    """
+
+    def __init__(self, budget: Budget, now: Callable[[], int], max_callers: int = 10_000) -> None:
+        self._budget = budget
+        self._now = now
+        self._max_callers = max_callers
+        self._full_at: OrderedDict[str, int] = OrderedDict()
+
+    async def take(self, caller: str, units: float, taken: int = 0) -> BudgetState:
+        """See CallerBudgets."""
+        now = self._now()
+        whole = self._budget.refill_time(units)
+        price = whole - self._budget.refill_time(taken)
+        full_at = max(self._full_at.pop(caller, 0), now)
+        is_enough = full_at + price <= now + self._budget.window
+        self._full_at[caller] = full_at + price if is_enough else full_at
+        if len(self._full_at) > self._max_callers:
+            self._full_at.popitem(last=False)
+        if is_enough:
+            return self._budget.accepted(full_at + price, now)
+        return self._budget.rejected(full_at, now, whole)

@@ -1,0 +1,141 @@
+"""Limits of a request: its deadline, the number of concurrent requests, and the budget of its caller."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from domain.errors import SmartLockerError
+from server.http_errors import HttpError, to_http_error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from domain.authorization import Principal
+    from resolvers.plan.price import Limit, Price
+    from resolvers.request import RequestState
+    from server.limits.caller_budgets import CallerBudgets
+
+__all__ = ["RequestBudget", "RequestLimits"]
+
+_FIRST_UNIT: Final = 1
+
+
+class RequestLimits:
+    """Enforces the limits of requests.
+
+    Args:
+        seconds: the deadline of a request, from its headers to its response.
+        max_concurrent: how many requests run at the same time; a request whose body is being sent does not count.
+        limit: what a request may take of the store.
+        budgets: the callers' budgets; None if there is no rate limit.
+    """
+
+    def __init__(self, seconds: float, max_concurrent: int, limit: Limit, budgets: CallerBudgets | None) -> None:
+        self._seconds = seconds
+        self._max_concurrent = max_concurrent
+        self._budgets = budgets
+        self._running = 0
+        self.limit = limit
+
+    @asynccontextmanager
+    async def deadline(self) -> AsyncIterator[None]:
+        """Cancels the block at the deadline.
+
+        Raises:
+            HttpError: 504, after the deadline.
+        """
+        timeout = asyncio.timeout(self._seconds)
+        try:
+            async with timeout:
+                yield
+        except TimeoutError as error:
+            if not timeout.expired():
+                raise
+            message = (
+                f"The request took longer than {self._seconds:g} s and was canceled. A mutation may or may not have "
+                "been applied: send it again with the same id, it then has one effect."
+            )
+            raise HttpError(504, message, "TIMEOUT") from error
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Occupies one of the slots for running requests.
+
+        Raises:
+            HttpError: 503 if none is free. There is no queue, since under overload it would only grow.
+        """
+        if self._running >= self._max_concurrent:
+            raise HttpError(
+                503,
+                "Too many requests are running on this server: try again in a moment.",
+                "UNAVAILABLE",
+                {"Retry-After": "1"},
+            )
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+
+    def budget(self, principal: Principal) -> RequestBudget:
+        """Charges one request to its caller."""
+        return RequestBudget(self._budgets, principal)
+
+
+class RequestBudget:
+    """Charges one request to its caller's budget."""
+
+    def __init__(self, budgets: CallerBudgets | None, principal: Principal) -> None:
+        self._budgets = budgets
+        self._caller = f"{'key' if principal.by_key else 'token'} {principal.subject}"
+        self._charged: float = _FIRST_UNIT
+        self.extensions: dict[str, Any] = {}
+        """The entry of the response's extensions: the state of the budget, once the request was charged."""
+
+    async def begin(self) -> None:
+        """Charges one unit before the body is read, so that rejecting the request takes little work.
+
+        Raises:
+            HttpError: 429 if the budget is used up.
+        """
+        await self._take(_FIRST_UNIT)
+
+    async def charge(self, price: Price) -> None:
+        """Charges the rest of what a request is expected to need, with its allowance for fallbacks.
+
+        Raises:
+            HttpError: 429 if the budget is too low.
+        """
+        self._charged = max(_FIRST_UNIT, price.admitted.read_units + price.admitted.write_units)
+        if self._charged > _FIRST_UNIT:
+            await self._take(self._charged, _FIRST_UNIT)
+
+    async def settle(self, state: RequestState) -> None:
+        """Charges what a request took beyond that; it has been executed, so it is not rejected any more."""
+        if self._budgets is None or state.trace is None:
+            return
+        spent = state.trace.spent()
+        more = spent.read_units + spent.write_units - self._charged
+        if more > 0:
+            with suppress(HttpError):
+                await self._take(more)
+
+    async def _take(self, units: float, taken: int = 0) -> None:
+        if self._budgets is None:
+            return
+        try:
+            state = await self._budgets.take(self._caller, units, taken)
+        except SmartLockerError as error:
+            raise to_http_error(error) from error
+        self.extensions = {
+            "rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}
+        }
+        if state.retry_seconds:
+            raise HttpError(
+                429,
+                f"The rate limit is exceeded: try again in {state.retry_seconds} s.",
+                "RATE_LIMITED",
+                {"Retry-After": str(state.retry_seconds)},
+            )

@@ -1,0 +1,1 @@
+"""Telemetry of requests: metrics, spans and logs."""

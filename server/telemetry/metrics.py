@@ -1,0 +1,131 @@
+"""Prometheus metrics, in a registry of the application. Every label has few values, whatever clients send."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from graphql import GraphQLSyntaxError, OperationDefinitionNode, parse
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
+from starlette.responses import Response
+
+from loaders.table.operations import BatchGet
+from loaders.trace import operation_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from starlette.requests import Request
+
+    from loaders.table.recording import Record
+    from server.telemetry.observation import Observation
+
+__all__ = ["MAX_NAMES", "Metrics"]
+
+MAX_NAMES = 100
+"""How many operation names outside of trusted documents get their own series."""
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_SIZES = (1, 2, 5, 10, 25, 50, 100)
+_NANO = 1e-9
+
+
+class Metrics:
+    """Counts requests and, as a recorder, operations of the store.
+
+    Args:
+        documents: the trusted documents, whose operations always have their own series.
+    """
+
+    wants_units = True
+
+    def __init__(self, documents: Iterable[str]) -> None:
+        self._registry = CollectorRegistry()
+        self._names = _Names(documents)
+        self._running = Gauge("smartlocker_requests_in_flight", "Requests that are running.", registry=self._registry)
+        self._requests = self._counter("requests", "Requests by operation and code.", "operation", "code")
+        self._request_seconds = self._seconds("request", "Time from a request to its response.", "operation")
+        self._operations = self._counter("store_operations", "Store operations.", "contract", "operation", "outcome")
+        self._units = self._counter("store_units", "Consumed capacity units.", "contract", "kind")
+        self._store_seconds = self._seconds("store", "Time of a store operation, including retries.", "contract")
+        self._conflicts = self._counter("conflicts", "Writes whose condition failed.", "contract")
+        self._retries = self._counter("retries", "Requests to the store that were retried.", "contract")
+        self._batches = Histogram(
+            "smartlocker_batch_size",
+            "Keys of one BatchGetItem.",
+            ["contract"],
+            buckets=_SIZES,
+            registry=self._registry,
+        )
+        self._introspections = self._counter("introspections", "Introspection fields, which graphql-core executes.")
+
+    def watch(self, observation: Observation) -> Callable[[], None]:
+        """Observes a request; returns the function to call at its end."""
+        observation.recorder = self
+        observation.wants_units = True
+        self._running.inc()
+        return partial(self._finished, observation)
+
+    def begin(self, record: Record) -> None:
+        """See Recorder."""
+
+    def end(self, record: Record) -> None:
+        """See Recorder."""
+        contract = record.contract
+        self._operations.labels(contract, operation_name(record.operation), record.outcome).inc()
+        self._units.labels(contract, "write" if record.is_write else "read").inc(record.units)
+        self._store_seconds.labels(contract).observe((record.duration or 0) * _NANO)
+        self._retries.labels(contract).inc(record.retries)
+        if isinstance(record.operation, BatchGet):
+            self._batches.labels(contract).observe(len(record.operation.keys))
+        if record.outcome == "CONFLICT":
+            self._conflicts.labels(contract).inc()
+
+    def note_introspection(self) -> None:
+        """Counts an introspection field, which graphql-core executes."""
+        self._introspections.inc()
+
+    async def page(self, _: Request) -> Response:
+        """The endpoint /metrics."""
+        return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_1_0_0})
+
+    def _finished(self, observation: Observation) -> None:
+        self._running.dec()
+        if observation.is_page:
+            return
+        name = self._names.label(observation)
+        self._requests.labels(name, observation.code).inc()
+        self._request_seconds.labels(name).observe(observation.duration * _NANO)
+
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"smartlocker_{name}_total", help_text, labels, registry=self._registry)
+
+    def _seconds(self, name: str, help_text: str, *labels: str) -> Histogram:
+        return Histogram(f"smartlocker_{name}_seconds", help_text, labels, buckets=_SECONDS, registry=self._registry)
+
+
+class _Names:
+    """Operation names as labels: clients choose them, so their number is limited."""
+
+    def __init__(self, documents: Iterable[str]) -> None:
+        self._trusted = {name for document in documents for name in _names_in(document)}
+        self._others: set[str] = set()
+
+    def label(self, observation: Observation) -> str:
+        name = observation.operation_name
+        if observation.operation_type is None:
+            return "none"
+        if name is None:
+            return "anonymous"
+        if name not in self._trusted and len(self._others) < MAX_NAMES:
+            self._others.add(name)
+        return name if name in self._trusted or name in self._others else "other"
+
+
+def _names_in(document: str) -> Iterator[str]:
+    try:
+        nodes = parse(document).definitions
+    except GraphQLSyntaxError:
+        return  # a request for this document reports the error
+    yield from (node.name.value for node in nodes if isinstance(node, OperationDefinitionNode) and node.name)

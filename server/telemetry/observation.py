@@ -1,0 +1,99 @@
+"""What telemetry records of one request; if telemetry is off, there is no observation."""
+
+from __future__ import annotations
+
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from loaders.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from loaders.table.recording import Recorder
+
+__all__ = ["OBSERVATION", "REQUEST_ID", "Observation", "record_error"]
+
+OK = "OK"
+_UNANSWERED = "CANCELLED"
+_SERVER_ERROR = 500
+# The length of an operation's name is up to the client.
+_MAX_NAME_LENGTH = 64
+
+
+@dataclass(slots=True, eq=False)
+class Observation:
+    """Filled while the request runs, and read by telemetry when it has ended."""
+
+    method: str
+    headers: Mapping[str, str]
+    recorder: Recorder | None = None
+    """Called for every operation of the store when it ends."""
+    wants_units: bool = False
+    started_at: int = field(default_factory=time.time_ns)
+    started_ns: int = field(default_factory=time.perf_counter_ns)
+    duration: int = 0
+    """Nanoseconds until the response started; the time that the client takes to receive it does not count."""
+    status: int | None = None
+    """HTTP status of the response; None if none was sent."""
+    is_page: bool = False
+    """Whether the response is an HTML page, which is not a request of the API."""
+    error: tuple[str, int] | None = None
+    """Code and status of the response's first error."""
+    trace: Trace | None = None
+
+    def open_trace(self, *, wants_units: bool) -> Trace:
+        """Opens the trace of the request, with what its client and telemetry need."""
+        self.trace = Trace(self.recorder, wants_units=wants_units or self.wants_units)
+        return self.trace
+
+    def response_started(self, status: int, content_type: str) -> None:
+        """Records the start of the response."""
+        self.status = status
+        self.is_page = content_type.startswith("text/html")
+        self.duration = time.perf_counter_ns() - self.started_ns
+
+    def finished(self) -> None:
+        """Records the end of the request."""
+        self.duration = self.duration or time.perf_counter_ns() - self.started_ns
+
+    @property
+    def code(self) -> str:
+        """`OK` or the code of the first error; user errors of mutations count too."""
+        if self.error is not None:
+            return self.error[0]
+        if self.status is None:
+            return _UNANSWERED
+        return (self.trace and self.trace.user_error) or OK
+
+    @property
+    def is_server_error(self) -> bool:
+        """Whether the request failed because of the server."""
+        return self.error is not None and self.error[1] >= _SERVER_ERROR
+
+    @property
+    def operation_type(self) -> str | None:
+        """`query` or `mutation`; None if the document is not valid."""
+        return None if self.trace is None else self.trace.operation_type
+
+    @property
+    def operation_name(self) -> str | None:
+        """The name of the operation, if it has one."""
+        name = None if self.trace is None else self.trace.operation_name
+        return None if name is None else name[:_MAX_NAME_LENGTH]
+
+
+OBSERVATION: ContextVar[Observation | None] = ContextVar("OBSERVATION", default=None)
+"""The observation of the current request, if telemetry is on."""
+
+REQUEST_ID: ContextVar[str | None] = ContextVar("REQUEST_ID", default=None)
+"""The id of the current request, which every log line of the request contains."""
+
+
+def record_error(code: str, status: int) -> None:
+    """Records an error of the response; the first one decides the code of the request."""
+    observation = OBSERVATION.get()
+    if observation is not None and observation.error is None:
+        observation.error = (code, status)

@@ -1,0 +1,110 @@
+"""Telemetry of the application: metrics, spans and the request log, from one observation of each request."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, TypeAlias
+
+from starlette.datastructures import Headers
+from starlette.routing import Route
+
+from loaders.table.recording import RecordedStore
+from server.telemetry.observation import OBSERVATION, Observation
+from server.telemetry.request_log import RequestLog
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+    from opentelemetry.sdk.trace.export import SpanExporter
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from loaders.table.client import DynamoStore
+    from server.settings import Settings
+    from server.telemetry.metrics import Metrics
+    from server.telemetry.spans import Spans
+
+    Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
+    """Called at the start of a request; returns the function to call at its end."""
+
+__all__ = ["Telemetry"]
+
+
+class Telemetry:
+    """The telemetry that the settings turn on.
+
+    Args:
+        settings: the settings of the server.
+        documents: the trusted documents, whose operations always have their own metrics.
+        exporter: exports spans; None for OTLP.
+    """
+
+    def __init__(self, settings: Settings, documents: Iterable[str], exporter: SpanExporter | None) -> None:
+        self._metrics = _metrics(documents) if settings.metrics == "on" else None
+        self._spans = _spans(settings.table_name, exporter) if settings.tracing == "otlp" else None
+        log = RequestLog() if settings.logs_requests else None
+        parts = (self._metrics, self._spans, log)
+        self._watchers: list[Watcher] = [part.watch for part in parts if part is not None]
+
+    def routes(self) -> list[Route]:
+        """The routes of telemetry: /metrics."""
+        return [] if self._metrics is None else [Route("/metrics", self._metrics.page)]
+
+    def measured(self, store: DynamoStore) -> DynamoStore | RecordedStore:
+        """The store for authentication and rate limits, whose operations metrics count too."""
+        return store if self._metrics is None else RecordedStore(store, self._metrics)
+
+    @property
+    def note_introspection(self) -> Callable[[], None] | None:
+        """Counts introspection fields, if metrics are on."""
+        return None if self._metrics is None else self._metrics.note_introspection
+
+    def observe(self, app: ASGIApp) -> ASGIApp:
+        """The application with its requests observed; if all telemetry is off, the application itself."""
+        return _ObservedApp(app, self._watchers) if self._watchers else app
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Exports the remaining spans at the end of the block."""
+        try:
+            yield
+        finally:
+            if self._spans is not None:
+                await self._spans.close()
+
+
+class _ObservedApp:
+    """An ASGI application whose requests are observed."""
+
+    def __init__(self, app: ASGIApp, watchers: Sequence[Watcher]) -> None:
+        self._app = app
+        self._watchers = watchers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        observation = Observation(scope["method"], Headers(scope=scope))
+
+        async def send_and_observe(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                observation.response_started(message["status"], Headers(raw=message["headers"]).get("content-type", ""))
+            await send(message)
+
+        finishers = [watch(observation) for watch in self._watchers]
+        token = OBSERVATION.set(observation)
+        try:
+            await self._app(scope, receive, send_and_observe)
+        finally:
+            OBSERVATION.reset(token)
+            observation.finished()
+            for finish in finishers:
+                finish()
+
+
+def _metrics(documents: Iterable[str]) -> Metrics:
+    from server.telemetry.metrics import Metrics  # noqa: PLC0415  # the library is loaded only if metrics are on
+
+    return Metrics(documents)
+
+
+def _spans(table: str, exporter: SpanExporter | None) -> Spans:
+    from server.telemetry.spans import Spans  # noqa: PLC0415  # as above
+
+    return Spans(table, exporter)

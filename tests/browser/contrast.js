@@ -1,0 +1,41 @@
+// Returns every text of the Plan pane whose contrast with its background is below 4.5:1, the minimum of WCAG AA.
+() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+
+  function blend(background, colour) {
+    for (const fill of [background, colour]) {
+      canvas.fillStyle = fill;
+      canvas.fillRect(0, 0, 1, 1);
+    }
+    const [red, green, blue] = canvas.getImageData(0, 0, 1, 1).data;
+    return `rgb(${red} ${green} ${blue})`;
+  }
+
+  function luminance(colour) {
+    const channels = colour.match(/\d+/g).map(channel => channel / 255);
+    const [red, green, blue] = channels.map(value => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  }
+
+  function backgroundOf(element) {
+    const behind = element.parentElement ? backgroundOf(element.parentElement) : 'white';
+    return blend(behind, getComputedStyle(element).backgroundColor);
+  }
+
+  function contrastOf(element) {
+    const background = backgroundOf(element);
+    const text = blend(background, getComputedStyle(element).color);
+    const [dark, light] = [luminance(background), luminance(text)].sort((one, other) => one - other);
+    return (light + 0.05) / (dark + 0.05);
+  }
+
+  const texts = document.createTreeWalker(document.querySelector('.plan'), NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    if (data.trim() && parentElement.checkVisibility() && contrastOf(parentElement) < 4.5) {
+      found.push(`${data}: ${contrastOf(parentElement).toFixed(2)}`);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,499 @@
+"""Examples of every contract: calls of the product on a table that earlier calls have prepared.
+
+A scenario is a list of actions; the last one is the contract's own. Each can be run with short names, for requests that
+can be read, and with the longest, for what they cost at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
+
+from domain.api_keys import ApiKeyRole
+from domain.authorization import DEVELOPMENT_ADMIN, Scope
+from domain.bookings import Duration
+from domain.budgets import Budget
+from domain.commands import api_keys as key_commands
+from domain.commands import bookings as booking_commands
+from domain.commands import locations as location_commands
+from domain.commands import owners as owner_commands
+from domain.commands import reservations as reservation_commands
+from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
+from domain.commands.events import RecordAccessEvent
+from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.commands.payments import RecordPayment
+from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole
+from domain.times import LATEST
+from loaders import keys
+from loaders.contracts.base import MAX_ITEMS, Consistency
+from loaders.contracts.bookings import LOCATION_CALENDAR
+from loaders.contracts.events import LATEST_EVENT
+from loaders.contracts.maintenance import LOAD_DEMO_DATA
+from loaders.contracts.reading import ReadOne
+from loaders.contracts.registry import CONTRACTS
+from loaders.contracts.reservations import CURRENT_RESERVATION
+from loaders.cursors import encode_cursor
+from loaders.pages import PageRequest
+from loaders.table.migration import migrate
+from loaders.table.operations import Action, Step, Transact
+from loaders.table_budgets import TableRates
+from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.writes import api_keys, bookings, calendar, events, locations, lockers, owners, reservations
+from tests.contracts.lists import LISTS
+from tests.contracts.samples import DAY, NOON, SHORT, at, day
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from domain.models import LocationId
+    from loaders.backend import Backend
+    from loaders.table.keys import Key
+    from tests.contracts.samples import Names
+
+    Call = Callable[[Backend, Names], Awaitable[Any]]
+
+__all__ = ["SCENARIOS", "Scenario"]
+
+ADMIN = DEVELOPMENT_ADMIN
+TWO = 2
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`contract` is what `run` is about; `prepare` brings the table to where it begins."""
+
+    contract: str
+    run: Call
+    prepare: tuple[Call, ...] = ()
+
+
+def owner(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = owner_commands.CreateOwner(
+        owner_id=names.owner,
+        kind=OwnerKind.ORGANIZATION,
+        name=names.name,
+        email=names.email,
+        phone=names.phone,
+        role=OwnerRole.ADMIN,
+    )
+    return owners.create_owner(backend, command)
+
+
+def other_owner(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = owner_commands.CreateOwner(owner_id=names.other_owner, kind=OwnerKind.USER, name=names.name)
+    return owners.create_owner(backend, command)
+
+
+def change_owner(**changes: Any) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        values: Any = {name: getattr(names, change) if change else None for name, change in changes.items()}
+        command = owner_commands.UpdateOwner(owner_id=names.owner, expected_version=1, **values)
+        return owners.update_owner(backend, command, ADMIN)
+
+    return run
+
+
+def location(backend: Backend, names: Names) -> Awaitable[Any]:
+    return _location(backend, names, names.location, names.code)
+
+
+def other_location(backend: Backend, names: Names) -> Awaitable[Any]:
+    return _location(backend, names, names.other_location, names.other_code)
+
+
+def _location(backend: Backend, names: Names, location_id: LocationId, code: str) -> Awaitable[Any]:
+    command = location_commands.CreateLocation(
+        location_id=location_id, code=code, name=names.name, time_zone=names.time_zone, **names.place
+    )
+    return locations.create_location(backend, command)
+
+
+def change_location(write: Any, command: Any, version: int = 1, **values: Any) -> Call:
+    return lambda backend, names: write(
+        backend, command(location_id=names.location, expected_version=version, **values)
+    )
+
+
+def locker(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = RegisterLocker(locker_id=names.locker, owner_id=names.owner, alias=names.name, location_id=names.location)
+    return lockers.register_locker(backend, command, ADMIN)
+
+
+def locker_anywhere(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = RegisterLocker(locker_id=names.locker, owner_id=names.owner)
+    return lockers.register_locker(backend, command, ADMIN)
+
+
+def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) -> Call:
+    return lambda backend, names: write(
+        backend,
+        command(locker_id=names.locker, expected_version=1, **{name: of(names) for name, of in values.items()}),
+        ADMIN,
+    )
+
+
+RENAME = change_locker(lockers.rename_locker, RenameLocker, alias=lambda names: names.name.replace("A", "B").swapcase())
+OCCUPY = change_locker(lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.OCCUPIED)
+TRANSFER = change_locker(lockers.transfer_locker, TransferLocker, new_owner_id=lambda names: names.other_owner)
+MOVE = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda names: names.other_location)
+TAKE_AWAY = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda _: None)
+
+
+def reserve(start: int, end: int, reservation: str = "reservation") -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        command = reservation_commands.CreateReservation(
+            locker_id=names.locker,
+            reservation_id=getattr(names, reservation),
+            owner_id=names.owner,
+            start_at=at(start),
+            end_at=at(end),
+        )
+        return reservations.create_reservation(backend, command, ADMIN)
+
+    return run
+
+
+def extend(end: int, reservation: str = "reservation") -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        command = reservation_commands.ExtendReservation(
+            locker_id=names.locker, reservation_id=getattr(names, reservation), new_end_at=at(end)
+        )
+        return reservations.extend_reservation(backend, command, ADMIN)
+
+    return run
+
+
+def cancel(reservation: str = "reservation") -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        command = reservation_commands.CancelReservation(
+            locker_id=names.locker, reservation_id=getattr(names, reservation)
+        )
+        return reservations.cancel_reservation(backend, command, ADMIN)
+
+    return run
+
+
+def record_events(*event_ids: str | None) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        commands = [
+            RecordAccessEvent(
+                locker_id=names.locker,
+                event_id=None if event_id is None else EventId(names.event[:-2] + event_id),
+                action=AccessAction.UNLOCK,
+                actor_id=names.owner,
+                result=AccessResult.SUCCESS,
+                metadata=names.metadata,
+            )
+            for event_id in event_ids
+        ]
+        paths = [("input", str(number)) for number in range(len(commands))]
+        return events.record_access_events(backend, commands, ADMIN, paths)
+
+    return run
+
+
+def book(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = booking_commands.RequestBooking(
+        booking_id=names.booking,
+        location_id=names.location,
+        owner_id=names.owner,
+        date=DAY,
+        duration=Duration.FULL_DAY,
+        description=names.text,
+        attendees=99_999,
+    )
+    return bookings.request_booking(backend, command, ADMIN)
+
+
+def approve(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = booking_commands.ApproveBooking(booking_id=names.booking, admin_id=names.owner, expected_version=1)
+    return bookings.approve_booking(backend, command, ADMIN)
+
+
+def reject(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = booking_commands.RejectBooking(
+        booking_id=names.booking, admin_id=names.owner, reason=names.text, expected_version=1
+    )
+    return bookings.reject_booking(backend, command, ADMIN)
+
+
+def cancel_booking(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = booking_commands.CancelBooking(booking_id=names.booking, owner_id=names.owner)
+    return bookings.cancel_booking(backend, command, ADMIN)
+
+
+def pay(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = RecordPayment(
+        payment_id=names.payment,
+        booking_id=names.booking,
+        amount=Decimal("12345678901234.5678"),
+        currency="EUR",
+        method=names.name,
+        paid_at=NOON,
+    )
+    return calendar.record_payment(backend, command)
+
+
+def calendar_event(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = CreateCalendarEvent(
+        event_id=names.calendar_event,
+        location_id=names.location,
+        admin_id=names.owner,
+        date=DAY,
+        duration=Duration.FULL_DAY,
+        title=names.name,
+    )
+    return calendar.create_calendar_event(backend, command, ADMIN)
+
+
+def delete_calendar_event(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = DeleteCalendarEvent(location_id=names.location, event_id=names.calendar_event, admin_id=names.owner)
+    return calendar.delete_calendar_event(backend, command, ADMIN)
+
+
+def api_key(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = key_commands.CreateApiKey(
+        key_id=names.key,
+        name=names.name,
+        role=ApiKeyRole.PARTNER,
+        owner_ids=list(names.key_owners),
+        scopes=list(Scope),
+        expires_at=LATEST,
+    )
+    return api_keys.create_api_key(backend, command, names.subject)
+
+
+def revoke_api_key(backend: Backend, names: Names) -> Awaitable[Any]:
+    return api_keys.revoke_api_key(backend, key_commands.RevokeApiKey(key_id=names.key))
+
+
+def spend(backend: Backend, names: Names) -> Awaitable[Any]:
+    rates = TableRates(lambda: cast("Any", backend.store), Budget(60, 60), lambda: 1_772_366_400_000_000)
+    return rates.take(names.subject, 1)
+
+
+def without(key: Callable[[Names], Key]) -> Call:
+    """Deletes an item, as older versions did not write it."""
+    return lambda backend, names: backend.store.transact(Transact("", (Step("item", Action.DELETE, key(names)),)))
+
+
+def older(key: Callable[[Names], Key], *attributes: str) -> Call:
+    """Removes attributes of an item, as older versions did not write them."""
+    changes = {"lockerId": None} | dict.fromkeys(attributes)
+
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        step = Step("item", Action.UPDATE, key(names), changes | {"lockerId": names.locker}, "attribute_exists(#PK)")
+        return backend.store.transact(Transact("", (step,)))
+
+    return run
+
+
+def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
+    return backend.store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+
+
+def run_migration(backend: Backend, _: Names) -> Awaitable[Any]:
+    return migrate(cast("Any", backend.store), items_per_second=1e9, progress=lambda _: None)
+
+
+def load_demo_items(backend: Backend, names: Names) -> Awaitable[Any]:
+    content = {"name": names.text[:400]}
+    steps = [LOAD_DEMO_DATA.step("item", (f"DEMO#{number}", "META"), content) for number in range(TWO)]
+    return backend.store.transact(LOAD_DEMO_DATA.transact(*steps))
+
+
+PLACED = (owner, location, locker)
+RESERVED = (*PLACED, reserve(0, 60))
+BOOKED = (owner, location, book)
+OWNER_COPY, LOCATION_COPY = (
+    lambda names: keys.owner_locker(names.owner, names.locker),
+    lambda names: keys.location_locker(names.location, names.locker),
+)
+WITHOUT_FORMAT = without(lambda _: keys.table_format())
+OLD_TABLE = (
+    *RESERVED,
+    WITHOUT_FORMAT,
+    older(OWNER_COPY, "GSI1PK", "GSI1SK"),
+    older(LOCATION_COPY, "GSI1PK", "GSI1SK"),
+    older(lambda names: keys.active_pointer(names.locker), "lastEndAt"),
+)
+
+_WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
+    "update a locker's status": ("QC-03", (*PLACED, OCCUPY)),
+    "update the status of a locker without copies": (
+        "QC-03",
+        (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), OCCUPY),
+    ),
+    "create a locker's first reservation": ("QC-04", (*PLACED, reserve(0, 60))),
+    "create a reservation after another": ("QC-04", (*RESERVED, reserve(60, 120, "later"))),
+    "create a reservation before another": ("QC-04", (*PLACED, reserve(60, 120, "later"), reserve(0, 60))),
+    "create a reservation between two others": (
+        "QC-04",
+        (*RESERVED, reserve(200, 260, "later"), reserve(60, 120, "between")),
+    ),
+    "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
+    "transfer a locker": ("QC-06", (*PLACED, other_owner, TRANSFER)),
+    "transfer a locker without copies": (
+        "QC-06",
+        (*PLACED, other_owner, without(OWNER_COPY), without(LOCATION_COPY), TRANSFER),
+    ),
+    "record an event": ("QC-08", (*PLACED, record_events(None))),
+    "record an event with an id": ("QC-08", (*PLACED, record_events("01"))),
+    "record an event again": ("QC-08", (*PLACED, record_events("01"), record_events("01"))),
+    "record two events": ("QC-08", (*PLACED, record_events("01", "02"))),
+    "register a locker": ("QC-11", (owner, location, locker)),
+    "register a locker without a location": ("QC-11", (owner, locker_anywhere)),
+    "register a locker again": ("QC-11", (*PLACED, locker)),
+    "rename a locker": ("QC-12", (*PLACED, RENAME)),
+    "rename a locker without copies": (
+        "QC-12",
+        (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), RENAME),
+    ),
+    "move a locker": ("QC-12", (*PLACED, other_location, MOVE)),
+    "take a locker away from its location": ("QC-12", (*PLACED, TAKE_AWAY)),
+    "extend a reservation": ("QC-13", (*RESERVED, extend(90))),
+    "extend a reservation before another": ("QC-13", (*RESERVED, reserve(120, 180, "later"), extend(90))),
+    "extend a reservation after another": ("QC-13", (*RESERVED, reserve(120, 180, "later"), extend(200, "later"))),
+    "cancel the only reservation": ("QC-13", (*RESERVED, cancel())),
+    "cancel a reservation before another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel())),
+    "cancel a reservation after another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel("later"))),
+    "cancel a reservation without a guard and a pointer": (
+        "QC-13",
+        (
+            *RESERVED,
+            without(lambda names: keys.reservation_guard(names.locker)),
+            without(lambda names: keys.active_pointer(names.locker)),
+            cancel(),
+        ),
+    ),
+    "extend a reservation without a pointer": (
+        "QC-13",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), extend(90)),
+    ),
+    "create an owner": ("QC-22", (owner,)),
+    "create an owner without an address": ("QC-22", (other_owner,)),
+    "create an owner again": ("QC-22", (owner, owner)),
+    "rename an owner": ("QC-22", (owner, change_owner(name="code"))),
+    "change an owner's address": ("QC-22", (owner, change_owner(email="other_email"))),
+    "remove an owner's address": ("QC-22", (owner, change_owner(email=None))),
+    "create a location": ("QC-30", (location,)),
+    "create a location again": ("QC-30", (location, location)),
+    "update a location": (
+        "QC-33",
+        (location, change_location(locations.update_location, location_commands.UpdateLocation, name="New")),
+    ),
+    "deactivate a location": (
+        "QC-33",
+        (location, change_location(locations.deactivate_location, location_commands.DeactivateLocation)),
+    ),
+    "reactivate a location": (
+        "QC-33",
+        (
+            location,
+            change_location(locations.deactivate_location, location_commands.DeactivateLocation),
+            change_location(locations.reactivate_location, location_commands.ReactivateLocation, version=2),
+        ),
+    ),
+    "request a booking": ("QC-40", BOOKED),
+    "request a booking again": ("QC-40", (*BOOKED, book)),
+    "approve a booking": ("QC-43", (*BOOKED, approve)),
+    "approve a booking again": ("QC-43", (*BOOKED, approve, approve)),
+    "reject a booking": ("QC-43", (*BOOKED, reject)),
+    "cancel a pending booking": ("QC-43", (*BOOKED, cancel_booking)),
+    "cancel an approved booking": ("QC-43", (*BOOKED, approve, cancel_booking)),
+    "record a payment": ("QC-46", (*BOOKED, reject, pay)),
+    "record a payment again": ("QC-46", (*BOOKED, pay, pay)),
+    "create a calendar event": ("QC-49", (owner, location, calendar_event)),
+    "create a calendar event again": ("QC-49", (owner, location, calendar_event, calendar_event)),
+    "delete a calendar event": ("QC-49", (owner, location, calendar_event, delete_calendar_event)),
+    "charge a new budget": ("QC-50", (spend,)),
+    "charge a budget": ("QC-50", (spend, spend)),
+    "create an API key": ("QC-61", (api_key,)),
+    "create an API key again": ("QC-61", (api_key, api_key)),
+    "revoke an API key": ("QC-62", (api_key, revoke_api_key)),
+    "save the first table format": ("QC-71", (WITHOUT_FORMAT, save_format)),
+    "migrate an old table": ("QC-73", (*OLD_TABLE, run_migration)),
+    "migrate a table without guards": (
+        "QC-74",
+        (*OLD_TABLE, without(lambda names: keys.reservation_guard(names.locker)), run_migration),
+    ),
+    "load demo data": ("QC-72", (load_demo_items,)),
+}
+
+_KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = {
+    "QC-01": (PLACED, lambda names: (names.locker,)),
+    "QC-07": (RESERVED, lambda names: (names.locker,)),
+    "QC-15": (RESERVED, lambda names: (names.locker, names.reservation)),
+    "QC-16": ((*PLACED, record_events("01")), lambda names: (names.locker, NOON, names.event[:-2] + "01")),
+    "QC-18": (RESERVED, lambda names: (names.locker, NOON, names.reservation)),
+    "QC-20": ((owner,), lambda names: (names.owner,)),
+    "QC-21": ((owner,), lambda names: (names.email.lower(),)),
+    "QC-31": ((location,), lambda names: (names.location,)),
+    "QC-36": ((location,), lambda names: (names.code,)),
+    "QC-41": ((*BOOKED, reject), lambda names: (names.booking,)),
+    "QC-60": ((api_key,), lambda names: (names.key,)),
+    "QC-70": ((), lambda _: ()),
+}
+
+
+def _read(contract: ReadOne[Any], key: Callable[[Names], tuple[Any, ...]], *, consistent: bool = False) -> Call:
+    return lambda backend, names: contract.read(backend.store, *key(names), consistent=consistent)
+
+
+def _read_two(contract: ReadOne[Any], key: Callable[[Names], tuple[Any, ...]]) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        *parents, last = key(names)
+        return contract.read_many(backend.store, [(*parents, last), (*parents, f"{last}-2")])
+
+    return run
+
+
+def _page(contract_id: str, order: Any, *, backward: bool) -> Call:
+    def run(backend: Backend, _: Names) -> Awaitable[Any]:
+        example = LISTS[contract_id]
+        cursor = encode_cursor(example.position(1)) if backward else None
+        return example.read(backend.store, PageRequest(3, backward, cursor), order)
+
+    return run
+
+
+def _scenarios() -> dict[str, Scenario]:
+    found = {name: Scenario(contract, calls[-1], calls[:-1]) for name, (contract, calls) in _WRITES.items()}
+    for contract_id, (prepare, key) in _KEYS.items():
+        contract = CONTRACTS[contract_id]
+        assert isinstance(contract, ReadOne)
+        found[f"{contract.purpose}"] = Scenario(contract_id, _read(contract, key), prepare)
+        if key(SHORT):
+            found[f"{contract.purpose}, two of them"] = Scenario(contract_id, _read_two(contract, key), prepare)
+        if contract.consistency is Consistency.EVENTUAL_OR_STRONG:
+            found[f"{contract.purpose}, consistent"] = Scenario(
+                contract_id, _read(contract, key, consistent=True), prepare
+            )
+    for example in LISTS.values():
+        for order in example.contract.orders:
+            purpose = f"{example.contract.purpose}, {order}"
+            found[purpose] = Scenario(example.contract.id, _page(example.contract.id, order, backward=False))
+            found[f"{purpose}, before a cursor"] = Scenario(
+                example.contract.id, _page(example.contract.id, order, backward=True)
+            )
+    return found | {
+        LATEST_EVENT.purpose: Scenario(
+            LATEST_EVENT.id,
+            lambda backend, names: LATEST_EVENT.first(backend.store, names.locker),
+            (*PLACED, record_events("01")),
+        ),
+        LOCATION_CALENDAR.purpose: Scenario(
+            LOCATION_CALENDAR.id,
+            lambda backend, names: LOCATION_CALENDAR.whole(backend.store, names.location, day(0), day(91)),
+        ),
+        CURRENT_RESERVATION.purpose: Scenario(
+            CURRENT_RESERVATION.id,
+            lambda backend, names: CURRENT_RESERVATION.page(
+                backend.store, PageRequest(MAX_ITEMS), CURRENT_RESERVATION.orders[0], names.locker, NOON, at(60)
+            ),
+        ),
+    }
+
+
+SCENARIOS = dict(sorted(_scenarios().items(), key=lambda entry: entry[1].contract))

@@ -1,0 +1,146 @@
+"""Authorization rules for every role."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.authorization import (
+    DEVELOPMENT_ADMIN,
+    Principal,
+    Role,
+    Scope,
+    acts_for,
+    is_member,
+    may_decide_as,
+    may_look_up_owner,
+    may_record_events,
+    may_reserve,
+    may_see_locations,
+    may_see_locker,
+    may_see_notifications,
+    may_see_reservation,
+    may_transfer,
+    not_found_or_forbidden,
+    require,
+)
+from domain.errors import ForbiddenError, NotFoundError
+from domain.models import LockerId, OwnerId
+from tests.principals import device, owner, partner
+
+ADA, BOB, ORG = OwnerId("ada"), OwnerId("bob"), OwnerId("org")
+L1, L2 = LockerId("l1"), LockerId("l2")
+MEMBER = owner("ada", "org")
+
+OWNERS = st.sampled_from([ADA, BOB, ORG])
+LOCKERS = st.sampled_from([L1, L2])
+SCOPES = st.sampled_from(list(Scope))
+
+
+def principals(*roles: Role) -> st.SearchStrategy[Principal]:
+    """Principals with all their fields set at random, also those that their role does not use."""
+    return st.builds(
+        Principal,
+        subject=st.just("somebody"),
+        role=st.sampled_from(roles),
+        owner_id=st.none() | OWNERS,
+        organizations=st.frozensets(OWNERS),
+        partner_of=st.frozensets(OWNERS),
+        locker_id=st.none() | LOCKERS,
+        scopes=st.frozensets(SCOPES),
+    )
+
+
+@given(principals(Role.ADMIN), OWNERS, OWNERS, SCOPES)
+def test_an_admin_may_do_everything(principal: Principal, one: OwnerId, other: OwnerId, scope: Scope) -> None:
+    assert acts_for(principal, one, scope)
+    assert may_look_up_owner(principal, one)
+    assert may_see_notifications(principal, one)
+    assert may_see_locker(principal, one)
+    assert may_transfer(principal, one, other)
+    assert may_reserve(principal, one, other)
+    assert may_see_reservation(principal, one, None)
+    assert may_record_events(principal, L1, None)
+    assert may_see_locations(principal)
+
+
+@given(principals(Role.DEVICE), OWNERS, OWNERS, SCOPES, LOCKERS)
+def test_a_device_may_only_record_events_of_its_own_locker(
+    principal: Principal, one: OwnerId, other: OwnerId, scope: Scope, locker_id: LockerId
+) -> None:
+    assert not acts_for(principal, one, scope)
+    assert not may_look_up_owner(principal, one)
+    assert not may_see_notifications(principal, one)
+    assert not may_see_locker(principal, one)
+    assert not may_transfer(principal, one, other)
+    assert not may_reserve(principal, one, other)
+    assert not may_see_reservation(principal, one, other)
+    assert not may_see_locations(principal)
+    assert may_record_events(principal, locker_id, one) == (locker_id == principal.locker_id)
+
+
+@given(principals(Role.OWNER), OWNERS, OWNERS, SCOPES)
+def test_an_owner_acts_for_itself_and_uses_lockers_of_its_organizations(
+    principal: Principal, one: OwnerId, other: OwnerId, scope: Scope
+) -> None:
+    own, member = one == principal.owner_id, one in principal.organizations
+    assert acts_for(principal, one, scope) == own
+    assert may_see_notifications(principal, one) == own
+    assert may_see_locker(principal, one) == may_look_up_owner(principal, one) == (own or member)
+    assert may_reserve(principal, one, other) == ((own or member) and other == principal.owner_id)
+    assert may_see_reservation(principal, one, other) == (principal.owner_id in {one, other})
+    assert may_transfer(principal, one, other) == (own and (other == one or other in principal.organizations))
+    assert not may_record_events(principal, L1, one)
+    assert may_see_locations(principal)
+
+
+@given(principals(Role.PARTNER), OWNERS, OWNERS, SCOPES)
+def test_a_partner_has_its_scopes_for_the_owners_it_may_act_for(
+    principal: Principal, one: OwnerId, other: OwnerId, scope: Scope
+) -> None:
+    bound, both = one in principal.partner_of, {one, other} <= principal.partner_of
+    scopes = principal.scopes
+    assert acts_for(principal, one, scope) == (bound and scope in scopes)
+    assert may_look_up_owner(principal, one) == bound
+    assert may_see_locker(principal, one) == (bound and Scope.LOCKERS_READ in scopes)
+    assert may_transfer(principal, one, other) == (both and Scope.LOCKERS_WRITE in scopes)
+    assert may_reserve(principal, one, other) == (both and Scope.RESERVATIONS_WRITE in scopes)
+    assert may_record_events(principal, L1, one) == (bound and Scope.EVENTS_WRITE in scopes)
+    assert not may_record_events(principal, L1, None)
+    assert not may_see_notifications(principal, one)
+    assert may_see_locations(principal)
+
+
+@given(principals(Role.OWNER, Role.PARTNER, Role.DEVICE), OWNERS)
+def test_only_an_admin_decides(principal: Principal, admin_id: OwnerId) -> None:
+    assert not may_decide_as(principal, admin_id)
+
+
+def test_an_admin_who_is_also_an_owner_decides_only_as_itself() -> None:
+    admin = Principal(subject="root", role=Role.ADMIN, owner_id=ADA)
+    assert may_decide_as(admin, ADA)
+    assert not may_decide_as(admin, BOB)
+    assert may_decide_as(DEVELOPMENT_ADMIN, BOB)
+
+
+def test_only_an_owner_is_a_member_of_an_organization() -> None:
+    assert is_member(MEMBER, ORG)
+    for principal, owner_id in ((MEMBER, ADA), (partner(*Scope, of="org"), ORG), (device("l1"), ORG)):
+        assert not is_member(principal, owner_id)
+
+
+@pytest.mark.parametrize("principal", [owner("ada"), partner(*Scope), device("l1")])
+def test_a_missing_object_looks_like_a_forbidden_one(principal: Principal) -> None:
+    missing = not_found_or_forbidden(principal, "Locker l9 does not exist.", ("input", "lockerId"))
+    with pytest.raises(ForbiddenError) as forbidden:
+        require(allowed=False, path=("input", "lockerId"))
+    assert isinstance(missing, ForbiddenError)
+    assert (missing.message, missing.path) == (forbidden.value.message, forbidden.value.path)
+    require(allowed=True)
+
+
+def test_an_admin_learns_that_an_object_does_not_exist() -> None:
+    missing = not_found_or_forbidden(DEVELOPMENT_ADMIN, "Locker l9 does not exist.", ("input", "lockerId"))
+    assert isinstance(missing, NotFoundError)
+    assert (missing.message, missing.path) == ("Locker l9 does not exist.", ("input", "lockerId"))

@@ -1,0 +1,74 @@
+"""The world, made once for all tests here; tests that only read share its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from loaders.table.client import Connection, DynamoStore
+from loaders.table.definition import definition
+from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from server.app import create_app
+from server.settings import Settings
+from tests.api import Api
+from tests.conftest import Clock
+from tests.equivalence.runner import Runner, World
+from tests.equivalence.world import Table, cursors_of, prepare, vocabulary
+from tests.principals import principal_of_header
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def world(store_url: str, plain_client: Any) -> World:
+    """The items of the world, and what documents can say about it."""
+    clock = Clock()
+    name = f"world-{uuid4()}"
+    await plain_client.create_table(**definition(name))
+    await DynamoStore(plain_client, name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+    app = create_app(
+        Settings(table_name=name),
+        Connection(name, "eu-central-1", store_url, local=True),
+        clock=clock,
+        authenticator=principal_of_header,
+    )
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost", timeout=60) as client,
+    ):
+        api = Api(client)
+        items = await prepare(api, clock, Table(plain_client, name, clock))
+        return World(items, vocabulary(await cursors_of(api)))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def new_table(plain_client: Any, world: World) -> Callable[..., Awaitable[Table]]:
+    """Creates a table that is filled with the world, or with other items."""
+
+    async def created(items: list[dict[str, Any]] | None = None, *, ids: int = 0) -> Table:
+        name = f"world-{uuid4()}"
+        await plain_client.create_table(**definition(name))
+        table = Table(plain_client, name, Clock(), ids)
+        await table.fill(world.items if items is None else items)
+        return table
+
+    return created
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_table(new_table: Callable[..., Awaitable[Table]]) -> AsyncIterator[Table]:
+    """A table for everything that only reads."""
+    table = await new_table()
+    before = await table.items()
+    yield table
+    assert await table.items() == before, "a query has written"
+
+
+@pytest.fixture(scope="session")
+def runner() -> Runner:
+    return Runner()

@@ -1,0 +1,264 @@
+"""graphql-core executes the schema from the same bindings as the plan: one field of one object at a time.
+
+Nothing of the plan is used: graphql-core collects the fields, coerces the arguments, completes the values and lifts
+nulls. What a binding must know of the selection below it (`Step.uses`) is computed with graphql-core's own collection
+of fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    ExecutionResult,
+    GraphQLError,
+    GraphQLInterfaceType,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    execute,
+    is_abstract_type,
+    is_enum_type,
+)
+from graphql.execution.collect_fields import FieldDetails, FragmentDetails, collect_subfields
+from graphql.execution.executor import Executor
+
+from domain.authorization import is_admin
+from domain.errors import ForbiddenError
+from resolvers.api.payloads import ERROR_TYPES
+from resolvers.bindings.base import BINDING, Column, Embedded, Reading, Step
+from resolvers.bindings.lists import Pages
+from resolvers.bindings.nodes import Nodes
+from resolvers.bindings.references import Lookup
+from resolvers.bindings.writes import Writing
+from resolvers.documents.limits import MAX_ERRORS
+from resolvers.entities.base import RECORD_TYPES
+from resolvers.schema import build_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLResolveInfo, GraphQLSchema
+
+    from resolvers.bindings.base import Binding
+    from resolvers.plan.schema import BoundField
+    from resolvers.request import RequestState
+
+__all__ = ["Execution", "Oracle"]
+
+Path = tuple[str | int, ...]
+
+_ROOT = object()
+_TYPE_OF = RECORD_TYPES | {type_: type_.__name__ for type_ in ERROR_TYPES}
+
+
+@dataclass(slots=True)
+class Execution:
+    """One execution, and the type of every field in it that was resolved, by its path in the response."""
+
+    request: RequestState
+    types: dict[Path, Any] = field(default_factory=dict)
+
+
+class Oracle:
+    """Executes documents with graphql-core.
+
+    Args:
+        nullable: whether every field may be null, so that no null is lifted and every error is reported.
+    """
+
+    def __init__(self, *, nullable: bool = False) -> None:
+        bound = build_schema().bound
+        self.schema: GraphQLSchema = bound.graphql_schema
+        self._types: dict[str, dict[str, BoundField]] = bound.types
+        declared = {
+            (name, field): bound_field.definition.type
+            for name, fields in bound.types.items()
+            for field, bound_field in fields.items()
+        }
+        self._executor = _executor(declared)
+        for type_ in self.schema.type_map.values():
+            if isinstance(type_, GraphQLInterfaceType):
+                type_.resolve_type = lambda value, *_: _TYPE_OF[type(value)]
+            if isinstance(type_, GraphQLObjectType):
+                type_.is_type_of = None
+            if nullable and isinstance(type_, GraphQLObjectType | GraphQLInterfaceType):
+                self._remove_non_null(type_)
+        for type_name, fields in self._types.items():
+            type_ = self.schema.type_map[type_name]
+            assert isinstance(type_, GraphQLObjectType)
+            for name, bound_field in fields.items():
+                type_.fields[name].resolve = self._resolver(bound_field)
+
+    async def execute(self, document: DocumentNode, variables: dict[str, Any], execution: Execution) -> ExecutionResult:
+        """Runs the one operation of a document."""
+        result = execute(
+            self.schema,
+            document,
+            _ROOT,
+            execution,
+            variables,
+            max_coercion_errors=MAX_ERRORS,
+            executor_class=self._executor,
+        )
+        completed = await result if isawaitable(result) else result
+        assert isinstance(completed, ExecutionResult)
+        return completed
+
+    @staticmethod
+    def _remove_non_null(type_: GraphQLObjectType | GraphQLInterfaceType) -> None:
+        if not type_.name.startswith("__"):
+            for definition in type_.fields.values():
+                definition.type = _nullable(definition.type)
+
+    def _resolver(self, bound_field: BoundField) -> Callable[..., Any]:
+        binding = _declared(bound_field)
+
+        def resolve(row: Any, info: GraphQLResolveInfo[Execution], **values: Any) -> Any:
+            if isinstance(binding, Reading):
+                return self._read(bound_field, binding, row, info, values)
+            assert isinstance(binding, Column | Embedded)
+            request: RequestState = info.context.request
+            _require(binding, row, request)
+            source = binding.source
+            return getattr(row, source) if isinstance(source, str) else source(row, request)
+
+        return resolve
+
+    async def _read(
+        self,
+        bound_field: BoundField,
+        binding: Reading,
+        row: Any,
+        info: GraphQLResolveInfo[Execution],
+        values: dict[str, Any],
+    ) -> Any:
+        request: RequestState = info.context.request
+        bound = binding.bind(bound_field.argument_names.plain(values), request)
+        step = Step(".".join(key for key in info.path.as_list() if isinstance(key, str)), self._uses(binding, info))
+        decides_itself = isinstance(binding, Writing | Lookup | Nodes)
+        if not isinstance(binding, Writing) and not binding.rule.admits(request.principal):
+            raise ForbiddenError
+        if not decides_itself and not binding.rule.on_result:
+            _require(binding, row, request)
+        results = await binding.fetch(step, [row], bound, request)
+        if isinstance(binding, Pages) and binding.reads_records(step):
+            results = await binding.records(step, results, request)
+        (result,) = results
+        if isinstance(result, Exception):
+            raise result
+        if not decides_itself and binding.rule.on_result and result is not None:
+            _require(binding, result, request)
+        return result
+
+    def _uses(self, binding: Binding, info: GraphQLResolveInfo[Execution]) -> frozenset[str]:
+        """The attributes that the selection below a field reads of what it finds; of a page, of its items."""
+        selection = _Selection(self, info)
+        below = selection.below(info.return_type, info.field_nodes)
+        if isinstance(binding, Pages):
+            below = [
+                item
+                for name, nodes, type_ in _fields(below)
+                for item in selection.items(name, nodes, type_.fields[name].type)
+            ]
+        uses: set[str] = set()
+        for name, _, type_ in _fields(below):
+            used = self._types[type_.name][name].binding
+            uses |= used.needs
+            if used.rule.allows is not None and not used.rule.on_result:
+                uses.add(used.rule.subject)
+            if not isinstance(used, Column):
+                uses.add("*steps")
+        return frozenset(uses)
+
+
+def _executor(declared: dict[tuple[str, str], Any]) -> type[Executor[Execution]]:
+    """graphql-core's executor, which notes the declared type of each field that it begins to execute."""
+
+    class NotingExecutor(Executor[Execution]):
+        def build_resolve_info(
+            self, field_def: GraphQLField, field_nodes: list[FieldNode], parent_type: GraphQLObjectType, path: Any
+        ) -> GraphQLResolveInfo[Execution]:
+            name = field_nodes[0].name.value
+            self.context_value.types[tuple(path.as_list())] = declared.get((parent_type.name, name), field_def.type)
+            return super().build_resolve_info(field_def, field_nodes, parent_type, path)
+
+    return NotingExecutor
+
+
+class _Selection:
+    """What a document selects, as graphql-core collects it."""
+
+    def __init__(self, oracle: Oracle, info: GraphQLResolveInfo[Execution]) -> None:
+        self._schema = oracle.schema
+        self._info = info
+        self._fragments = {name: FragmentDetails(node) for name, node in info.fragments.items()}
+
+    def below(self, declared: Any, nodes: Iterable[FieldNode]) -> list[tuple[GraphQLObjectType, Any]]:
+        """The fields below others for each object type that can stand there."""
+        type_ = _named(declared)
+        objects = self._schema.get_possible_types(type_) if is_abstract_type(type_) else [type_]
+        details = [FieldDetails(node, None) for node in nodes]
+        return [(of, self._collected(of, details)) for of in objects if isinstance(of, GraphQLObjectType)]
+
+    def items(self, name: str, nodes: list[FieldNode], declared: Any) -> list[tuple[GraphQLObjectType, Any]]:
+        """The fields of a page's items below one field of the page."""
+        if name == "nodes":
+            return self.below(declared, nodes)
+        if name != "edges":
+            return []
+        return [
+            item
+            for inner, inner_nodes, edge in _fields(self.below(declared, nodes))
+            if inner == "node"
+            for item in self.below(edge.fields["node"].type, inner_nodes)
+        ]
+
+    def _collected(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Any:
+        info = self._info
+        try:
+            collected = collect_subfields(
+                self._schema, self._fragments, info.variable_values, info.operation, type_, details
+            )
+        except GraphQLError:  # the variable of a directive is null: the objects fail, whatever is read of them
+            return {}
+        return collected.grouped_field_set
+
+
+def _fields(selected: list[tuple[GraphQLObjectType, Any]]) -> list[tuple[str, list[FieldNode], GraphQLObjectType]]:
+    return [
+        (details[0].node.name.value, [detail.node for detail in details], type_)
+        for type_, grouped in selected
+        for details in grouped.values()
+        if details[0].node.name.value != "__typename"
+    ]
+
+
+def _require(binding: Binding, row: Any, request: RequestState) -> None:
+    rule, principal = binding.rule, request.principal
+    if not is_admin(principal) and not (rule.admits(principal) and rule.permits(principal, row)):
+        raise ForbiddenError
+
+
+def _declared(bound_field: BoundField) -> Binding:
+    """The binding of a field; of an enum, the one that finds its values, which graphql-core names."""
+    definition = bound_field.definition
+    if not is_enum_type(_named(definition.type)):
+        return bound_field.binding
+    declared = definition.extensions["strawberry-definition"]
+    binding: Column = declared.metadata[BINDING]
+    return replace(binding, source=binding.source or declared.python_name)
+
+
+def _named(type_: Any) -> Any:
+    while isinstance(type_, GraphQLNonNull | GraphQLList):
+        type_ = type_.of_type
+    return type_
+
+
+def _nullable(type_: Any) -> Any:
+    if isinstance(type_, GraphQLNonNull):
+        return _nullable(type_.of_type)
+    return GraphQLList(_nullable(type_.of_type)) if isinstance(type_, GraphQLList) else type_

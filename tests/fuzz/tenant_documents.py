@@ -1,0 +1,165 @@
+"""Documents with which one tenant looks for anything of the other's, by every field of the operations."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    FieldNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    get_named_type,
+    parse,
+    print_ast,
+    visit,
+)
+
+from tests.fuzz.documents import SCHEMA, Values, Vocabulary, make_document
+from tests.fuzz.tenants import CODES, IDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphql import DocumentNode
+
+    from tests.fuzz.documents import Document
+
+__all__ = ["COUNTS", "tenant_documents"]
+
+# Where most can be reached it is asked most often; what only an admin may do says no at once.
+_SHARES = {
+    8: "locker owner location",
+    4: "node nodes ownerByEmail reservation booking locationByCode updateOwner registerLocker renameLocker "
+    "moveLocker updateLockerStatus transferLocker createReservation cancelReservation extendReservation requestBooking "
+    "cancelBooking recordAccessEvent recordAccessEvents",
+    1: "locations pendingBookings apiKey apiKeys createOwner createLocation updateLocation deactivateLocation "
+    "reactivateLocation approveBooking rejectBooking recordPayment createCalendarEvent deleteCalendarEvent "
+    "createApiKey revokeApiKey",
+}
+COUNTS = {name: 20 * share for share, names in _SHARES.items() for name in names.split()}
+
+# What shows, of anything, whose it is: every document asks for it, so that nothing is shown without being noticed.
+_TELLING = {
+    "Locker": "alias",
+    "Reservation": "createdAt ownerId",
+    "AccessEvent": "actorId",
+    "Booking": "description",
+    "Payment": "method",
+    "Notification": "createdAt notificationId",
+    "ApiKey": "name",
+    "CalendarDay": "morning { title bookingId }",
+    "CalendarEvent": "title bookingId",
+}
+_ERRORS = """userErrors {
+  message ... on ReservationOverlap { reservation { createdAt ownerId } } ... on SlotTaken { event { title bookingId } }
+}"""
+MONTHS = ("2026-02", "2026-03", "2026-04")
+# Every second document asks also for what hangs below, whatever else its arguments come to.
+_BELOW = {
+    "Locker": """told1: latestEvent { actorId } told2: accessEvents(first: 3) { nodes { actorId } }
+      told3: reservations(first: 3) { nodes { createdAt ownerId } } told4: owner { name }""",
+    "Owner": """told5: lockers(first: 3) { nodes { alias } } told6: reservations(first: 3) { nodes { createdAt } }
+      told7: bookings(first: 3) { nodes { description } } told8: notifications(first: 3) { nodes { createdAt } }""",
+    "Booking": "told9: payments(first: 3) { nodes { method } } owner { name }",
+    "CalendarDay": "morning { booking { description } }",
+}
+_OWNER_LISTS = {"lockers", "reservations", "bookings", "notifications"}
+
+
+def tenant_documents(known: dict[str, list[str]], names: Sequence[str]) -> list[Document]:
+    """The documents of some fields of the operations, in no order; each time the same ones."""
+    vocabulary = _vocabulary(known)
+    made = [_document(name, number, vocabulary) for name in names for number in range(COUNTS[name])]
+    Random(0).shuffle(made)
+    return made
+
+
+def _document(name: str, number: int, vocabulary: Vocabulary) -> Document:
+    assert SCHEMA.query_type is not None
+    operation = "query" if name in SCHEMA.query_type.fields else "mutation"
+    document = make_document(number, vocabulary, operation=operation, root_fields=[name])
+    return document._replace(text=_told(parse(document.text, no_location=True), _BELOW if number % 2 else {}))
+
+
+def _vocabulary(known: dict[str, list[str]]) -> Vocabulary:
+    odd = ["", "nothing", "x" * 65, "bert#META", "bert~", *known["node"][:2], *known["cursor"][:2]]
+    hours = [f"{month}-0{day}T{hour}:00:00Z" for month in MONTHS for day in (1, 2) for hour in ("00", "12", "20")]
+    # Whoever makes a reservation may call it what it likes, and is shown that again: not by a name of another's.
+    own_reservations = Values(["now-anna", "at-guild-anna", "new-1", "new-2"], ["?"])
+    return Vocabulary(
+        {
+            **{f"{kind}Id": Values(ids, odd) for kind, ids in IDS.items() if kind != "email"},
+            "first": Values([1, 2, 3, 100], [0]),
+            "after": Values(known["cursor"], ["nonsense"]),
+            "last": Values([1, 2], [101]),
+            "before": Values(known["cursor"], ["nonsense"]),
+            "adminId": Values(["root", "anna"]),
+            "newOwnerId": Values(IDS["owner"], odd),
+            "newLocationId": Values(IDS["location"], odd),
+            "ownerIds": Values(IDS["owner"], odd),
+            "actorId": Values(["anna", "guild"], ["?"]),
+            "eventId": Values(["opened-anna", "new-1", "new-2"], ["?"]),
+            "CreateReservationInput.reservationId": own_reservations,
+            "id": Values(known["node"], ["nonsense"]),
+            "ids": Values(known["node"], ["nonsense"]),
+            "email": Values([*IDS["email"], "new@example.com"], ["nonsense"]),
+            "code": Values([*CODES, "room"], ["?"]),
+            "timeZone": Values(["Europe/Rome"], ["Nowhere"]),
+            "currency": Values(["EUR"]),
+            "expectedVersion": Values([1, 1, 2, 3, 4]),
+            "attendees": Values([1, 5]),
+            "description": Values(["One", "Two"]),
+            "String": Values(["One", "Two"], ["", "nothing", "x" * 300, "\u2028", "\N{SNOWMAN}"]),
+            "ID": Values(["one"], odd),
+            "Int": Values([1, 2]),
+            "DateTime": Values(hours),
+            "Date": Values(["2026-03-01", "2026-03-10", "2026-03-11", "2026-03-20", "2026-05-20"]),
+            "Decimal": Values([1, 90]),
+            "JSON": Values([{}, None, 1]),
+        },
+        {},
+    )
+
+
+class _Telling(Visitor):
+    """Adds to every selection what shows whose its object is."""
+
+    def __init__(self, info: TypeInfo, below: dict[str, str]) -> None:
+        super().__init__()
+        self.info = info
+        self.below = below
+
+    def leave_selection_set(self, node: SelectionSetNode, *_: Any) -> SelectionSetNode:
+        kind: Any = self.info.get_parent_type()
+        selected = {field.name.value for field in node.selections if isinstance(field, FieldNode)}
+        below = self.below.get(kind.name, "")
+        wanted = f"{_telling_fields(kind, selected | ({'lockers'} if below else set()))} {below}".strip()
+        return SelectionSetNode(selections=(*node.selections, *_parsed(wanted))) if wanted else node
+
+
+def _telling_fields(kind: Any, selected: set[str]) -> str:
+    if kind.name.endswith("Connection"):
+        return "edges { cursor }"
+    if kind.name.endswith("Payload"):
+        entities = ((name, _telling_fields(get_named_type(field.type), set())) for name, field in kind.fields.items())
+        return " ".join([_ERRORS, *(f"{name} {{ {told} }}" for name, told in entities if told)])
+    if kind.name == "Owner":
+        return "" if selected & _OWNER_LISTS else "name"  # a list is told by its cursors, without the profile
+    return _TELLING.get(kind.name, "")
+
+
+@cache
+def _parsed(fields: str) -> tuple[Any, ...]:
+    (operation,) = parse(f"{{ {fields} }}", no_location=True).definitions
+    assert isinstance(operation, OperationDefinitionNode)
+    return tuple(operation.selection_set.selections)
+
+
+def _told(document: DocumentNode, below: dict[str, str]) -> str:
+    info = TypeInfo(SCHEMA)
+    return print_ast(visit(document, TypeInfoVisitor(info, _Telling(info, below))))

@@ -1,0 +1,280 @@
+"""The migration of a table that an older version wrote: complete, resumable, and safe while servers write."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from domain.authorization import DEVELOPMENT_ADMIN
+from domain.commands.lockers import UpdateLockerStatus
+from domain.commands.reservations import CancelReservation, CreateReservation
+from domain.errors import UnavailableError
+from domain.models import LockerId, LockerStatus, ReservationId
+from domain.times import Instant
+from loaders import keys
+from loaders.demo import DemoShape, load_demo, locker_id, owner_id
+from loaders.table.client import Connection, DynamoStore, open_store
+from loaders.table.definition import TableProblemError, check_table, create_table
+from loaders.table.migration import Migrated, migrate
+from loaders.table.values import item_to_wire
+from loaders.table_format import CURRENT_FORMAT, read_format, require_format
+from loaders.writes.lockers import update_locker_status
+from loaders.writes.reservations import cancel_reservation, create_reservation
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.wire import Answer, Until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loaders.backend import Backend
+    from tests.conftest import Clock
+    from tests.wire import Call, Wire
+
+LOCKERS = 60
+FORMAT = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
+
+
+async def run(backend: Backend, progress: Callable[[Migrated], None] = lambda _: None) -> Migrated:
+    assert isinstance(backend.store, DynamoStore)
+    return await migrate(backend.store, items_per_second=1e9, progress=progress)
+
+
+@pytest_asyncio.fixture
+async def old(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire) -> Backend:
+    """A table of format 1: copies without index attributes, pointers without the latest end."""
+    await load_demo(backend.store, DemoShape(4, LOCKERS, 300), NOW, lambda _: None)
+    for (pk, sk), item in (await dump()).items():
+        if item["entityType"] in {"OWNER_LOCKER", "LOCATION_LOCKER", "RESERVATION_ACTIVE"}:
+            await plain_client.update_item(
+                TableName=table,
+                Key={"PK": {"S": pk}, "SK": {"S": sk}},
+                UpdateExpression="REMOVE GSI1PK, GSI1SK, lastEndAt",
+            )
+    await plain_client.delete_item(TableName=table, Key=FORMAT)
+    wire.reset()
+    return backend
+
+
+async def indexed(plain_client: Any, table: str, within: str) -> list[str]:
+    answer = await plain_client.query(
+        TableName=table,
+        IndexName="GSI1",
+        KeyConditionExpression="GSI1PK = :pk",
+        ExpressionAttributeValues={":pk": {"S": within}},
+    )
+    return [item["lockerId"]["S"] for item in answer["Items"]]
+
+
+async def check_lists(dump: Callable[[], Any], plain_client: Any, table: str) -> None:
+    """The index by status holds exactly the copies of the owners and locations."""
+    items = await dump()
+    partitions = {key[0] for key, item in items.items() if item["entityType"] in {"OWNER", "LOCATION"}}
+    for partition in partitions:
+        for status in LockerStatus:
+            wanted = [
+                item["lockerId"]
+                for (pk, sk), item in items.items()
+                if pk == partition and sk.startswith("LOCKER#") and item["status"] == status
+            ]
+            assert await indexed(plain_client, table, f"{partition}#LOCKER#{status}") == sorted(wanted)
+    pointers = [item for item in items.values() if item["entityType"] == "RESERVATION_ACTIVE"]
+    assert pointers
+    assert all("lastEndAt" in item for item in pointers)
+
+
+async def test_a_list_by_status_is_unavailable_until_the_table_is_migrated(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+) -> None:
+    within = keys.owner_lockers_by_status(owner_id(0), LockerStatus.AVAILABLE).pk
+    assert await indexed(plain_client, table, within) == []
+    with pytest.raises(UnavailableError, match="run `smartlocker table migrate`"):
+        await require_format(old, 2)
+    seen: list[Migrated] = []
+    migrated = await run(old, seen.append)
+    items = await dump()
+    pointers = sum(item["entityType"] == "RESERVATION_ACTIVE" for item in items.values())
+    assert migrated == seen[-1] == Migrated(len(items) + 1, 2 * LOCKERS + pointers)  # the format is an item too
+    await require_format(old, 2)
+    check_invariants(items, NOW)
+    await check_lists(dump, plain_client, table)
+
+
+async def test_the_latest_end_is_that_of_the_last_reservation_that_is_not_cancelled(
+    old: Backend, dump: Callable[[], Any], clock: Clock
+) -> None:
+    locker = next(item["lockerId"] for item in (await dump()).values() if item["entityType"] == "RESERVATION_ACTIVE")
+    before = (await dump())[f"LOCKER#{locker}", "RES#ACTIVE"]
+    far = CreateReservation(
+        locker_id=locker,
+        reservation_id=ReservationId("far"),
+        owner_id=owner_id(0),
+        start_at=Instant("2026-04-01T12:00:00.000Z"),
+        end_at=Instant("2026-04-02T12:00:00.000Z"),
+    )
+    await create_reservation(old, far, DEVELOPMENT_ADMIN)
+    await cancel_reservation(
+        old,
+        CancelReservation(locker_id=locker, reservation_id=far.reservation_id or ReservationId("")),
+        DEVELOPMENT_ADMIN,
+    )
+    assert (await dump())[f"LOCKER#{locker}", "RES#ACTIVE"] == before
+    await run(old)
+    items = await dump()
+    last = max(
+        item["endAt"]
+        for (pk, sk), item in items.items()
+        if pk == f"LOCKER#{locker}" and item["entityType"] == "RESERVATION" and item["status"] == "ACTIVE"
+    )
+    assert items[f"LOCKER#{locker}", "RES#ACTIVE"]["lastEndAt"] == last
+    check_invariants(items, clock.now)
+
+
+async def test_a_migration_that_was_interrupted_goes_on_where_it_stopped(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
+) -> None:
+    class StoppedError(Exception):
+        pass
+
+    def stop(_: Migrated) -> None:
+        raise StoppedError
+
+    for _ in range(2):
+        with pytest.raises(StoppedError):
+            await run(old, stop)
+    with pytest.raises(UnavailableError):
+        await require_format(old, 2)
+    found = await read_format(old.store)
+    assert (found.format_version, found.migrating_to) == (1, 2)
+    wire.reset()
+    migrated = await run(old)
+    (first, *_) = wire.of("Scan")
+    assert first.request["ExclusiveStartKey"] == {"PK": {"S": found.position_pk}, "SK": {"S": found.position_sk}}
+    assert migrated.read == len(await dump()) + 1 - 2 * 200
+    check_invariants(await dump(), NOW)
+    await check_lists(dump, plain_client, table)
+
+
+async def test_a_migrated_table_is_not_read_again(old: Backend, wire: Wire, dump: Callable[[], Any]) -> None:
+    await run(old)
+    before = await dump()
+    wire.reset()
+    assert await run(old) == Migrated()
+    assert wire.operations == {"GetItem": 1}
+    assert await dump() == before
+
+
+async def test_status_changes_while_the_table_is_migrated_are_in_the_index(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+) -> None:
+    async def change(number: int) -> None:
+        read = (await dump())[f"LOCKER#{locker_id(number)}", "META"]
+        wanted = LockerStatus.AVAILABLE if read["status"] != "AVAILABLE" else LockerStatus.OCCUPIED
+        command = UpdateLockerStatus(
+            locker_id=locker_id(number), new_status=wanted, expected_version=int(read["version"])
+        )
+        await update_locker_status(old, command, DEVELOPMENT_ADMIN)
+
+    async def changes() -> None:
+        for number in range(LOCKERS):
+            await change(number)
+
+    await asyncio.gather(run(old), changes())
+    check_invariants(await dump(), NOW)
+    await check_lists(dump, plain_client, table)
+
+
+async def test_a_copy_that_changes_between_its_scan_and_its_update_is_not_overwritten(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
+) -> None:
+    reached, changed = asyncio.Event(), asyncio.Event()
+    wanted = f"LOCKER#{locker_id(0)}"
+
+    def hold(call: Call) -> Until | None:
+        if call.operation != "UpdateItem" or call.keys[0][1] != wanted or changed.is_set():
+            return None
+        reached.set()
+        return Until(changed)
+
+    wire.fault = hold
+    migrating = asyncio.create_task(run(old))
+    async with asyncio.timeout(10):
+        await reached.wait()
+    read = (await dump())[wanted, "META"]
+    status = LockerStatus.AVAILABLE if read["status"] != "AVAILABLE" else LockerStatus.OCCUPIED
+    command = UpdateLockerStatus(
+        locker_id=LockerId(read["lockerId"]), new_status=status, expected_version=int(read["version"])
+    )
+    await update_locker_status(old, command, DEVELOPMENT_ADMIN)
+    changed.set()
+    await migrating
+    items = await dump()
+    assert items[f"OWNER#{read['ownerId']}", wanted]["GSI1PK"] == f"OWNER#{read['ownerId']}#LOCKER#{status}"
+    check_invariants(items, NOW)
+    await check_lists(dump, plain_client, table)
+
+
+async def test_a_scan_that_shows_an_earlier_status_does_not_leave_a_copy_out(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
+) -> None:
+    def stale(call: Call) -> None:
+        for item in call.response.get("Items", ()) if call.operation == "Scan" else ():
+            if item["entityType"]["S"] in {"OWNER_LOCKER", "LOCATION_LOCKER"}:
+                item["status"] = {"S": "MAINTENANCE"}
+
+    wire.amend = stale
+    await run(old)
+    check_invariants(await dump(), NOW)
+    await check_lists(dump, plain_client, table)
+
+
+async def test_a_conflict_with_a_transaction_is_retried(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
+) -> None:
+    conflicts = iter([Answer.error("TransactionConflictException")] * 5)
+    wire.fault = lambda call: next(conflicts, None) if call.operation == "UpdateItem" else None
+    await run(old)
+    await check_lists(dump, plain_client, table)
+
+
+async def test_two_migrations_at_once_do_not_undo_each_other(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+) -> None:
+    results = await asyncio.gather(run(old), run(old), return_exceptions=True)
+    problems = [str(result) for result in results if isinstance(result, TableProblemError)]
+    assert all("is running: let it finish" in problem for problem in problems)
+    assert len(problems) < 2
+    await require_format(old, 2)
+    await check_lists(dump, plain_client, table)
+
+
+async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> None:
+    connection = Connection(f"{wire.url[-5:]}-new", "eu-central-1", store_url, local=True)
+    assert await create_table(connection)
+
+    async with open_store(connection) as store:
+        assert await read_format(store) == CURRENT_FORMAT
+
+
+@pytest.mark.parametrize("newer", [{"formatVersion": 3}, {"formatVersion": 2, "migratingTo": 3}])
+async def test_a_table_of_a_newer_format_is_refused(
+    store_url: str, backend: Backend, plain_client: Any, table: str, newer: dict[str, int]
+) -> None:
+    item = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT", "revision": 9, **newer}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(item))
+    refusal = rf"^table {table} has format 3, and this version of SmartLocker supports formats up to 2: "
+    with pytest.raises(TableProblemError, match=refusal):
+        await check_table(Connection(table, "eu-central-1", store_url, local=True))
+    with pytest.raises(TableProblemError, match=refusal):
+        await run(backend)
+
+
+async def test_a_server_starts_on_a_table_that_is_not_migrated_and_says_so(
+    old: Backend, store_url: str, table: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert old
+    await check_table(Connection(table, "eu-central-1", store_url, local=True))
+    assert f"table {table} is not migrated: run `smartlocker table migrate`" in caplog.text

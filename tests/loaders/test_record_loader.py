@@ -1,0 +1,211 @@
+"""The loader of records: what is asked for at one time is one batch, every key is read once, errors are values."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from domain.authorization import DEVELOPMENT_ADMIN
+from domain.commands.lockers import RegisterLocker
+from domain.commands.owners import CreateOwner
+from domain.errors import UnavailableError
+from domain.models import LockerId, OwnerId, OwnerKind
+from loaders.codecs import DamagedItemError
+from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.owners import OWNER_BY_ID
+from loaders.dataloaders import Loaders
+from loaders.table.values import item_to_wire
+from loaders.writes.lockers import register_locker
+from loaders.writes.owners import create_owner
+from tests.wire import Answer, Hold
+
+if TYPE_CHECKING:
+    from domain.models import Locker
+    from loaders.backend import Backend
+    from loaders.dataloaders import RecordLoader
+    from tests.wire import Call, Wire
+
+ACME = OwnerId("acme")
+
+
+def numbered(*numbers: int) -> list[tuple[LockerId]]:
+    return [(LockerId(f"l{number:03d}"),) for number in numbers]
+
+
+def metas(*numbers: int) -> list[tuple[str, str]]:
+    return [(f"LOCKER#l{number:03d}", "META") for number in numbers]
+
+
+@pytest_asyncio.fixture
+async def loaders(backend: Backend, wire: Wire) -> Loaders:
+    """The loaders of a request about an owner with the lockers 1 to 3."""
+    await create_owner(backend, CreateOwner(owner_id=ACME, kind=OwnerKind.ORGANIZATION, name="Acme"))
+    for (locker_id,) in numbered(1, 2, 3):
+        await register_locker(backend, RegisterLocker(locker_id=locker_id, owner_id=ACME), DEVELOPMENT_ADMIN)
+    wire.reset()
+    return Loaders(backend.store)
+
+
+@pytest_asyncio.fixture
+async def loader(loaders: Loaders) -> RecordLoader[Locker]:
+    return loaders.of(LOCKER_BY_ID)
+
+
+def ids(found: list[Any]) -> list[Any]:
+    return [record and record.locker_id for record in found]
+
+
+async def test_one_key_is_one_plain_get(loader: RecordLoader[Locker], wire: Wire) -> None:
+    assert ids(await loader.load_bulk(numbered(1))) == ["l001"]
+    assert wire.operations == {"GetItem": 1}
+    assert wire.calls[0].request["ConsistentRead"] is False
+
+
+async def test_many_keys_are_one_batch_without_duplicates_in_the_order_asked(
+    loader: RecordLoader[Locker], wire: Wire
+) -> None:
+    found = await loader.load_bulk(numbered(3, 1, 9, 3, 2, 1))
+    assert ids(found) == ["l003", "l001", None, "l003", "l002", "l001"]
+    assert wire.operations == {"BatchGetItem": 1}
+    assert wire.calls[0].keys == metas(3, 1, 9, 2)
+
+
+async def test_no_keys_are_no_read(loader: RecordLoader[Locker], wire: Wire) -> None:
+    assert await loader.load_bulk([]) == []
+    assert not wire.calls
+
+
+async def test_a_batch_has_at_most_a_hundred_keys(loader: RecordLoader[Locker], wire: Wire) -> None:
+    found = await loader.load_bulk(numbered(*range(201)))
+    assert ids(found)[:5] == [None, "l001", "l002", "l003", None]
+    assert sorted(len(call.keys) for call in wire.calls) == [1, 100, 100]
+
+
+async def test_who_asks_at_the_same_time_shares_a_batch(loader: RecordLoader[Locker], wire: Wire) -> None:
+    found = await asyncio.gather(loader.load_bulk(numbered(1, 2)), loader.load_bulk(numbered(2, 3)))
+    assert [ids(part) for part in found] == [["l001", "l002"], ["l002", "l003"]]
+    assert [call.keys for call in wire.calls] == [metas(1, 2, 3)]
+
+
+async def test_a_key_that_is_being_read_is_not_read_again(loader: RecordLoader[Locker], wire: Wire) -> None:
+    wire.fault = hold = Hold()
+    first = asyncio.ensure_future(loader.load_bulk(numbered(1, 2)))
+    await hold.arrivals()
+    second = asyncio.ensure_future(loader.load_bulk(numbered(2, 1)))
+    await asyncio.sleep(0)
+    hold.release()
+    assert ids(await second) == ["l002", "l001"]
+    assert ids(await first) == ["l001", "l002"]
+    assert len(wire.calls) == 1
+
+
+async def test_load_and_load_bulk_share_what_was_read(loader: RecordLoader[Locker], wire: Wire) -> None:
+    one = await loader.load(numbered(1)[0])
+    assert await loader.load_bulk(numbered(1)) == [one]
+    two, missing = await loader.load_bulk(numbered(2, 9))
+    assert await loader.load(numbered(2)[0]) is two
+    assert await loader.load(numbered(9)[0]) is missing is None
+    assert [call.keys for call in wire.calls] == [metas(1), metas(2, 9)]
+
+
+async def test_what_was_read_is_kept_until_it_is_forgotten(loaders: Loaders, wire: Wire) -> None:
+    for _ in range(2):
+        await loaders.of(LOCKER_BY_ID).load_bulk(numbered(1))
+    assert len(wire.calls) == 1
+    loaders.forget()
+    await loaders.of(LOCKER_BY_ID).load_bulk(numbered(1))
+    assert len(wire.calls) == 2
+
+
+async def test_each_contract_has_a_loader_of_its_own(loaders: Loaders, wire: Wire) -> None:
+    lockers, owners = await asyncio.gather(
+        loaders.of(LOCKER_BY_ID).load_bulk(numbered(1, 2)), loaders.of(OWNER_BY_ID).load_bulk([(ACME,)])
+    )
+    assert ids(lockers) == ["l001", "l002"]
+    assert [owner.name for owner in owners if owner and not isinstance(owner, Exception)] == ["Acme"]
+    assert wire.operations == {"BatchGetItem": 1, "GetItem": 1}
+
+
+async def test_a_store_that_fails_is_a_value_for_every_key_and_the_keys_are_read_again(
+    loader: RecordLoader[Locker], wire: Wire
+) -> None:
+    wire.fault = lambda _: Answer.error("ThrottlingException")
+    failed = await loader.load_bulk(numbered(1, 2))
+    assert [type(error) for error in failed] == [UnavailableError] * 2
+    wire.reset()
+    assert ids(await loader.load_bulk(numbered(1, 2))) == ["l001", "l002"]
+    assert [call.keys for call in wire.calls] == [metas(1, 2)]
+
+
+async def test_one_failed_batch_leaves_the_others_their_records(loader: RecordLoader[Locker], wire: Wire) -> None:
+    refused = Answer.error("ValidationException")
+    wire.fault = lambda call: refused if ("LOCKER#l001", "META") in call.keys else None
+    found = await loader.load_bulk(numbered(1, *range(100, 199), 2, 3))
+    assert isinstance(found[0], Exception)
+    assert ids(found[-2:]) == ["l002", "l003"]
+
+
+async def test_a_damaged_item_is_an_error_in_its_own_place(
+    loader: RecordLoader[Locker], plain_client: Any, table: str
+) -> None:
+    damaged = {"PK": "LOCKER#l009", "SK": "META", "entityType": "OWNER"}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(damaged))
+    (first, error, last) = await loader.load_bulk(numbered(1, 9, 2))
+    assert ids([first, last]) == ["l001", "l002"]
+    assert isinstance(error, DamagedItemError)
+    assert str(error) == "item LOCKER / META (0457d2298a80) is 'OWNER', not 'LOCKER'"
+    with pytest.raises(DamagedItemError):
+        await loader.load(numbered(9)[0])
+
+
+async def test_keys_that_the_store_left_unread_are_asked_for_again(
+    loader: RecordLoader[Locker], wire: Wire, table: str
+) -> None:
+    def leave_all_but_one(call: Call) -> None:
+        if call.operation == "BatchGetItem" and len(call.keys) > 1:
+            kept, *rest = call.request["RequestItems"][table]["Keys"]
+            found = call.response["Responses"][table]
+            call.response["Responses"][table] = [item for item in found if item["PK"] == kept["PK"]]
+            call.response["UnprocessedKeys"] = {table: {"Keys": rest, "ConsistentRead": False}}
+
+    wire.amend = leave_all_but_one
+    assert ids(await loader.load_bulk(numbered(1, 2, 3))) == ["l001", "l002", "l003"]
+    assert [len(call.keys) for call in wire.calls] == [3, 2, 1]
+
+
+async def test_records_that_a_plain_read_missed_are_read_strongly_and_kept(
+    loader: RecordLoader[Locker], wire: Wire
+) -> None:
+    def too_early(call: Call) -> None:
+        call.response = {"Responses": {}} if call.operation == "BatchGetItem" else {}
+
+    wire.amend = too_early
+    assert await loader.load_bulk(numbered(1, 2)) == [None, None]
+    wire.reset()
+    assert ids(await loader.load_strongly(numbered(1, 2))) == ["l001", "l002"]
+    assert [part["ConsistentRead"] for part in wire.calls[0].request["RequestItems"].values()] == [True]
+    assert ids(await loader.load_bulk(numbered(1, 2))) == ["l001", "l002"]
+    assert len(wire.calls) == 1
+
+
+async def test_a_reader_that_gives_up_leaves_the_batch_to_the_others(loader: RecordLoader[Locker], wire: Wire) -> None:
+    wire.fault = hold = Hold()
+    leaving = asyncio.ensure_future(loader.load_bulk(numbered(1, 2)))
+    staying = asyncio.ensure_future(loader.load_bulk(numbered(1, 2)))
+    await hold.arrivals()
+    leaving.cancel()
+    hold.release()
+    assert ids(await staying) == ["l001", "l002"]
+
+
+async def test_stopped_loaders_end_what_is_being_read(loaders: Loaders, wire: Wire) -> None:
+    wire.fault = hold = Hold()
+    reading = asyncio.ensure_future(loaders.of(LOCKER_BY_ID).load_bulk(numbered(1, 2)))
+    await hold.arrivals()
+    loaders.stop()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    hold.release()

@@ -1,0 +1,100 @@
+"""Two servers whose clocks differ: neither hides a reservation that the other still sees as active."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from tests.api import CREATE_RESERVATION
+from tests.invariants import check_invariants
+from tests.races.test_reservations import ACTIVE, CANCEL, EXTEND, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.conftest import Clock
+
+POINTER = ("LOCKER#l1", "RES#ACTIVE")
+NEXT = {"lockerId": "l1", "ownerId": "ada", "startAt": "2026-03-01T15:00:00Z", "endAt": "2026-03-01T16:00:00Z"}
+WRITES = {
+    "create": (CREATE_RESERVATION, NEXT),
+    "cancel": (CANCEL, {"lockerId": "l1", "reservationId": "later"}),
+    "extend": (EXTEND, {"lockerId": "l1", "reservationId": "later", "newEndAt": "2026-03-01T20:30:00Z"}),
+}
+
+
+@pytest_asyncio.fixture
+async def ending(api: Api, clock: Clock) -> Api:
+    """A locker that is reserved until one o'clock, and in the evening; it is two minutes before one."""
+    await prepare(api)
+    await api.reservation("now", "l1", "ada", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z")
+    await api.reservation("later", "l1", "ada", "2026-03-01T19:00:00Z", "2026-03-01T20:00:00Z")
+    clock.move(minutes=58)
+    return api
+
+
+async def active(api: Api) -> Any:
+    found = (await api.run(ACTIVE))["locker"]["activeReservation"]
+    return found and found["reservationId"]
+
+
+async def pointed(dump: Callable[[], Any]) -> Any:
+    pointer = (await dump()).get(POINTER)
+    return pointer and pointer["reservationId"]
+
+
+@pytest.mark.parametrize("write", WRITES)
+async def test_a_write_of_a_server_five_minutes_ahead_hides_no_reservation(
+    ending: Api, clock: Clock, dump: Callable[[], Any], write: str
+) -> None:
+    clock.move(minutes=5)
+    assert await active(ending) is None
+    document, values = WRITES[write]
+    assert (await ending.mutate(document, **values))["userErrors"] == []
+    clock.move(minutes=-5)
+    assert await active(ending) == "now"
+    assert await pointed(dump) == "now"
+    check_invariants(await dump(), clock.now)
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("moves", [False, True], ids=["ten minutes", "just over ten minutes"])
+async def test_a_write_repairs_a_pointer_that_ended_longer_ago_than_clocks_differ(
+    ending: Api, clock: Clock, dump: Callable[[], Any], write: str, *, moves: bool
+) -> None:
+    clock.move(minutes=12, milliseconds=-1 if not moves else 0)
+    document, values = WRITES[write]
+    assert (await ending.mutate(document, **values))["userErrors"] == []
+    items = await dump()
+    becomes = {"create": "2026-03-01T15:00:00.000Z", "cancel": None, "extend": "2026-03-01T19:00:00.000Z"}
+    expected = becomes[write] if moves else "2026-03-01T12:00:00.000Z"
+    assert items.get(POINTER, {}).get("startAt") == expected
+    check_invariants(items, clock.now)
+
+
+async def test_a_server_five_minutes_ahead_reads_and_writes_nothing(
+    ending: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    before = await dump()
+    clock.now = type(clock.now)("2026-03-01T19:30:00.000Z")
+    assert await active(ending) == "later"
+    clock.now = type(clock.now)("2026-03-02T12:00:00.000Z")
+    assert await active(ending) is None
+    assert await dump() == before
+
+
+async def test_a_reservation_is_extended_by_a_slow_server_after_a_fast_one_saw_its_end(
+    ending: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    clock.move(minutes=5)
+    assert (await ending.mutate(CREATE_RESERVATION, **NEXT))["userErrors"] == []
+    clock.move(minutes=-5)
+    extended = await ending.mutate(EXTEND, lockerId="l1", reservationId="now", newEndAt="2026-03-01T14:00:00Z")
+    assert extended == {"reservation": {"endAt": "2026-03-01T14:00:00.000Z"}, "userErrors": []}
+    clock.move(minutes=5)
+    assert await active(ending) == "now"
+    assert (await dump())[POINTER]["endAt"] == "2026-03-01T14:00:00.000Z"
+    check_invariants(await dump(), clock.now)

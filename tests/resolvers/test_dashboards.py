@@ -1,0 +1,212 @@
+"""Ordinary screens run with the default limits; what is too expensive is refused before a read, or stopped."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest_asyncio
+
+from tests.explained import explained
+from tests.places import found_location, ulid
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+
+STATUS_BOARD = """{ locations(first: 10) { nodes { name lockers(first: 20) { nodes {
+  lockerId status activeReservation { endAt owner { name } } latestEvent { action timestamp }
+} } } } }"""
+OCCUPANCY = """{ locations(first: 25) { nodes { name lockers(first: 10) { nodes {
+  lockerId owner { name } activeReservation { endAt }
+} } } } }"""
+MEASURES = ("operations", "items", "readUnits", "writeUnits")
+START, END = "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z"
+NOON = "2026-03-01T12:00:00.000Z"
+WRITES = 25
+
+
+async def write_copies(client: Any, table: str, items: list[dict[str, Any]], names: list[dict[str, str]]) -> None:
+    """Writes the items once for each set of names, with these in the place of those that the items have."""
+    copies = []
+    for replaced in names:
+        text = json.dumps(items)
+        for name, other in replaced.items():
+            text = text.replace(name, other)
+        copies += json.loads(text)
+    for first in range(0, len(copies), WRITES):
+        puts = [{"PutRequest": {"Item": item}} for item in copies[first : first + WRITES]]
+        await client.batch_write_item(RequestItems={table: puts})
+
+
+async def items_with(client: Any, table: str, is_wanted: Callable[[str, str], bool]) -> list[dict[str, Any]]:
+    """The items whose keys are wanted."""
+    found = (await client.scan(TableName=table))["Items"]
+    return [item for item in found if is_wanted(item["PK"]["S"], item["SK"]["S"])]
+
+
+@pytest_asyncio.fixture
+async def full(api: Api, wire: Wire, plain_client: Any, table: str) -> Api:
+    """25 locations, ten of them with 20 lockers and the others with 10; each is reserved now and was opened.
+
+    One location and two lockers are made by the API; the items of the others that the boards read are copies.
+    """
+    await found_location(api, 99, name="Room 99")
+    place = await items_with(plain_client, table, lambda pk, _: ulid(99) in pk)
+    names = [{ulid(99): ulid(n), "Room 99": f"Room {n}"} for n in range(1, 25)]
+    await write_copies(plain_client, table, place, names)
+    for parity, owner in enumerate(("ada", "bob")):
+        await api.owner(owner)
+        await api.locker(f"L-{owner}", owner, locationId=ulid(99))
+        await api.reservation(f"R-{owner}", f"L-{owner}", owner, START, END)
+        await api.event(f"L-{owner}", eventId=f"E-{owner}")
+        read = await items_with(
+            plain_client,
+            table,
+            lambda pk, sk, locker=f"L-{owner}": (
+                (pk.startswith("LOCATION#") and sk.endswith(locker))  # type: ignore[misc]
+                or (pk.endswith(locker) and sk.startswith(("RES#ACTIVE", "EVT#")))
+            ),
+        )
+        numbers = [(place, n) for place in (*range(1, 25), 99) for n in range(parity, 20 if place > 15 else 10, 2)]
+        copies = [
+            {f"{kind}-{owner}": f"{kind}-{place:02d}-{n:02d}" for kind in "LRE"} | {ulid(99): ulid(place)}
+            for place, n in numbers
+        ]
+        await write_copies(plain_client, table, read, copies)
+        listed = next(item for item in read if item["PK"]["S"].startswith("LOCATION#"))
+        await plain_client.delete_item(TableName=table, Key={name: listed[name] for name in ("PK", "SK")})
+    wire.reset()
+    return api
+
+
+def check_figures(totals: dict[str, Any]) -> None:
+    """Where pages are full, what is expected is near what is measured, and the maximum is never exceeded."""
+    expected, maximum, measured = totals["expected"], totals["maximum"], totals["measured"]
+    assert measured["readUnits"] <= expected["readUnits"] <= 4 * measured["readUnits"]
+    assert all(measured[name] <= maximum[name] for name in MEASURES)
+    assert measured["writeUnits"] == expected["writeUnits"] == 0
+
+
+async def test_boards_of_200_and_250_lockers_run_with_the_default_limits(full: Api, wire: Wire) -> None:
+    # given
+    until = END.replace("Z", ".000Z")
+    places = [99, *range(24, 0, -1)]
+    # when
+    board = (await full.run(STATUS_BOARD))["locations"]["nodes"]
+    # then
+    assert board == [
+        {
+            "name": f"Room {place}",
+            "lockers": {
+                "nodes": [
+                    {
+                        "lockerId": f"L-{place:02d}-{n:02d}",
+                        "status": "AVAILABLE",
+                        "activeReservation": {"endAt": until, "owner": {"name": ("ada", "bob")[n % 2]}},
+                        "latestEvent": {"action": "OPEN", "timestamp": NOON},
+                    }
+                    for n in range(20)
+                ]
+            },
+        }
+        for place in places[:10]
+    ]
+    assert wire.operations == {"Query": 1 + 10 + 200, "BatchGetItem": 2 + 1}
+    check_figures((await explained(full, STATUS_BOARD))["totals"])
+    # when
+    wire.reset()
+    board = (await full.run(OCCUPANCY))["locations"]["nodes"]
+    # then
+    assert board == [
+        {
+            "name": f"Room {place}",
+            "lockers": {
+                "nodes": [
+                    {
+                        "lockerId": f"L-{place:02d}-{n:02d}",
+                        "owner": {"name": ("ada", "bob")[n % 2]},
+                        "activeReservation": {"endAt": until},
+                    }
+                    for n in range(10)
+                ]
+            },
+        }
+        for place in places
+    ]
+    assert wire.operations == {"Query": 1 + 25, "BatchGetItem": 3 + 1}
+    check_figures((await explained(full, OCCUPANCY))["totals"])
+
+
+async def test_a_query_expected_to_exceed_the_limit_is_refused_before_any_read(open_api: Opener, wire: Wire) -> None:
+    async with open_api(max_read_units=300) as small:
+        answer = await small.send(STATUS_BOARD)
+    assert "data" not in answer
+    (error,) = answer["errors"]
+    assert error["message"] == (
+        "The request is expected to need 389.375 read units, and the limit is 300. The most expensive field is "
+        "`locations.nodes.lockers.nodes.latestEvent`: ask for smaller pages there, or send several requests."
+    )
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("QUERY_TOO_COMPLEX", 400)
+    assert not wire.calls
+
+
+# The page, then the newest event of the same locker.
+LARGE = (
+    """{ locker(lockerId: "l1") { accessEvents(first: 5) { nodes { eventId locker { latestEvent { eventId } } } } } }"""
+)
+
+
+@pytest_asyncio.fixture
+async def large(api: Api, wire: Wire) -> AsyncIterator[Api]:
+    """A locker with five events of the largest size: 20 read units where two are expected."""
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    for number in range(5):
+        await api.event("l1", eventId=f"e{number}", metadata={"note": "n" * 16_000})
+    wire.reset()
+    yield api
+
+
+async def test_a_query_that_exceeds_the_limit_while_running_is_stopped(
+    large: Api, open_api: Opener, wire: Wire
+) -> None:
+    taken = (await explained(large, LARGE))["totals"]
+    assert taken["expected"]["readUnits"] < 8 < taken["measured"]["readUnits"]
+    wire.reset()
+    async with open_api(max_read_units=8) as small:
+        answer = await small.send(LARGE)
+    assert "data" not in answer
+    (error,) = answer["errors"]
+    assert error["message"] == (
+        "The request was stopped after 10.5 read units, and the limit is 8. "
+        "Ask for smaller pages, or send several requests."
+    )
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("QUERY_TOO_COMPLEX", 400)
+    assert wire.operations == {"GetItem": 1, "Query": 1}  # the second Query was not sent
+
+
+async def test_a_budget_pays_what_is_expected_first_and_the_difference_afterwards(large: Api, open_api: Opener) -> None:
+    totals = (await explained(large, LARGE))["totals"]
+    async with open_api(rate_limit_units=60, rate_limit_burst=1000) as metered:
+        answer = await metered.send(LARGE)
+        left = answer["extensions"]["rateLimit"]["remaining"]
+        assert left == int(1000 - totals["measured"]["readUnits"])
+        # Where a request takes less than it was admitted with, nothing is given back.
+        small = '{ locker(lockerId: "l1") { activeReservation { endAt } } }'
+        answer = await metered.send(small)
+        admitted = 1 + 10  # two reads, and the allowance for a search behind the pointer
+        assert answer["extensions"]["rateLimit"]["remaining"] == left - admitted
+
+
+async def test_a_budget_too_small_for_what_is_expected_refuses_before_any_read(open_api: Opener, wire: Wire) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=300) as metered:
+        await metered.send("{ __typename }")
+        answer = await metered.send(STATUS_BOARD)
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["RATE_LIMITED"]
+    assert not wire.calls

@@ -1,0 +1,273 @@
+"""Who is asking: what a request must carry, by profile, and what comes of anything else."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from domain.api_keys import ApiKeyId, ApiKeyRole, format_key
+from domain.authorization import Principal, Role, Scope
+from domain.commands.api_keys import CreateApiKey
+from domain.models import OwnerId
+from loaders.writes.api_keys import create_api_key
+from server.auth.development import development_token, read_secret
+from tests.issuer import bearer, production, sign
+from tests.wire import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    import httpx
+
+    from domain.api_keys import ApiKey
+    from loaders.backend import Backend
+    from tests.api import Api
+    from tests.conftest import Clock
+    from tests.wire import Wire
+
+    Open = Callable[..., AbstractAsyncContextManager[Api]]
+
+JSON, GRAPHQL = "application/json", "application/graphql-response+json"
+QUERY = {"query": "{ __typename }"}
+MALFORMED = "The Authorization header must be Bearer, a space, and a token or an API key."
+ADMIN_ONLY = "{ apiKeys { nodes { keyId } } }"
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def issuer(tmp_path: Path) -> dict[str, Any]:
+    """The settings of a server in production that knows one issuer."""
+    return {**production(tmp_path), "data_dir": tmp_path}
+
+
+@pytest_asyncio.fixture
+async def guarded(open_api: Open, issuer: dict[str, Any]) -> AsyncIterator[httpx.AsyncClient]:
+    async with open_api(authenticator=None, **issuer) as opened:
+        yield opened.client
+
+
+@pytest_asyncio.fixture
+async def playground(open_api: Open, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A server in development."""
+    async with open_api(authenticator=None, data_dir=tmp_path) as opened:
+        yield opened.client
+
+
+async def ask(client: httpx.AsyncClient, *authorization: str, **content: Any) -> httpx.Response:
+    headers = [("Authorization", value) for value in authorization]
+    return await client.post("/graphql", json=content or QUERY, headers=headers)
+
+
+async def partner_key(backend: Backend, **more: Any) -> tuple[ApiKey, str]:
+    values = {"role": ApiKeyRole.PARTNER, "owner_ids": ["o1"], "scopes": [Scope.LOCKERS_READ], **more}
+    created = await create_api_key(backend, CreateApiKey(name="Courier", **values), "root")
+    assert created.secret is not None
+    return created.record, created.secret
+
+
+def message_of(response: httpx.Response) -> str:
+    assert response.status_code == 401, response.text
+    message: str = response.json()["errors"][0]["message"]
+    return message
+
+
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_in_production_a_request_without_credentials_is_refused_before_its_body_is_read(
+    guarded: httpx.AsyncClient, accept: str
+) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        raise AssertionError("the body was read")
+        yield b""
+
+    headers = {"Accept": accept, "Content-Type": JSON}
+    for response in (
+        await guarded.post("/graphql", content=endless(), headers=headers),
+        await guarded.get("/graphql", params=QUERY, headers=headers),
+    ):
+        assert response.status_code == 401
+        assert response.headers["content-type"] == f"{accept}; charset=utf-8"
+        assert response.headers["www-authenticate"] == "Bearer"
+        (error,) = response.json()["errors"]
+        assert error["message"].startswith("Credentials are missing: send Authorization: Bearer")
+        assert error["extensions"] == {
+            "code": "UNAUTHENTICATED",
+            "status": 401,
+            "requestId": response.headers["x-request-id"],
+        }
+
+
+async def test_a_good_token_is_taken_by_post_and_get_whatever_the_schemes_case(guarded: httpx.AsyncClient) -> None:
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        assert (await ask(guarded, f"{scheme} {sign()}")).json()["data"] == {"__typename": "Query"}
+    response = await guarded.get("/graphql", params=QUERY, headers=bearer(sign()))
+    assert response.json()["data"] == {"__typename": "Query"}
+
+
+@pytest.mark.parametrize("profile", ["production", "development"])
+async def test_a_malformed_header_is_rejected_in_both_profiles(
+    open_api: Open, issuer: dict[str, Any], profile: str
+) -> None:
+    async with open_api(authenticator=None, **issuer | {"profile": profile}) as api:
+        for value in ("", "Bearer", "Bearer ", "Basic YTpi", "Token x", "Bearer a b", "Bearer é", "x"):
+            headers = [(b"Authorization", value.encode("latin-1"))]
+            response = await api.client.post("/graphql", json=QUERY, headers=headers)
+            assert message_of(response) == MALFORMED
+            assert response.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+
+
+async def test_two_authorization_headers_are_refused_even_if_both_are_good(guarded: httpx.AsyncClient) -> None:
+    response = await ask(guarded, f"Bearer {sign()}", f"Bearer {sign()}")
+    assert message_of(response) == "Send one Authorization header only."
+
+
+async def test_credentials_anywhere_else_are_none(guarded: httpx.AsyncClient) -> None:
+    for headers in ({"X-API-Key": sign()}, {"Cookie": f"token={sign()}"}):
+        response = await guarded.get("/graphql", params=QUERY | {"access_token": sign()}, headers=headers)
+        assert response.status_code == 401
+
+
+async def test_health_and_the_page_need_no_credentials_and_a_wrong_method_is_told_first(
+    open_api: Open, issuer: dict[str, Any]
+) -> None:
+    async with open_api(authenticator=None, **issuer, graphiql="on") as opened:
+        assert (await opened.client.get("/health")).text == "ok"
+        page = await opened.client.get("/graphql", headers={"Accept": "text/html"})
+        assert page.headers["content-type"].startswith("text/html")
+        assert (await opened.client.put("/graphql")).status_code == 405
+
+
+async def test_in_development_whoever_comes_without_credentials_is_an_admin(playground: httpx.AsyncClient) -> None:
+    assert (await ask(playground, query=ADMIN_ONLY)).json() == {"data": {"apiKeys": {"nodes": []}}}
+
+
+async def test_in_development_a_token_of_its_own_says_who_one_is(playground: httpx.AsyncClient, tmp_path: Path) -> None:
+    owner = Principal(subject="ada", role=Role.OWNER, owner_id=OwnerId("o1"))
+    admin = Principal(subject="root", role=Role.ADMIN)
+    refused = await ask(playground, f"Bearer {development_token(tmp_path, owner, HOUR)}", query=ADMIN_ONLY)
+    assert refused.json()["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+    taken = await ask(playground, f"Bearer {development_token(tmp_path, admin, HOUR)}", query=ADMIN_ONLY)
+    assert taken.json() == {"data": {"apiKeys": {"nodes": []}}}
+
+
+async def test_the_development_secret_is_made_once_whole_and_for_its_owners_eyes_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "data"
+    assert read_secret(folder) is None
+    admin = Principal(subject="root", role=Role.ADMIN)
+    development_token(folder, admin, HOUR)
+    secret = read_secret(folder)
+    assert secret is not None
+    assert len(secret) == 64
+    (path,) = folder.iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+    development_token(folder, admin, HOUR)
+    assert read_secret(folder) == secret
+
+
+async def test_a_development_token_is_worth_nothing_elsewhere(
+    open_api: Open, issuer: dict[str, Any], playground: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    admin = Principal(subject="root", role=Role.ADMIN)
+    token = development_token(tmp_path, admin, HOUR)
+    async with open_api(authenticator=None, **issuer) as api:  # on the same folder
+        assert message_of(await ask(api.client, f"Bearer {token}")) == "The token's algorithm is not allowed."
+    other = development_token(tmp_path / "other", admin, HOUR)
+    wrong = "The token is malformed or its signature is invalid."
+    assert message_of(await ask(playground, f"Bearer {other}")) == wrong
+    async with open_api(authenticator=None, data_dir=tmp_path / "nothing") as api:
+        assert message_of(await ask(api.client, f"Bearer {token}")) == wrong
+    late = development_token(tmp_path, admin, -HOUR)
+    assert message_of(await ask(playground, f"Bearer {late}")) == "The token has expired."
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:8000", "[::1]:8000"])
+async def test_in_development_the_page_gets_demo_tokens_that_work(playground: httpx.AsyncClient, host: str) -> None:
+    response = await playground.get("/graphql/tokens", headers={"Host": host, "Sec-Fetch-Site": "same-origin"})
+    assert response.headers["cache-control"] == "no-store"
+    assert not any(name.startswith("access-control-") for name in response.headers)
+    tokens = {entry["name"]: entry["token"] for entry in response.json()}
+    assert list(tokens) == ["Demo admin", "Demo owner owner-0002"]
+    codes = []
+    for token in tokens.values():
+        answer = (await ask(playground, f"Bearer {token}", query=ADMIN_ONLY)).json()
+        codes.append([error["extensions"]["code"] for error in answer.get("errors", [])])
+    assert codes == [[], ["FORBIDDEN"]]
+
+
+async def test_no_other_page_and_no_other_name_gets_demo_tokens(playground: httpx.AsyncClient) -> None:
+    for headers in (
+        {"Host": "evil.example.com"},
+        {"Host": "evil.example.com:8000", "Sec-Fetch-Site": "same-origin"},
+        {"Host": "127.0.0.1.example.com"},
+        {"Host": "localhost@evil.example.com"},
+        {"Host": "[::1"},
+        {"Host": ""},
+        {"Host": "localhost:8000", "Sec-Fetch-Site": "cross-site"},
+        {"Host": "localhost:8000", "Sec-Fetch-Site": "same-site"},
+    ):
+        response = await playground.get("/graphql/tokens", headers=headers)
+        assert response.status_code == 403
+        assert "eyJ" not in response.text
+
+
+async def test_in_production_there_are_no_demo_tokens(guarded: httpx.AsyncClient) -> None:
+    assert (await guarded.get("/graphql/tokens", headers={"Host": "localhost"})).status_code == 404
+
+
+async def test_a_key_is_accepted_and_read_once_for_many_requests(
+    guarded: httpx.AsyncClient, backend: Backend, wire: Wire
+) -> None:
+    _, secret = await partner_key(backend)
+    wire.reset()
+    answers = await asyncio.gather(*(ask(guarded, f"Bearer {secret}") for _ in range(10)))
+    assert {answer.status_code for answer in answers} == {200}
+    (call,) = wire.calls
+    assert (call.operation, call.request["ConsistentRead"]) == ("GetItem", True)
+    refused = await ask(guarded, f"Bearer {secret}", query=ADMIN_ONLY)
+    assert refused.json()["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+
+
+async def test_a_key_ends_when_it_expires(guarded: httpx.AsyncClient, backend: Backend, clock: Clock) -> None:
+    _, secret = await partner_key(backend, expires_at="2026-03-01T13:00:00.000Z")
+    clock.move(minutes=59)
+    assert (await ask(guarded, f"Bearer {secret}")).status_code == 200
+    clock.move(minutes=1)
+    assert message_of(await ask(guarded, f"Bearer {secret}")) == "The API key has expired."
+
+
+async def test_a_key_with_one_wrong_character_is_refused_without_a_word_on_what_is_wrong(
+    guarded: httpx.AsyncClient, backend: Backend
+) -> None:
+    record, secret = await partner_key(backend)
+    last = "0" if secret[-1] != "0" else "1"
+    for wrong in (
+        secret[:-1] + last,
+        format_key(ApiKeyId("other"), secret[-64:]),
+        format_key(record.key_id, record.digest),
+        secret[:-1],
+        secret.upper(),
+        f"slk_{record.key_id}",
+        "slk_",
+        f"slk_a#b_{secret[-64:]}",
+    ):
+        known = "The API key is unknown." if wrong.startswith("slk_") else None
+        assert message_of(await ask(guarded, f"Bearer {wrong}")) == (
+            known or "The token is malformed or its signature is invalid."
+        )
+
+
+async def test_while_the_store_is_down_nobody_can_tell_and_afterwards_one_can(
+    guarded: httpx.AsyncClient, backend: Backend, wire: Wire
+) -> None:
+    _, secret = await partner_key(backend)
+    wire.fault = lambda _: Answer.error("ThrottlingException")
+    response = await ask(guarded, f"Bearer {secret}")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert response.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    wire.reset()
+    assert (await ask(guarded, f"Bearer {secret}")).status_code == 200

@@ -1,0 +1,375 @@
+"""Tokens over HTTP: which are taken, which are refused and with which words, and who comes of their claims."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import jwt
+import pytest
+import pytest_asyncio
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from domain.authorization import Principal, Role, Scope
+from domain.models import LockerId, OwnerId
+from server.auth.claims import claims_of, principal_from
+from server.auth.errors import InvalidCredentialsError
+from tests.issuer import AUDIENCE, bearer, claims, jwk, key_of, production, served_keys, sign
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    import httpx
+
+    from tests.api import Api
+    from tests.issuer import KeyServer
+    from tests.wire import Wire
+
+    Open = Callable[..., AbstractAsyncContextManager[Api]]
+
+UNTRUSTED = "The token is malformed or its signature is invalid."
+NOT_ALLOWED = "The token's algorithm is not allowed."
+ALGORITHMS = ["RS256", "ES256", "EdDSA"]
+
+
+@pytest.fixture
+def issuer(tmp_path: Path) -> dict[str, Any]:
+    """The settings of a server in production that knows one issuer."""
+    return production(tmp_path, *(jwk(algorithm, algorithm) for algorithm in ALGORITHMS))
+
+
+@pytest_asyncio.fixture
+async def guarded(open_api: Open, issuer: dict[str, Any]) -> AsyncIterator[httpx.AsyncClient]:
+    async with open_api(authenticator=None, **issuer) as opened:
+        yield opened.client
+
+
+async def ask(client: httpx.AsyncClient, token: str) -> httpx.Response:
+    return await client.post("/graphql", json={"query": "{ __typename }"}, headers=bearer(token))
+
+
+async def refusal(client: httpx.AsyncClient, token: str) -> str:
+    """The message of a token's refusal, which holds nothing of the token."""
+    response = await ask(client, token)
+    assert response.status_code == 401, response.text
+    assert response.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+    (error,) = response.json()["errors"]
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAUTHENTICATED", 401)
+    assert "data" not in response.json()
+    assert len(token) < 10 or token not in response.text
+    message: str = error["message"]
+    return message
+
+
+def forged(header: dict[str, Any], content: dict[str, Any], signature: bytes = b"") -> str:
+    """A token made by hand."""
+    parts = [json.dumps(header).encode(), json.dumps(content).encode(), signature]
+    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+
+
+def in_seconds(seconds: int) -> int:
+    return int(time.time()) + seconds
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+async def test_a_token_of_each_allowed_algorithm_is_taken(guarded: httpx.AsyncClient, algorithm: str) -> None:
+    response = await ask(guarded, sign(algorithm, algorithm))
+    assert (response.status_code, response.json()["data"]) == (200, {"__typename": "Query"})
+
+
+INVALID_CLAIMS: list[tuple[dict[str, Any], str]] = [
+    ({"exp": None}, "The token has no claim exp."),
+    ({"iss": None}, "The token has no claim iss."),
+    ({"aud": None}, "The token has no claim aud."),
+    ({"sub": None}, "The token has no claim sub."),
+    ({"exp": in_seconds(-3600)}, "The token has expired."),
+    ({"exp": 0}, "The token has expired."),
+    ({"exp": "soon"}, UNTRUSTED),
+    ({"nbf": in_seconds(3600)}, "The token is not valid yet."),
+    ({"iat": in_seconds(3600)}, "The token is not valid yet."),
+    ({"iss": "https://other.example.com/"}, "The token is from another issuer."),
+    ({"aud": "https://other.example.com/"}, "The token is for another audience."),
+    ({"aud": ["https://other.example.com/"]}, "The token is for another audience."),
+    ({"sub": 5}, UNTRUSTED),
+    ({"jti": 5}, UNTRUSTED),
+]
+
+
+async def test_a_token_with_an_invalid_claim_is_rejected(guarded: httpx.AsyncClient) -> None:
+    for more, message in INVALID_CLAIMS:
+        assert await refusal(guarded, sign(name="ES256", **more)) == message
+    for subject in ("", "a\nb", "a" * 256):
+        message = "The token's claim sub must have 1 to 255 printable characters."
+        assert await refusal(guarded, sign(name="ES256", sub=subject)) == message
+
+
+async def test_clocks_may_differ_by_thirty_seconds_and_no_more(guarded: httpx.AsyncClient) -> None:
+    for good in ({"exp": in_seconds(-20)}, {"nbf": in_seconds(20)}, {"aud": ["https://other.example.com/", AUDIENCE]}):
+        assert (await ask(guarded, sign(name="ES256", **good))).status_code == 200
+    assert await refusal(guarded, sign(name="ES256", exp=in_seconds(-31))) == "The token has expired."
+    assert await refusal(guarded, sign(name="ES256", nbf=in_seconds(40))) == "The token is not valid yet."
+
+
+async def test_no_other_algorithm_is_accepted(guarded: httpx.AsyncClient) -> None:
+    for algorithm in ("none", "None", "NONE", "HS256", "HS512", "RS512", "ES384", "PS256", "", None, 5):
+        assert await refusal(guarded, forged({"alg": algorithm, "kid": "ES256"}, claims())) == NOT_ALLOWED
+        assert await refusal(guarded, forged({"alg": algorithm}, claims(), b"x" * 64)) == NOT_ALLOWED
+
+
+@pytest.mark.parametrize("form", [PublicFormat.SubjectPublicKeyInfo, PublicFormat.PKCS1])
+async def test_the_public_key_is_no_secret_to_sign_with(
+    guarded: httpx.AsyncClient, open_api: Open, issuer: dict[str, Any], tmp_path: Path, form: PublicFormat
+) -> None:
+    public = key_of("RS256", "RS256").public_key().public_bytes(Encoding.PEM, form)
+    signer = jwt.get_algorithm_by_name("HS256")
+    head = forged({"alg": "HS256", "kid": "RS256", "typ": "JWT"}, claims()).rstrip(".")
+    signature = base64.urlsafe_b64encode(signer.sign(head.encode(), public)).decode().rstrip("=")
+    assert await refusal(guarded, f"{head}.{signature}") == NOT_ALLOWED
+    async with open_api(authenticator=None, **issuer | {"profile": "development", "data_dir": tmp_path}) as api:
+        assert await refusal(api.client, f"{head}.{signature}") == UNTRUSTED
+
+
+async def test_a_key_verifies_by_its_own_algorithm_alone(guarded: httpx.AsyncClient) -> None:
+    for algorithm, name in (("ES256", "RS256"), ("EdDSA", "ES256"), ("RS256", "EdDSA")):
+        token = jwt.encode(claims(), key_of(algorithm, algorithm), algorithm, headers={"kid": name})
+        assert await refusal(guarded, token) == NOT_ALLOWED
+
+
+@pytest.mark.parametrize(
+    "extension", [{"crit": ["exp"]}, {"crit": ["b64"]}, {"crit": []}, {"crit": "b64", "b64": True}]
+)
+async def test_a_critical_extension_that_is_not_understood_is_refused(
+    guarded: httpx.AsyncClient, extension: dict[str, Any]
+) -> None:
+    head = forged({"alg": "ES256", "kid": "ES256", **extension}, claims()).rstrip(".")
+    signature = jwt.get_algorithm_by_name("ES256").sign(head.encode(), key_of("ES256", "ES256"))
+    token = f"{head}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
+    assert await refusal(guarded, token) == UNTRUSTED
+
+
+async def test_a_token_that_was_tampered_with_is_refused(guarded: httpx.AsyncClient) -> None:
+    head, content, signature = sign(name="ES256", role="device", lockerId="l1").split(".")
+    other = sign(name="ES256").split(".")[1]
+    stranger = jwt.encode(claims(), key_of("ES256", "stranger"), "ES256", headers={"kid": "ES256"})
+    for token in (
+        f"{head}.{other}.{signature}",
+        f"{head}.{content}.",
+        f"{head}.{content}",
+        f"{head}.{content}.{signature}.{signature}",
+        f"{head}..{signature}",
+        f"{head}.{content}!.{signature}",
+        stranger,
+        "x",
+        "..",
+        "a.b.c",
+    ):
+        assert await refusal(guarded, token) == UNTRUSTED
+
+
+async def test_a_key_in_the_token_itself_is_not_looked_at(guarded: httpx.AsyncClient) -> None:
+    own = {"jwk": jwk(name="own"), "jku": "http://127.0.0.1:1/keys", "x5u": "http://127.0.0.1:1/"}
+    token = sign(name="own", headers=own)
+    assert await refusal(guarded, token) == "The token is signed with an unknown key."
+
+
+async def test_of_several_keys_a_token_must_name_one(guarded: httpx.AsyncClient) -> None:
+    token = jwt.encode(claims(), key_of("ES256", "ES256"), "ES256")
+    assert await refusal(guarded, token) == "The token is signed with an unknown key."
+    strange = forged({"alg": "ES256", "kid": 5}, claims(), b"x" * 64)
+    assert await refusal(guarded, strange) == UNTRUSTED
+
+
+async def test_a_token_beyond_all_measure_is_not_even_parsed(guarded: httpx.AsyncClient) -> None:
+    assert await refusal(guarded, sign(name="ES256", ballast="x" * 8192)) == (
+        "The token is longer than 8192 characters."
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "principal"),
+    [
+        ({"role": "admin"}, Principal(subject="ada", role=Role.ADMIN)),
+        ({"role": "admin", "scope": "lockers:read", "ownerId": "x"}, Principal(subject="ada", role=Role.ADMIN)),
+        (
+            {"role": "owner", "ownerId": "o1", "organizations": ["o2", "o3"]},
+            Principal(
+                subject="ada",
+                role=Role.OWNER,
+                owner_id=OwnerId("o1"),
+                organizations=frozenset({OwnerId("o2"), OwnerId("o3")}),
+            ),
+        ),
+        ({"role": "owner", "ownerId": "o1"}, Principal(subject="ada", role=Role.OWNER, owner_id=OwnerId("o1"))),
+        (
+            {"role": "partner", "partnerOf": ["o1", "o2"], "scope": "openid lockers:read  events:write"},
+            Principal(
+                subject="ada",
+                role=Role.PARTNER,
+                partner_of=frozenset({OwnerId("o1"), OwnerId("o2")}),
+                scopes=frozenset({Scope.LOCKERS_READ, Scope.EVENTS_WRITE}),
+            ),
+        ),
+        (
+            {"role": "partner", "partnerOf": "o1", "scope": ["lockers:read", "other", 5]},
+            Principal(
+                subject="ada",
+                role=Role.PARTNER,
+                partner_of=frozenset({OwnerId("o1")}),
+                scopes=frozenset({Scope.LOCKERS_READ}),
+            ),
+        ),
+        ({"role": "device", "lockerId": "l1"}, Principal(subject="ada", role=Role.DEVICE, locker_id=LockerId("l1"))),
+    ],
+)
+def test_claims_become_a_principal_of_their_role_and_nothing_that_is_another_roles(
+    more: dict[str, Any], principal: Principal
+) -> None:
+    assert principal_from({"sub": "ada", **more}, {}) == principal
+    assert principal_from(claims_of(principal), {}) == principal
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"role": None}, "The token's claim role must be one of owner, partner, device, admin."),
+        ({"role": "ADMIN"}, "The token's claim role must be one of owner, partner, device, admin."),
+        ({"role": ["admin"]}, "The token's claim role must be one of owner, partner, device, admin."),
+        ({"role": "owner"}, "The token's claim ownerId must be a valid id."),
+        ({"role": "owner", "ownerId": "a#b"}, "The token's claim ownerId must be a valid id."),
+        ({"role": "owner", "ownerId": 5}, "The token's claim ownerId must be a valid id."),
+        (
+            {"role": "owner", "ownerId": "o1", "organizations": ["o2", "a#b"]},
+            "The token's claim organizations must be a valid id.",
+        ),
+        ({"role": "device"}, "The token's claim lockerId must be a valid id."),
+        (
+            {"role": "partner", "scope": "lockers:read"},
+            "A partner's token needs the claims partnerOf and scope.",
+        ),
+        (
+            {"role": "partner", "partnerOf": ["o1"], "scope": "openid"},
+            "A partner's token needs the claims partnerOf and scope.",
+        ),
+    ],
+)
+async def test_claims_that_make_nobody_are_refused_with_the_claims_name(
+    guarded: httpx.AsyncClient, more: dict[str, Any], message: str
+) -> None:
+    assert await refusal(guarded, sign(name="ES256", **more)) == message
+
+
+async def test_an_issuer_may_call_the_claims_as_it_likes(open_api: Open, issuer: dict[str, Any]) -> None:
+    async with open_api(
+        authenticator=None, **issuer, jwt_claims={"role": "custom:role", "ownerId": "https://x.example.com/owner"}
+    ) as api:
+        more: dict[str, Any] = {"role": None, "custom:role": "owner"}
+        token = sign(name="ES256", **more | {"https://x.example.com/owner": "o1"})
+        assert (await ask(api.client, token)).status_code == 200
+        message = "The token's claim https://x.example.com/owner must be a valid id."
+        assert await refusal(api.client, sign(name="ES256", **more)) == message
+    with pytest.raises(InvalidCredentialsError, match="custom:role"):
+        principal_from({"sub": "ada"}, {"role": "custom:role"})
+
+
+@pytest_asyncio.fixture
+async def key_server() -> AsyncIterator[KeyServer]:
+    async with served_keys() as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def remote(open_api: Open, issuer: dict[str, Any], key_server: KeyServer) -> AsyncIterator[httpx.AsyncClient]:
+    """A server whose issuer's keys are at a URL."""
+    async with open_api(authenticator=None, **issuer | {"jwks": key_server.url}) as opened:
+        assert (await ask(opened.client, sign())).status_code == 200
+        yield opened.client
+
+
+async def test_tokens_with_unknown_key_ids_cause_one_fetch(
+    remote: httpx.AsyncClient, key_server: KeyServer, wire: Wire
+) -> None:
+    assert key_server.fetches == 1
+    tokens = [sign(headers={"kid": f"unknown-{number}"}) for number in range(50)]
+    answers = await asyncio.gather(*(ask(remote, token) for token in tokens))
+    waits = [answer.headers["retry-after"] for answer in answers if answer.status_code == 503]
+    assert [answer.status_code for answer in answers].count(401) + len(waits) == 50
+    assert waits
+    assert {1 <= int(seconds) <= 10 for seconds in waits} == {True}
+    assert key_server.fetches == 2
+    assert (await ask(remote, sign())).status_code == 200
+    assert wire.calls == []
+
+
+async def test_keys_rotate_under_load_without_one_failed_request(
+    remote: httpx.AsyncClient, key_server: KeyServer
+) -> None:
+    names = ["first"]
+    statuses: list[int] = []
+    is_over = False
+
+    async def client(number: int) -> None:
+        while not is_over:
+            answer = await ask(remote, sign(name=names[number % len(names)]))
+            statuses.append(answer.status_code)
+            await asyncio.sleep(0)  # nothing else here waits for anything
+
+    async def until(count: int) -> None:
+        while len(statuses) < count:  # noqa: ASYNC110  # the clients' answers are what time is measured in
+            await asyncio.sleep(0.001)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(8):
+            group.create_task(client(number))
+        await until(50)
+        key_server.content = {"keys": [jwk(), jwk(name="second")]}
+        names.append("second")  # from now on both sign
+        await until(150)
+        del names[0]  # from now on only the new one does
+        await until(200)
+        is_over = True
+    assert set(statuses) == {200}
+    assert key_server.fetches == 2
+
+
+async def test_a_token_that_no_key_could_make_valid_fetches_none(
+    remote: httpx.AsyncClient, key_server: KeyServer
+) -> None:
+    for more, message in INVALID_CLAIMS:
+        head, content, signature = sign(name="second", **more).split(".")
+        for token in (f"{head}.{content}.{signature}", f"{head}.{content}."):
+            assert await refusal(remote, token) == message
+    assert key_server.fetches == 1
+
+
+async def test_a_token_by_a_key_that_must_be_fetched_is_verified_like_any_other(
+    remote: httpx.AsyncClient, key_server: KeyServer
+) -> None:
+    key_server.content = {"keys": [jwk(), jwk(name="second")]}
+    assert await refusal(remote, sign(headers={"kid": "second"})) == UNTRUSTED
+    assert key_server.fetches == 2
+
+
+async def test_while_the_key_file_is_damaged_known_keys_work_and_of_others_nobody_can_tell(
+    guarded: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    (tmp_path / "keys.json").write_text("{")
+    unknown = await ask(guarded, sign(name="second"))
+    assert (unknown.status_code, unknown.headers["retry-after"]) == (503, "1")
+    assert unknown.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert (await ask(guarded, sign(name="ES256"))).status_code == 200
+
+
+async def test_while_the_issuer_is_down_known_keys_work_and_of_others_nobody_can_tell(
+    remote: httpx.AsyncClient, key_server: KeyServer
+) -> None:
+    key_server.status = 500
+    unknown = await ask(remote, sign(name="second"))
+    assert unknown.status_code == 503
+    assert unknown.headers["retry-after"] == "10"
+    assert unknown.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert (await ask(remote, sign())).status_code == 200

@@ -1,0 +1,169 @@
+"""`smartlocker keys` and `smartlocker token`, run as their users run them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import jwt
+import pytest
+
+from domain.authorization import Scope
+from server.auth.claims import principal_from
+from server.auth.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
+from server.cli import command
+from tests.issuer import bearer
+from tests.server.conftest import Result
+from tests.wire import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+    Run = Callable[..., Result]
+
+PARTNER = ("keys", "create", "--role", "partner", "--name", "Courier", "--owner", "o1", "--owner", "o2")
+DEVICE = ("keys", "create", "--role", "device", "--name", "Hall 3", "--locker", "l1")
+
+
+@pytest.fixture
+def on_table(run: Run, store_url: str, table: str) -> Callable[..., Any]:
+    """Runs a command on the test's table."""
+    return lambda *words: asyncio.to_thread(run, *words, endpoint_url=store_url, table_name=table)
+
+
+async def test_a_key_is_made_listed_used_and_revoked(
+    on_table: Callable[..., Any], open_api: Callable[..., AbstractAsyncContextManager[Api]]
+) -> None:
+    made = await on_table(*PARTNER, "--scope", "lockers:read", "--scope", "events:read", "--expires", "90d")
+    secret = made.out.strip()
+    key_id = secret.removeprefix("slk_")[:26]
+    assert (made.status, made.err) == (0, f"key {key_id} created; its secret is not shown again:\n")
+    listed = await on_table("keys", "list")
+    (row,) = [line for line in listed.out.splitlines() if key_id in line]
+    for shown in ("Courier", "partner", "o1, o2", "lockers:read events:read", "until "):
+        assert shown in row
+    assert secret[-64:] not in listed.out
+
+    async def status() -> int:
+        async with open_api(authenticator=None) as api:
+            answer = await api.client.post("/graphql", json={"query": "{ __typename }"}, headers=bearer(secret))
+            return answer.status_code
+
+    assert await status() == 200
+    revoked = await on_table("keys", "revoke", key_id)
+    assert (revoked.status, revoked.err) == (0, "")
+    assert revoked.out.startswith(f"key {key_id} revoked at 20")
+    assert "revoked 20" in (await on_table("keys", "list")).out
+    assert await status() == 401
+
+
+async def test_the_list_shows_every_id_whole_in_a_pipe_and_in_a_narrow_terminal(
+    on_table: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = (await on_table(*PARTNER, *(f"--scope={scope}" for scope in Scope))).out.strip()
+    key_id = secret.removeprefix("slk_")[:26]
+    for width in (160, 80):
+        monkeypatch.setattr(command, "_TABLE_WIDTH", width)
+        assert key_id in (await on_table("keys", "list")).out
+
+
+async def test_a_devices_key_never_ends_unless_told_to(on_table: Callable[..., Any]) -> None:
+    assert (await on_table(*DEVICE)).status == 0
+    listed = await on_table("keys", "list")
+    (row,) = [line for line in listed.out.splitlines() if "Hall 3" in line]
+    cells = [cell.strip() for cell in row.split("│")[1:-1]]
+    assert [cells[index] for index in (1, 2, 3, 4, 6)] == ["Hall 3", "device", "l1", "", "active"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (PARTNER, "scopes is required for a partner"),
+        ((*DEVICE, "--owner", "o1"), "ownerIds is not allowed for a device"),
+        (("keys", "create", "--role", "device", "--name", "x"), "lockerId is required for a device"),
+        ((*DEVICE, "--expires", "soon"), "--expires must be a number of days or hours, such as 90d or 12h"),
+        ((*DEVICE, "--expires", "0d"), "--expires must be a number of days or hours, such as 90d or 12h"),
+        (("keys", "revoke", "nothing"), "API key nothing does not exist."),
+        (("keys", "revoke", "a#b"), "keyId must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"),
+    ],
+)
+async def test_what_cannot_be_done_is_said_in_one_line(
+    on_table: Callable[..., Any], words: tuple[str, ...], message: str
+) -> None:
+    assert await on_table(*words) == Result(1, "", f"smartlocker: {message}\n")
+
+
+@pytest.mark.parametrize("words", [DEVICE, ("keys", "list"), ("keys", "revoke", "nothing")])
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("AccessDeniedException", "AccessDeniedException: AccessDeniedException"),
+        ("ThrottlingException", "The store is busy or down: try again in a moment."),
+    ],
+)
+async def test_what_the_store_refuses_is_said_in_one_line(
+    run: Run, wire: Wire, table: str, words: tuple[str, ...], code: str, message: str
+) -> None:
+    wire.fault = lambda call: None if call.operation == "DescribeTable" else Answer.error(code)
+    refused = await asyncio.to_thread(run, *words, endpoint_url=wire.url, table_name=table)
+    assert refused == Result(1, "", f"smartlocker: {message}\n")
+
+
+def test_keys_work_on_the_embedded_store_too(run: Run) -> None:
+    assert run(*DEVICE).out.startswith("slk_")
+    assert "Hall 3" in run("keys", "list").out
+
+
+@pytest.mark.parametrize(
+    ("words", "claims"),
+    [
+        ((), {"role": "admin"}),
+        (
+            ("--role", "owner", "--owner", "o1", "--organization", "o2", "--organization", "o3"),
+            {"role": "owner", "ownerId": "o1", "organizations": ["o2", "o3"]},
+        ),
+        (
+            ("--role", "partner", "--owner", "o1", "--owner", "o2", "--scope", "lockers:read"),
+            {"role": "partner", "partnerOf": ["o1", "o2"], "scope": "lockers:read"},
+        ),
+        (("--role", "device", "--locker", "l1"), {"role": "device", "lockerId": "l1"}),
+    ],
+)
+def test_a_token_says_who_is_to_be_played(
+    run: Run, tmp_path: Path, words: tuple[str, ...], claims: dict[str, Any]
+) -> None:
+    made = run("token", *words, "--hours", "2")
+    assert (made.status, made.err) == (0, "")
+    secret = read_secret(tmp_path)
+    assert secret is not None
+    content = jwt.decode(made.out.strip(), secret, ["HS256"], audience=DEVELOPMENT_AUDIENCE, issuer=DEVELOPMENT_ISSUER)
+    assert content.pop("exp") - content.pop("iat") == 7200
+    common = {"iss": DEVELOPMENT_ISSUER, "aud": DEVELOPMENT_AUDIENCE, "sub": f"development-{claims['role']}"}
+    assert content == common | claims
+    assert principal_from(content, {}).role == claims["role"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--role", "owner"), "an owner's token needs exactly one --owner"),
+        (("--role", "owner", "--owner", "o1", "--owner", "o2"), "an owner's token needs exactly one --owner"),
+        (("--role", "partner", "--owner", "o1"), "A partner's token needs the claims partnerOf and scope."),
+        (("--role", "device"), "The token's claim lockerId must be a valid id."),
+    ],
+)
+def test_a_token_for_nobody_is_not_made(run: Run, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    assert run("token", *words) == Result(1, "", f"smartlocker: {message}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_in_production_there_are_no_tokens_to_be_made(run: Run, tmp_path: Path) -> None:
+    assert run("token", profile="production") == Result(
+        1, "", "smartlocker: development tokens work in the development profile only: get a token from your issuer\n"
+    )
+    assert list(tmp_path.iterdir()) == []

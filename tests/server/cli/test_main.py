@@ -1,0 +1,285 @@
+"""The commands, run as `smartlocker` runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from loaders.contracts.registry import CONTRACTS
+from loaders.demo import DemoShape, demo_pieces
+from resolvers.schema import build_schema
+from server.app import utc_now
+from server.cli.documentation import access_patterns, fields_by_contract
+from server.cli.main import app, main
+from server.cli.permission_page import permission_page
+from tests.invariants import check_invariants
+from tests.wire import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.wire import Wire
+
+ROOT = Path(__file__).parents[3]
+COMMANDS = [
+    (),
+    ("serve",),
+    ("token",),
+    ("explain",),
+    ("table",),
+    ("table", "create"),
+    ("table", "describe"),
+    ("table", "migrate"),
+    ("demo",),
+    ("demo", "load"),
+    ("schema",),
+    ("schema", "export"),
+    ("schema", "check"),
+    ("contracts",),
+    ("contracts", "list"),
+    ("contracts", "check"),
+    ("permissions",),
+    ("permissions", "list"),
+    ("permissions", "check"),
+    ("keys",),
+    ("keys", "create"),
+    ("keys", "list"),
+    ("keys", "revoke"),
+]
+
+
+class Result(NamedTuple):
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Runs a command with settings, in this process."""
+
+    def command(*words: str, **settings: str) -> Result:
+        monkeypatch.setattr(sys, "argv", ["smartlocker", *words])
+        for name, value in settings.items():
+            monkeypatch.setenv(f"SMARTLOCKER_{name.upper()}", value)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Result(int(ended.value.code or 0), *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def on_table(run: Callable[..., Result], store_url: str, table: str) -> Callable[..., Result]:
+    """Runs a command on the test's table."""
+    return lambda *words: run(*words, endpoint_url=store_url, table_name=table)
+
+
+def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from walk(child, (*path, name))
+
+
+def test_these_are_all_the_commands() -> None:
+    assert [path for path, _ in walk(typer.main.get_command(app))] == COMMANDS
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_help_says_what_a_command_does_and_what_each_of_its_options_means(
+    path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERMINAL_WIDTH", "200")
+    result = CliRunner().invoke(app, [*path, "--help"])
+    command = dict(walk(typer.main.get_command(app)))[path]
+    assert result.exit_code == 0
+    assert command.help in result.output
+    for name, child in getattr(command, "commands", {}).items():
+        assert name in result.output
+        assert child.help in result.output
+    for option in command.params:
+        assert option.opts[0] in result.output
+        assert option.help
+        assert option.help in result.output
+
+
+def test_table_create_makes_the_table_once(run: Callable[..., Result], store_url: str) -> None:
+    settings = {"endpoint_url": store_url, "table_name": "made-by-command"}
+    assert run("table", "create", **settings) == Result(0, "table made-by-command created\n", "")
+    assert run("table", "create", **settings) == Result(0, "table made-by-command already exists\n", "")
+
+
+async def test_a_table_that_was_made_clears_away_what_has_expired(
+    run: Callable[..., Result], store_url: str, plain_client: Any
+) -> None:
+    await asyncio.to_thread(run, "table", "create", endpoint_url=store_url, table_name="made-to-expire")
+    answer = await plain_client.describe_time_to_live(TableName="made-to-expire")
+    assert answer["TimeToLiveDescription"] == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expiresAt"}
+
+
+def test_table_create_without_an_endpoint_makes_it_in_the_data_directory(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    assert run("table", "create", data_dir=str(tmp_path)) == Result(0, "table SmartLocker created\n", "")
+    assert run("table", "create", data_dir=str(tmp_path)).out == "table SmartLocker already exists\n"
+    assert (tmp_path / "smartlocker.db").exists()
+
+
+async def test_table_describe_says_its_keys_and_its_index(on_table: Callable[..., Result], table: str) -> None:
+    assert await asyncio.to_thread(on_table, "table", "describe") == Result(
+        0, f"table {table}: ACTIVE, 1 item\nkeys: PK, SK\nindex GSI1: GSI1PK, GSI1SK\n", ""
+    )
+
+
+def test_table_describe_of_a_missing_table_names_the_command_that_makes_it(
+    run: Callable[..., Result], store_url: str
+) -> None:
+    assert run("table", "describe", endpoint_url=store_url, table_name="nowhere") == Result(
+        1, "", "smartlocker: the table nowhere does not exist: create it with `smartlocker table create`\n"
+    )
+
+
+async def test_table_migrate_migrates_an_older_table_once_when_it_is_confirmed(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, store_url: str, table: str, plain_client: Any
+) -> None:
+    settings = {"endpoint_url": store_url, "table_name": table}
+    format_key = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
+    await plain_client.delete_item(TableName=table, Key=format_key)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    declined = await asyncio.to_thread(run, "table", "migrate", **settings)
+    assert (declined.status, declined.err) == (1, "smartlocker: the table was not migrated\n")
+    assert "Item" not in await plain_client.get_item(TableName=table, Key=format_key)
+    for _ in range(2):
+        migrated = await asyncio.to_thread(run, "table", "migrate", "--yes", **settings)
+        assert migrated.status == 0
+        assert migrated.out.splitlines()[0].startswith(f"Migrating table {table} reads the whole table once")
+        assert migrated.out.splitlines()[-1] == f"table {table} is migrated: 0 items changed"
+    assert "Item" in await plain_client.get_item(TableName=table, Key=format_key)
+
+
+async def test_demo_load_writes_all_items_once_and_they_hold_together(
+    on_table: Callable[..., Result], dump: Callable[[], Any]
+) -> None:
+    words = ("demo", "load", "--owners", "5", "--lockers", "17", "--events", "40")
+    wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), utc_now())))
+    first = await asyncio.to_thread(on_table, *words)
+    assert (first.status, first.out) == (0, f"{wanted} items written\n")
+    items = await dump()
+    assert len(items) == wanted
+    check_invariants(items, utc_now())
+    second = await asyncio.to_thread(on_table, *words)
+    assert (second.status, second.out) == (0, "0 items written\n")
+    assert await dump() == items
+
+
+async def test_a_larger_demo_load_adds_to_a_smaller_one_and_changes_nothing_of_it(
+    on_table: Callable[..., Result], dump: Callable[[], Any]
+) -> None:
+    await asyncio.to_thread(on_table, "demo", "load", "--owners", "3", "--lockers", "7", "--events", "20")
+    smaller = await dump()
+    words = ("demo", "load", "--owners", "8", "--lockers", "30", "--events", "60")
+    result = await asyncio.to_thread(on_table, *words)
+    larger = await dump()
+    assert result.out == f"{len(larger) - len(smaller)} items written\n"
+    assert {key: larger[key] for key in smaller} == smaller
+    kinds = [item["entityType"] for item in larger.values()]
+    assert (kinds.count("OWNER"), kinds.count("LOCKER")) == (8, 30)
+    check_invariants(larger, utc_now())
+
+
+async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goes_on_when_run_again(
+    run: Callable[..., Result], wire: Wire, table: str, dump: Callable[[], Any]
+) -> None:
+    wire.fault = lambda _: Answer.error("ValidationException") if len(wire.of("TransactWriteItems")) > 2 else None
+    settings = {"endpoint_url": wire.url, "table_name": table}
+    words = ("demo", "load", "--lockers", "60", "--events", "0")
+    cut = await asyncio.to_thread(run, *words, **settings)
+    assert (cut.status, cut.out) == (1, "")
+    assert cut.err.splitlines()[-1] == (
+        "smartlocker: the demo data is incomplete, continue with `smartlocker demo load`: "
+        "ValidationException: ValidationException"
+    )
+    assert "Traceback" not in cut.err
+    while wire.running:  # noqa: ASYNC110  # what was on its way when the load gave up may still arrive
+        await asyncio.sleep(0.01)
+    written = len(await dump())
+    wire.reset()
+    again = await asyncio.to_thread(run, *words, **settings)
+    wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), utc_now())))
+    assert 0 < written < wanted
+    assert (again.status, again.out) == (0, f"{wanted - written} items written\n")
+    check_invariants(await dump(), utc_now())
+
+
+def test_demo_load_at_an_endpoint_makes_no_table(run: Callable[..., Result], store_url: str) -> None:
+    assert run("demo", "load", endpoint_url=store_url, table_name="nowhere") == Result(
+        1,
+        "",
+        f"smartlocker: DynamoDB at {store_url} has no table nowhere: create it with `smartlocker table create`\n",
+    )
+
+
+def test_schema_export_writes_what_schema_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
+    path = tmp_path / "schema.graphql"
+    out_of_date = Result(1, "", f"smartlocker: {path} is out of date: run `smartlocker schema export`\n")
+    assert run("schema", "check", "--path", str(path)) == out_of_date
+    assert run("schema", "export", "--path", str(path)) == Result(0, "", "")
+    assert run("schema", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
+    path.write_text(path.read_text() + "\n")
+    assert run("schema", "check", "--path", str(path)) == out_of_date
+
+
+def test_the_schema_and_the_generated_pages_of_the_repository_are_up_to_date(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run("schema", "check") == Result(0, "schema.graphql is up to date\n", "")
+    assert run("contracts", "check") == Result(0, "docs/access-patterns.md is up to date\n", "")
+    assert run("permissions", "check") == Result(0, "docs/permissions.md is up to date\n", "")
+
+
+def test_permissions_list_is_what_permissions_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    page = run("permissions", "list")
+    assert page == Result(0, permission_page(build_schema().bound), "")
+    path.write_text(page.out)
+    assert run("permissions", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
+    path.write_text(page.out.replace("| no |", "| yes |"))
+    assert run("permissions", "check", "--path", str(path)) == Result(
+        1, "", f"smartlocker: {path} is out of date: run `smartlocker permissions list > {path}`\n"
+    )
+
+
+def test_contracts_list_names_every_contract(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    result = run("contracts", "list")
+    rows = [line for line in result.out.splitlines() if "QC-" in line]
+    used = fields_by_contract(build_schema().bound)
+    assert (result.status, len(rows)) == (0, len(CONTRACTS))
+    for contract, row in zip(CONTRACTS.values(), rows, strict=True):
+        cells = [cell.strip() for cell in row.split("│")[1:-1]]
+        fields = ", ".join(field.name for field in used[contract.id])
+        assert cells == [contract.id, contract.purpose, contract.operation, fields]
+
+
+def test_contracts_list_as_markdown_is_what_contracts_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    page = run("contracts", "list", "--markdown")
+    assert page == Result(0, access_patterns(build_schema().bound), "")
+    path.write_text(page.out)
+    assert run("contracts", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
+    path.write_text(page.out.replace("QC-01", "QC-99"))
+    remedy = f"smartlocker contracts list --markdown > {path}"
+    assert run("contracts", "check", "--path", str(path)) == Result(
+        1, "", f"smartlocker: {path} is out of date: run `{remedy}`\n"
+    )

@@ -1,0 +1,175 @@
+"""GraphiQL as it is served: its page, its files, its examples and where they come from."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from loaders.demo import DemoShape, load_demo
+
+if TYPE_CHECKING:
+    import httpx
+
+    from loaders.backend import Backend
+    from tests.api import Api
+
+ROOT = Path(__file__).parents[3]
+SOURCES = ROOT / "graphiql"
+BUILT = ROOT / "server" / "static" / "graphiql"
+EXAMPLES = {path.stem: path.read_text() for path in (SOURCES / "src" / "examples").glob("*.graphql")}
+NAMES = sorted(path.name.removesuffix(".gz") for path in (BUILT / "assets").iterdir())
+TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".ttf": "font/ttf",
+    ".woff2": "font/woff2",
+}
+
+
+class References(HTMLParser):
+    """What a page loads, and what it would run by itself."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.inline: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value for name, value in attrs if name in {"src", "href"} and value]
+        self.inline += [tag] if tag == "style" or (tag == "script" and "src" not in dict(attrs)) else []
+
+
+async def page(client: httpx.AsyncClient) -> httpx.Response:
+    return await client.get("/graphql", headers={"Accept": "text/html"})
+
+
+async def asset(client: httpx.AsyncClient, name: str, **headers: str) -> httpx.Response:
+    return await client.get(f"/graphql/assets/{name}", headers=headers)
+
+
+async def test_the_page_comes_with_a_policy_that_lets_in_nothing_but_this_host(api: Api) -> None:
+    response = await page(api.client)
+    policy = dict(part.split(" ", 1) for part in response.headers["content-security-policy"].split("; "))
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "worker-src": "'self'",
+        "connect-src": "'self'",
+        "font-src": "'self'",
+        "img-src": "'self' data:",
+        "style-src": "'self' 'unsafe-inline'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert response.headers["referrer-policy"] == "no-referrer"
+
+
+async def test_all_that_the_page_loads_is_there_and_on_this_host(api: Api) -> None:
+    references = References((await page(api.client)).text)
+    assert len(references.addresses) >= 3
+    assert not references.inline
+    for address in references.addresses:
+        assert address.startswith("/graphql/assets/")
+        assert (await api.client.get(address)).status_code == 200
+
+
+async def test_a_file_has_its_type_its_encoding_and_may_be_cached_forever(api: Api) -> None:
+    by_type = {Path(name).suffix: name for name in NAMES}
+    assert by_type.keys() <= TYPES.keys()
+    for suffix, name in by_type.items():
+        packed = await asset(api.client, name, **{"Accept-Encoding": "gzip, deflate, br, zstd"})
+        plain = await asset(api.client, name, **{"Accept-Encoding": "identity"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.headers["content-length"] == str((BUILT / "assets" / f"{name}.gz").stat().st_size)
+        assert "content-encoding" not in plain.headers
+        for response in (packed, plain):
+            assert response.status_code == 200
+            assert response.content == gzip.decompress((BUILT / "assets" / f"{name}.gz").read_bytes())
+            assert response.headers["content-type"] == TYPES[suffix]
+            assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+            assert response.headers["vary"] == "Accept-Encoding"
+            assert response.headers["x-content-type-options"] == "nosniff"
+            # A worker obeys the policy that its own script came with.
+            assert response.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; ")
+
+
+async def test_a_file_is_compressed_only_for_clients_that_accept_it(api: Api) -> None:
+    for accepted, encoding in (("gzip", "gzip"), ("*", "gzip"), ("", None), ("br", None), ("gzip;q=0, *", None)):
+        response = await asset(api.client, NAMES[0], **{"Accept-Encoding": accepted})
+        assert response.headers.get("content-encoding") == encoding
+
+
+async def test_only_the_files_of_the_page_can_be_read_and_only_read(api: Api) -> None:
+    for name in ("index.html", "missing.js", "..%2Findex.html", "..%2F..%2F..%2Fapp.py", "%00", ""):
+        assert (await asset(api.client, name)).status_code == 404
+    address = f"/graphql/assets/{NAMES[0]}"
+    assert (await api.client.post(address)).status_code == 405
+    head = await api.client.head(address)
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_the_build_was_made_from_the_sources_beside_it() -> None:
+    paths = sorted(
+        path.relative_to(SOURCES).as_posix()
+        for path in SOURCES.rglob("*")
+        if path.is_file() and path.relative_to(SOURCES).parts[0] not in {"node_modules", "dist", "README.md"}
+    )
+    marks = [f"{path}\n{sha256((SOURCES / path).read_bytes()).hexdigest()}\n" for path in paths]
+    built_from = (BUILT / "sources.sha256").read_text().strip()
+    assert sha256("".join(marks).encode()).hexdigest() == built_from, "graphiql/ has changed: run `make graphiql`"
+
+
+def test_the_build_is_small_compressed_and_carries_its_licences() -> None:
+    files = [path for path in BUILT.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 3_000_000
+    assert {path.name for path in files if path.suffix != ".gz"} == {"index.html", "LICENSES.txt", "sources.sha256"}
+    licences = (BUILT / "LICENSES.txt").read_text()
+    for package in ("graphiql 5.", "@graphiql/plugin-explorer 5.", "monaco-editor 0.", "react 19.", "graphql 16."):
+        assert f"\n{package}" in licences
+    assert "THIRD-PARTY SOFTWARE NOTICES" in licences
+    assert "SIL OPEN FONT LICENSE" in licences
+
+
+def test_the_packages_are_pinned_by_hash_and_by_no_registry() -> None:
+    lock = (SOURCES / "package-lock.json").read_text()
+    assert '"resolved"' not in lock
+    assert lock.count('"integrity"') > 100
+
+
+def test_the_first_tab_is_the_readmes_first_query() -> None:
+    (query, *_) = re.findall(r"```graphql\n(.+?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert EXAMPLES["first"].split("query FirstQuery ")[1] == query
+
+
+async def test_the_examples_tell_what_they_promise_on_the_demo_data(api: Api, backend: Backend) -> None:
+    await load_demo(backend.store, DemoShape(), backend.clock(), lambda _: None)
+    assert set(EXAMPLES) == {"first", "now", "stale", "reserve"}
+
+    first = (await api.run(EXAMPLES["first"]))["owner"]
+    assert first["name"] == "Metro Parcel 1"
+
+    lockers = (await api.run(EXAMPLES["now"], ownerId="owner-0001", first=5))["owner"]["lockers"]
+    assert len(lockers["nodes"]) == 5
+    assert all(locker["latestEvent"] for locker in lockers["nodes"])
+    assert any(locker["activeReservation"] for locker in lockers["nodes"])
+
+    stale = await api.run(EXAMPLES["stale"])
+    assert stale["ada"] == {"locker": {"status": "OCCUPIED", "version": 2}, "userErrors": []}
+    assert stale["ben"]["locker"] == {"status": "OCCUPIED", "version": 2}
+    assert [error["currentVersion"] for error in stale["ben"]["userErrors"]] == [2]
+
+    window: dict[str, Any] = {"startAt": "2026-03-04T09:00:00Z", "endAt": "2026-03-04T17:00:00Z"}
+    reserve = {"lockerId": "locker-000001", "ownerId": "owner-0002", **window}
+    made = await api.mutate(EXAMPLES["reserve"], **reserve)
+    assert made["userErrors"] == []
+    met = await api.mutate(EXAMPLES["reserve"], **reserve)
+    reservation_id = made["reservation"]["reservationId"]
+    assert [error["reservation"]["reservationId"] for error in met["userErrors"]] == [reservation_id]

@@ -1,0 +1,102 @@
+"""The production profile: what strangers do not learn."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.api import CREATE_OWNER
+from tests.issuer import bearer, production, sign
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from starlette.requests import Request
+
+    from domain.authorization import Principal
+    from tests.api import Api
+    from tests.wire import Wire
+
+    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+
+INTROSPECTIONS = [
+    "{ __schema { types { name } } }",
+    '{ __type(name: "Owner") { name } }',
+    "{ ...F } fragment F on Query { ... { a: __schema { queryType { name } } } }",
+]
+# Each is near enough to something that is there.
+MISTAKES: list[tuple[str, dict[str, Any]]] = [
+    ("{ ownr(ownerId: 1) { name } }", {}),
+    ('{ owner(ownrId: "a") { name } }', {}),
+    ('{ owner(ownerId: "a") { nam } }', {}),
+    ('{ owner(ownerId: "a") { ... on Ownr { name } } }', {}),
+    ("mutation { createOwner(input: { kind: USR, name: 1 }) { owner { name } } }", {}),
+    ('mutation { createOwner(input: { kind: USER, nam: "a" }) { owner { name } } }', {}),
+    (CREATE_OWNER, {"input": {"kind": "USR", "name": "Ada"}}),
+    (CREATE_OWNER, {"input": {"kind": "USER", "nam": "Ada"}}),
+    ("query ($a: Ownr) { __typename }", {}),
+]
+
+
+@pytest.mark.parametrize("document", INTROSPECTIONS)
+async def test_those_who_are_known_may_introspect_and_that_opens_it_for_nobody_else(
+    open_api: Opener, wire: Wire, document: str, tmp_path: Path
+) -> None:
+    async with open_api(authenticator=None, **production(tmp_path)) as api:
+        for headers, status in (({}, 401), (bearer(sign(role="owner", ownerId="ada")), 200), ({}, 401)):
+            response = await api.client.post("/graphql", json={"query": document}, headers=headers)
+            codes = [error["extensions"]["code"] for error in response.json().get("errors", [])]
+            assert (response.status_code, codes) == (status, ["UNAUTHENTICATED"] if status == 401 else [])
+            assert ("data" in response.json()) == (status == 200)
+    assert not wire.calls
+
+
+async def test_errors_and_plans_suggest_no_names(open_api: Opener) -> None:
+    async with open_api(profile="production") as api:
+        for (document, variables), extensions in product(MISTAKES, ({}, {"explain": "plan"})):
+            content = {"query": document, "variables": variables, "extensions": extensions}
+            response = await api.client.post("/graphql", json=content)
+            assert response.json()["errors"][0]["extensions"]["status"] == 400
+            assert "did you mean" not in response.text.lower()
+
+
+async def test_in_development_a_mistake_is_told_with_a_suggestion(api: Api) -> None:
+    for document, variables in MISTAKES:
+        assert "Did you mean" in json.dumps(await api.send(document, **variables)), document
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_shown"),
+    [
+        ({}, True),
+        ({"graphiql": "off"}, False),
+        ({"profile": "production"}, False),
+        ({"profile": "production", "graphiql": "on"}, True),
+    ],
+)
+async def test_browsers_get_graphiql_in_development_or_where_it_is_asked_for(
+    open_api: Opener, settings: dict[str, Any], *, is_shown: bool
+) -> None:
+    async with open_api() as api:
+        page = (await api.client.get("/graphql", headers={"Accept": "text/html"})).text
+    asset = page.split("/graphql/assets/")[1].split('"')[0]
+    async with open_api(**settings) as api:
+        response = await api.client.get("/graphql", headers={"Accept": "text/html,*/*;q=0.8"})
+        assert response.headers["content-type"].startswith("text/html" if is_shown else "application/json")
+        assert (await api.client.get(f"/graphql/assets/{asset}")).status_code == (200 if is_shown else 404)
+
+
+async def test_an_internal_error_is_masked_in_production_too(open_api: Opener) -> None:
+    async def broken(_: Request) -> Principal:
+        raise RuntimeError("secret")
+
+    async with open_api(profile="production", authenticator=broken) as api:
+        response = await api.client.post("/graphql", json={"query": "{ __typename }"})
+    assert response.json()["errors"][0]["message"].startswith("Internal server error.")
+    for hidden in ("secret", "RuntimeError", "Traceback"):
+        assert hidden not in response.text

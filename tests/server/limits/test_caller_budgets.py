@@ -1,0 +1,269 @@
+"""Rate limits over HTTP: each caller has a budget, whoever keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from domain.authorization import DEVELOPMENT_ADMIN
+from domain.budgets import Budget
+from loaders.table_budgets import TableRates
+from server.limits.caller_budgets import ProcessBudgets
+from server.settings import Settings
+from tests.wire import Answer, Hold, Lose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    import httpx
+
+    from loaders.backend import Backend
+    from resolvers.request import RequestState
+    from tests.api import Api
+    from tests.conftest import Clock
+    from tests.wire import Wire
+
+    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+
+QUERY = "{ __typename }"
+# Six reads of half a unit each.
+THREE = "{ " + " ".join(f'a{number}: owner(ownerId: "{number}") {{ name }}' for number in range(6)) + " }"
+BOTH = pytest.mark.parametrize("store", ["process", "table"])
+
+
+async def ask(api: Api, query: str = QUERY, accept: str = "application/json") -> httpx.Response:
+    return await api.client.post("/graphql", json={"query": query}, headers={"Accept": accept})
+
+
+class Broken:
+    """An observer that fails."""
+
+    def started(self, state: RequestState) -> RequestState:
+        raise RuntimeError(state)
+
+    def finished(self, *_: object) -> None:
+        """Is never called."""
+
+
+async def test_without_a_limit_an_answer_says_nothing_of_one(api: Api) -> None:
+    assert (await ask(api)).json() == {"data": {"__typename": "Query"}}
+
+
+@BOTH
+async def test_an_answer_tells_what_is_left_of_the_budget(open_api: Opener, clock: Clock, store: str) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store=store) as api:
+        for remaining in (9, 8, 7):
+            answer = (await ask(api)).json()
+            assert answer["data"] == {"__typename": "Query"}
+            state = {"limit": 10, "remaining": remaining, "resetSeconds": 10 - remaining}
+            assert answer["extensions"] == {"rateLimit": state}
+        clock.move(seconds=2)
+        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] == 8
+        clock.move(hours=1)
+        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] == 9
+
+
+@BOTH
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+async def test_a_budget_that_is_spent_refuses_until_there_is_enough(
+    open_api: Opener, wire: Wire, clock: Clock, store: str, accept: str
+) -> None:
+    async with open_api(rate_limit_units=30, rate_limit_burst=2, rate_limit_store=store) as api:
+        await ask(api)
+        await ask(api)
+        wire.reset()
+        refused = await ask(api, '{ owner(ownerId: "ada") { name } }', accept)
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
+        assert refused.headers["content-type"] == f"{accept}; charset=utf-8"
+        assert error["message"] == "The rate limit is exceeded: try again in 2 s."
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("RATE_LIMITED", 429)
+        assert refused.json()["extensions"] == {"rateLimit": {"limit": 2, "remaining": 0, "resetSeconds": 4}}
+        assert "data" not in refused.json()
+        assert not wire.of("GetItem")
+        clock.move(seconds=1.999)
+        assert (await ask(api)).status_code == 429
+        clock.move(seconds=0.001)
+        assert (await ask(api)).status_code == 200
+        assert (await ask(api)).status_code == 429
+
+
+@BOTH
+async def test_a_request_that_is_rejected_is_charged_too_and_its_response_has_the_budget(
+    open_api: Opener, store: str
+) -> None:
+    json = {"Content-Type": "application/json"}
+    rejected: list[tuple[str, dict[str, str], int]] = [
+        ("{", json, 400),
+        ("[]", json, 400),
+        ("{}", {"Content-Type": "text/plain"}, 415),
+        ('{"query": ""}', json, 400),
+        ('{"query": "{ unknown }"}', json, 200),
+        ('{"query": "{ __typename }", "operationName": "Unknown"}', json, 200),
+        ('{"documentId": "unknown"}', json, 200),
+    ]
+    async with open_api(rate_limit_units=60, rate_limit_burst=len(rejected), rate_limit_store=store) as api:
+        for number, (body, headers, status) in enumerate(rejected, 1):
+            response = await api.client.post("/graphql", content=body, headers=headers)
+            assert (response.status_code, "data" in response.json()) == (status, False)
+            assert response.json()["extensions"]["rateLimit"]["remaining"] == len(rejected) - number
+        for body in ("{", '{"query": "{"}', '{"query": "{ unknown }"}'):
+            spent = await api.client.post("/graphql", content=body, headers=json)
+            assert spent.status_code == 429  # before anything is read
+
+
+async def test_a_request_that_is_turned_away_given_up_or_fails_tells_what_is_left_too(
+    open_api: Opener, wire: Wire
+) -> None:
+    owner = '{ owner(ownerId: "ada") { name } }'
+    limits = {"rate_limit_units": 60, "rate_limit_burst": 5, "max_concurrent_requests": 1}
+    wire.fault = hold = Hold()
+    async with open_api(**limits, request_seconds=0.5) as api:
+        given_up = await ask(api, owner)
+    hold.release()
+    wire.fault = hold = Hold()
+    async with open_api(**limits) as api:
+        running = asyncio.create_task(ask(api, owner))
+        await hold.arrivals()
+        turned_away = await ask(api, owner)
+        hold.release()
+        await running
+    async with open_api(observer=Broken(), **limits) as api:
+        failed = await ask(api, owner)
+    answers = [given_up, turned_away, failed]
+    assert [answer.status_code for answer in answers] == [504, 503, 500]
+    assert [answer.json()["extensions"]["rateLimit"]["remaining"] for answer in answers] == [4, 3, 4]
+
+
+@BOTH
+async def test_each_caller_has_its_own_budget_also_a_token_and_an_api_key_of_the_same_name(
+    open_api: Opener, store: str
+) -> None:
+    key = replace(DEVELOPMENT_ADMIN, subject="key:k1", by_key=True)
+    longest = replace(DEVELOPMENT_ADMIN, subject="#\x00é" * 1000)
+    async with open_api(rate_limit_units=1, rate_limit_store=store) as api:
+        for principal in (DEVELOPMENT_ADMIN, longest, replace(key, by_key=False), key):
+            api.client.headers.update(api.by(principal).headers)
+            assert [(await ask(api)).status_code for _ in range(2)] == [200, 429]
+
+
+@BOTH
+async def test_requests_at_once_never_get_more_than_the_budget(open_api: Opener, store: str) -> None:
+    async with open_api(rate_limit_units=7, rate_limit_store=store) as api:
+        answers = await asyncio.gather(*(ask(api) for _ in range(40)))
+    given = [answer.status_code for answer in answers].count(200)
+    assert given == 7 if store == "process" else 0 < given <= 7
+
+
+async def test_two_servers_share_one_budget_in_the_table(open_api: Opener, dump: Callable[[], Any], wire: Wire) -> None:
+    shared = {"rate_limit_units": 20, "rate_limit_store": "table"}
+    async with open_api(**shared) as first, open_api(**shared) as second:
+        answers = await asyncio.gather(*(ask(api) for _ in range(15) for api in (first, second)))
+    # A call that a busy machine had to send twice is paid for twice, so the store's own count is the exact one.
+    assert len([call for call in wire.calls if call.status == 200]) == 20
+    given = [answer.json()["extensions"]["rateLimit"]["remaining"] for answer in answers if answer.status_code == 200]
+    assert len(given) == len(set(given)) <= 20
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert set(wire.operations) == {"UpdateItem"}
+    ((key, item),) = (await dump()).items()
+    assert key[0].startswith("RATE#")
+    assert "development" not in str(item)
+    assert item["expiresAt"] == 1772366400 + 61
+
+
+async def test_a_budget_in_the_process_is_not_shared(open_api: Opener, wire: Wire) -> None:
+    async with open_api(rate_limit_units=1) as first, open_api(rate_limit_units=1) as second:
+        assert [(await ask(api)).status_code for api in (first, second, first, second)] == [200, 200, 429, 429]
+    assert not wire.calls
+
+
+async def test_an_answer_of_the_table_that_is_lost_is_paid_for_and_never_too_little(
+    open_api: Opener, wire: Wire
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store="table") as api:
+        await ask(api)
+        lost = iter([Lose()])
+        wire.fault = lambda _: next(lost, None)
+        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] in {7, 8}
+
+
+async def test_the_memory_for_callers_is_bounded_and_forgets_who_was_unseen_for_longest() -> None:
+    limiter = ProcessBudgets(Budget(per_minute=1, burst=1), lambda: 0, max_callers=2)
+    assert [(await limiter.take(who, 1)).retry_seconds for who in "abac"] == [0, 0, 60, 0]
+    assert [(await limiter.take(who, 1)).retry_seconds for who in "acb"] == [60, 60, 0]
+
+
+@BOTH
+async def test_a_request_costs_what_its_plan_always_takes(open_api: Opener, clock: Clock, store: str) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store=store) as api:
+        plan = await api.client.post("/graphql", json={"query": THREE, "extensions": {"explain": "plan"}})
+        assert plan.json()["extensions"]["rateLimit"]["remaining"] == 9
+        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 6
+        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 3
+        for _ in range(2):
+            await ask(api)
+        refused = await ask(api, THREE)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
+        assert refused.json()["extensions"]["rateLimit"] == {"limit": 10, "remaining": 0, "resetSeconds": 10}
+        clock.move(seconds=3)
+        assert (await ask(api, THREE)).status_code == 200  # what it was told to wait for is enough
+
+
+@BOTH
+async def test_what_costs_more_than_can_be_saved_up_runs_when_the_budget_is_whole(
+    open_api: Opener, clock: Clock, store: str
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_burst=2, rate_limit_store=store) as api:
+        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 0
+        clock.move(seconds=1)
+        assert (await ask(api, THREE)).headers["retry-after"] == "2"
+        clock.move(seconds=2)
+        assert (await ask(api, THREE)).status_code == 200
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+@pytest.mark.parametrize("answered", [0, 1])
+async def test_a_table_that_fails_at_any_charge_is_told_by_the_status(
+    open_api: Opener, wire: Wire, accept: str, answered: int
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_store="table") as api:
+        await ask(api)
+        wire.reset()
+        wire.fault = lambda _: Answer.error("ThrottlingException") if len(wire.calls) > answered else None
+        refused = await ask(api, THREE, accept)
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, error["extensions"]["code"]) == (503, "UNAVAILABLE")
+        assert refused.headers["retry-after"] == "1"
+        assert ("extensions" in refused.json()) is (answered > 0)
+        assert set(wire.operations) == {"UpdateItem"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "units", "budget"),
+    [
+        ("development", None, None),
+        ("development", 6, Budget(6, 6)),
+        ("production", None, Budget(60_000, 60_000)),
+        ("production", 0, None),
+        ("production", 6, Budget(6, 6)),
+    ],
+)
+def test_production_has_a_limit_unless_it_is_turned_off(
+    profile: Literal["development", "production"], units: int | None, budget: Budget | None
+) -> None:
+    assert Settings(profile=profile, rate_limit_units=units).budget == budget
+
+
+async def test_requests_of_one_caller_that_meet_in_the_table_are_all_served(backend: Backend) -> None:
+    # By a clock that runs so fast that the budget is whole again whenever anybody looks.
+    moments = itertools.count(1_772_366_400_000_000, 2000)
+    store: Any = backend.store
+    limiter = TableRates(lambda: store, Budget(60_000, 60_000), lambda: next(moments))
+    for _ in range(10):
+        states = await asyncio.gather(*(limiter.take("ada", 1) for _ in range(32)))
+        assert {state.retry_seconds for state in states} == {0}

@@ -1,0 +1,173 @@
+"""The deadline of a request, and the limit of concurrent requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.api import CREATE_OWNER
+from tests.wire import Hold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    import httpx
+
+    from tests.api import Api
+    from tests.wire import Call, Until, Wire
+
+    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+
+OWNER = '{ owner(ownerId: "ada") { name } }'
+# Lookups in batches, lists within a list, and an entity whose record is read at the same time as its lists.
+WIDE = """{
+  owner(ownerId: "ada") {
+    name
+    lockers(first: 30) { nodes { owner { kind } latestEvent { action } activeReservation { status }
+      reservations { nodes { status } } accessEvents { nodes { action } } } }
+  }
+}"""
+
+
+async def ask(api: Api, query: str, accept: str = "application/json", **variables: Any) -> httpx.Response:
+    content = {"query": query, "variables": variables}
+    return await api.client.post("/graphql", json=content, headers={"Accept": accept})
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+async def test_a_request_that_takes_too_long_is_canceled(open_api: Opener, wire: Wire, accept: str) -> None:
+    wire.fault = hold = Hold()
+    async with open_api(request_seconds=0.3) as api:
+        response = await ask(api, OWNER, accept)
+        hold.release()
+    (error,) = response.json()["errors"]
+    assert response.status_code == 504
+    assert response.headers["content-type"] == f"{accept}; charset=utf-8"
+    assert error["message"] == (
+        "The request took longer than 0.3 s and was canceled. A mutation may or may not have been applied: "
+        "send it again with the same id, it then has one effect."
+    )
+    assert error["extensions"] == {"code": "TIMEOUT", "status": 504, "requestId": response.headers["x-request-id"]}
+    assert "data" not in response.json()
+
+
+def is_the_proxys(task: asyncio.Task[Any]) -> bool:
+    return "RequestHandler" in repr(task)
+
+
+@pytest.mark.parametrize("operation", ["GetItem", "BatchGetItem", "Query"])
+async def test_nothing_goes_on_after_the_deadline(
+    open_api: Opener, api: Api, wire: Wire, caplog: pytest.LogCaptureFixture, operation: str
+) -> None:
+    # given a request that waits for its second call of the operation, or its first if there is only one
+    await api.owner("ada")
+    for number in range(30):
+        await api.locker(f"l{number:02d}", "ada")
+    hold = Hold(operation)
+
+    def hold_below_the_first_list(call: Call) -> Until | None:
+        return None if call.operation == "Query" and len(wire.of("Query")) == 1 else hold(call)
+
+    # when
+    async with open_api(request_seconds=1.5) as hurried:
+        before = asyncio.all_tasks()
+        wire.reset()
+        wire.fault = hold_below_the_first_list
+        assert (await ask(hurried, WIDE)).status_code == 504
+        for _ in range(100):  # cancellation takes a few turns of the loop
+            await asyncio.sleep(0)
+        # then no task of the request is left, and what is released leads to no more calls
+        assert [task for task in asyncio.all_tasks() - before if not is_the_proxys(task)] == []
+        sent = len(wire.calls)
+        hold.release()
+        while wire.running:  # noqa: ASYNC110  # the proxy has no event for it
+            await asyncio.sleep(0.01)
+        assert len(wire.calls) == sent
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_a_mutation_that_was_canceled_has_one_effect_when_it_is_sent_again(
+    open_api: Opener, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    values = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
+    wire.fault = hold = Hold("TransactWriteItems")
+    async with open_api(request_seconds=1.5) as api:
+        assert (await ask(api, CREATE_OWNER, input=values)).status_code == 504
+        hold.release()
+        while wire.running:  # noqa: ASYNC110  # the store gets it nevertheless
+            await asyncio.sleep(0.01)
+    assert wire.operations["TransactWriteItems"] >= 1
+    async with open_api() as api:
+        answer = (await ask(api, CREATE_OWNER, input=values)).json()
+    assert answer["data"]["createOwner"] == {"owner": {"ownerId": "ada", "version": 1}, "userErrors": []}
+    assert [key for key in await dump() if key[0] == "OWNER#ada"] == [("OWNER#ada", "META")]
+
+
+async def test_a_body_that_does_not_arrive_counts_towards_the_deadline(open_api: Opener) -> None:
+    async def endless() -> Any:
+        yield b'{"query": '
+        await asyncio.Event().wait()
+
+    async with open_api(request_seconds=0.3) as api:
+        response = await api.client.post("/graphql", content=endless(), headers={"Content-Type": "application/json"})
+        assert response.status_code == 504
+
+
+async def test_requests_over_the_limit_are_rejected_while_health_checks_are_answered(
+    open_api: Opener, wire: Wire
+) -> None:
+    async with open_api(max_concurrent_requests=2, request_seconds=60) as api:
+        await api.owner("ada")
+        wire.fault = hold = Hold()
+        running = [asyncio.create_task(ask(api, OWNER)) for _ in range(2)]
+        await hold.arrivals(2)
+        for accept in ("application/json", "application/graphql-response+json"):
+            refused = await ask(api, OWNER, accept)
+            (error,) = refused.json()["errors"]
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert error["message"] == "Too many requests are running on this server: try again in a moment."
+            assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAVAILABLE", 503)
+        for path, headers in (("/health", {}), ("/ready", {}), ("/graphql", {"Accept": "text/html"})):
+            assert (await api.client.get(path, headers=headers)).status_code == 200
+        assert not any(request.done() for request in running)
+        hold.release()
+        assert [(await request).json()["data"] for request in running] == [{"owner": {"name": "ada"}}] * 2
+        assert (await ask(api, OWNER)).status_code == 200
+
+
+async def test_a_request_whose_body_is_being_sent_takes_no_slot(open_api: Opener) -> None:
+    begun, go_on = asyncio.Semaphore(0), asyncio.Event()
+
+    async def slowly() -> Any:
+        yield b'{"query": '
+        begun.release()
+        await go_on.wait()
+        yield b'"{ __typename }"}'
+
+    async with open_api(max_concurrent_requests=1) as api:
+        header = {"Content-Type": "application/json"}
+        slow = [asyncio.create_task(api.client.post("/graphql", content=slowly(), headers=header)) for _ in range(5)]
+        for _ in slow:
+            await begun.acquire()
+        assert (await ask(api, "{ __typename }")).status_code == 200
+        go_on.set()
+        assert {(await request).status_code for request in slow} <= {200, 503}
+
+
+@pytest.mark.parametrize("failing", ["{", "{ unknown }", OWNER])
+async def test_a_slot_is_free_again_after_any_request(open_api: Opener, wire: Wire, failing: str) -> None:
+    wire.fault = hold = Hold()
+    async with open_api(max_concurrent_requests=1, request_seconds=0.2) as api:
+        for _ in range(3):
+            assert (await ask(api, failing)).status_code != 503
+        hold.release()
+
+
+async def test_health_checks_do_not_access_the_store(api: Api, wire: Wire) -> None:
+    assert (await api.client.get("/health")).text == "ok"
+    assert (await api.client.get("/ready")).text == "ready"
+    assert not wire.calls

@@ -1,0 +1,361 @@
+"""HTTP/1.1 of the server before a small application: what is rejected, and the deadlines of slow clients."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from uvicorn.server import ServerState
+
+from server.process.protocol import DeadlineProtocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from starlette.requests import Request
+
+LARGE = 16 * 1024 * 1024  # more than any buffer between client and server
+GET = b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"
+SMALL = b"GET /unread HTTP/1.1\r\nHost: localhost\r\n\r\n"
+POST = b"POST /read HTTP/1.1\r\nHost: localhost\r\n"
+BODY = POST + b"Content-Length: 1000\r\n\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+CHUNK = b"1\r\nx\r\n"
+END = b"0\r\n\r\n"
+LINE = b"X-Large: " + b"a" * 991 + b"\r\n"
+
+
+async def read(request: Request) -> Response:
+    try:
+        return PlainTextResponse(str(len(await request.body())))
+    except ClientDisconnect:
+        return PlainTextResponse("nobody reads this")
+
+
+async def unread(_: Request) -> Response:
+    return PlainTextResponse("done")
+
+
+async def large(_: Request) -> Response:
+    return Response(b"a" * LARGE)
+
+
+APP = Starlette(
+    routes=[
+        Route("/read", read, methods=["HEAD", "POST"]),
+        Route("/unread", unread, methods=["GET", "POST"]),
+        Route("/large", large),
+    ]
+)
+
+
+@dataclass
+class Timer:
+    due: float
+    callback: Callable[[], Any]
+    is_cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.is_cancelled = True
+
+
+class TimedLoop:
+    """The event loop, but for its timers: their time stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._now = 0.0
+        self._timers: list[Timer] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    def call_later(self, delay: float, callback: Callable[[], Any]) -> Timer:
+        self._timers.append(Timer(self._now + delay, callback))
+        return self._timers[-1]
+
+    @property
+    def pending(self) -> list[float]:
+        """The seconds until each timer is due."""
+        return [timer.due - self._now for timer in self._timers if not timer.is_cancelled]
+
+    def move(self, seconds: float) -> None:
+        self._now += seconds
+        due = [timer for timer in self._timers if timer.due <= self._now and not timer.is_cancelled]
+        self._timers = [timer for timer in self._timers if timer not in due]
+        for timer in due:
+            timer.callback()
+
+
+class Http:
+    """A server, its timers, and what its last connection has received."""
+
+    def __init__(self, loop: TimedLoop) -> None:
+        self.loop = loop
+        self.port = 0
+        self.received = self.expected = 0
+        self.protocol: DeadlineProtocol | None = None
+
+    def connected(self) -> DeadlineProtocol:
+        http = self
+
+        class Counted(DeadlineProtocol):
+            def data_received(self, data: bytes) -> None:
+                super().data_received(data)
+                http.received += len(data)
+
+        config = uvicorn.Config(APP, log_config=None)
+        self.received = 0
+        self.protocol = Counted(config, ServerState(), {}, _loop=self.loop)  # type: ignore[arg-type]
+        return self.protocol
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        opened = await asyncio.open_connection("127.0.0.1", self.port)
+        await until(lambda: self.loop.pending == [5])
+        return opened
+
+    async def send(self, writer: asyncio.StreamWriter, *parts: bytes) -> None:
+        """Sends each part once the one before has been received."""
+        for part in parts:
+            self.expected = self.received + len(part)
+            writer.write(part)
+            await until(lambda: self.received == self.expected)
+
+    async def exchange(self, *parts: bytes) -> bytes:
+        """All that is sent back until the server closes the connection."""
+        reader, writer = await self.connect()
+        try:
+            await self.send(writer, *parts)
+            await until(lambda: self.protocol is not None and self.loop.pending == [1])
+            self.loop.move(1)
+            return await reader.read()
+        finally:
+            writer.close()
+
+    @property
+    def is_closing(self) -> bool:
+        assert self.protocol is not None
+        return self.protocol.transport.is_closing()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not is_so():  # noqa: ASYNC110  # client and server take turns in one loop
+            await asyncio.sleep(0)
+
+
+@pytest_asyncio.fixture
+async def http() -> AsyncIterator[Http]:
+    http = Http(TimedLoop())
+    server = await asyncio.get_running_loop().create_server(http.connected, "127.0.0.1", 0)
+    async with server:
+        http.port = server.sockets[0].getsockname()[1]
+        yield http
+
+
+def worst(caplog: pytest.LogCaptureFixture) -> int:
+    return max(record.levelno for record in caplog.records)
+
+
+async def test_a_body_of_2048_chunks_is_accepted_and_one_more_rejected(http: Http) -> None:
+    reader, writer = await http.connect()
+    for _ in range(2):  # they are counted for each body
+        writer.write(CHUNKED + CHUNK * 2048 + END)
+        assert (await reader.readuntil(b"2048")).startswith(b"HTTP/1.1 200 ")
+    writer.write(CHUNKED + CHUNK * 2049 + END)
+    answer = await reader.read()
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"\r\nconnection: close\r\n" in answer.lower()
+    assert b"\r\nx-content-type-options: nosniff\r\n" in answer.lower()
+    assert answer.endswith(b"The body has more than 2,048 chunks.")
+    writer.close()
+
+
+@pytest.mark.parametrize("path", [b"/read", b"/unread"])
+async def test_chunks_beyond_the_limit_are_not_parsed(http: Http, path: bytes) -> None:
+    answer = await http.exchange(CHUNKED.replace(b"/read", path) + CHUNK * 20_000 + END)
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert http.protocol is not None
+    assert vars(http.protocol.conn)["chunks"] == 2049
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [CHUNKED + CHUNK + b"ZZZ\r\n"],
+        [CHUNKED + CHUNK, b"ZZZ\r\n"],
+        [CHUNKED.replace(b"/read", b"/unread") + CHUNK + b"ZZZ\r\n"],
+        [CHUNKED.replace(b"POST", b"HEAD") + b"ZZZ\r\n"],
+        [CHUNKED.replace(b"Transfer", b"Expect: 100-continue\r\nTransfer") + b"ZZZ\r\n"],
+        [b"nonsense\r\n\r\n"],
+    ],
+    ids=["at once", "in parts", "that is not read", "of a HEAD", "before 100-continue", "not HTTP"],
+)
+async def test_a_broken_request_is_rejected_and_the_application_hears_of_a_disconnect(
+    http: Http, caplog: pytest.LogCaptureFixture, parts: list[bytes]
+) -> None:
+    answer = await http.exchange(*parts)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"x-content-type-options: nosniff\r\n" in answer.lower()
+    assert worst(caplog) == logging.WARNING
+
+
+@pytest.mark.parametrize("rest", [b"ZZZ\r\n", CHUNK * 2049], ids=["broken", "too many"])
+async def test_an_invalid_rest_of_a_body_after_the_response_only_closes_the_connection(
+    http: Http, caplog: pytest.LogCaptureFixture, rest: bytes
+) -> None:
+    reader, writer = await http.connect()
+    writer.write(CHUNKED.replace(b"/read", b"/unread"))
+    assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
+    writer.write(rest)
+    assert await reader.read() == b""
+    assert worst(caplog) == logging.WARNING
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [POST + LINE * 200],
+        [POST, *[LINE] * 17],
+        [SMALL + GET[:-2] + LINE * 30 + b"\r\n"],
+        [CHUNKED + b"0\r\n" + LINE * 30 + b"\r\n"],
+    ],
+    ids=["a header", "a header in parts", "a next header", "a trailer"],
+)
+async def test_a_header_above_16_kb_is_rejected(http: Http, parts: list[bytes]) -> None:
+    answer = await http.exchange(*parts)
+    assert answer.count(b"HTTP/1.1 431 ") == 1
+    assert answer.endswith(b"The header is larger than 16 KB.")
+
+
+async def test_a_header_of_15_kb_is_accepted(http: Http) -> None:
+    reader, writer = await http.connect()
+    writer.write(SMALL[:-2] + LINE * 15 + b"\r\n")
+    assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
+    writer.close()
+
+
+async def test_requests_sent_at_once_are_answered_one_by_one(http: Http) -> None:
+    reader, writer = await http.connect()
+    writer.write((SMALL + CHUNKED + CHUNK * 20 + END) * 100)
+    for _ in range(100):
+        assert (await reader.readuntil(b"done")).count(b"HTTP/1.1 200 ") == 1
+        assert (await reader.readuntil(b"\r\n\r\n20")).count(b"HTTP/1.1 200 ") == 1
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "drop", "seconds"),
+    [
+        (b"", b"", 5),
+        (POST, b"", 5),
+        (POST, b"a: b\r\n", 5),
+        (BODY + b"x", b"", 10),
+        (BODY, b"x", 10),
+        (CHUNKED + b"5\r\nx", b"", 10),
+        (CHUNKED, b"1\r\nx\r\n", 10),
+        (BODY.replace(b"/read", b"/nowhere"), b"x", 10),
+    ],
+    ids=[
+        "nothing",
+        "half a header",
+        "a header by drops",
+        "half a body",
+        "a body by drops",
+        "half a chunk",
+        "chunks by drops",
+        "a body that is not read",
+    ],
+)
+async def test_a_request_that_is_sent_slowly_is_closed_at_its_deadline_and_not_before(
+    http: Http, sent: bytes, drop: bytes, seconds: int
+) -> None:
+    reader, writer = await http.connect()
+    await http.send(writer, sent)
+    for _ in range(seconds - 1):
+        http.loop.move(1)
+        await http.send(writer, drop)
+        assert not http.is_closing
+    http.loop.move(1)
+    assert http.is_closing
+    with suppress(ConnectionError):
+        await reader.read()
+    writer.close()
+
+
+async def test_a_slow_client_within_its_deadlines_is_served_and_an_idle_connection_closed_after_five_seconds(
+    http: Http,
+) -> None:
+    request = POST + b"Content-Length: 20\r\n\r\n" + b"x" * 20
+    reader, writer = await http.connect()
+    for idle_seconds in (0, 4.75):  # the second on the same connection
+        http.loop.move(idle_seconds)
+        await http.send(writer, request[:40])
+        http.loop.move(4.75)
+        await http.send(writer, request[40:-10])
+        http.loop.move(9.75)
+        await http.send(writer, request[-10:])
+        assert (await reader.readuntil(b"\r\n\r\n20")).startswith(b"HTTP/1.1 200 OK\r\n")
+    http.loop.move(4.75)
+    assert not http.is_closing
+    http.loop.move(0.25)
+    assert http.is_closing
+    writer.close()
+
+
+async def request_large(http: Http) -> socket.socket:
+    """A client with hardly any room for the response, once the server waits for it."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.setblocking(False)  # noqa: FBT003  # the socket's own signature
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(client, ("127.0.0.1", http.port))
+    await loop.sock_sendall(client, GET)
+    await until(lambda: http.loop.pending == [10])
+    return client
+
+
+async def received(client: socket.socket, size: int) -> int:
+    """How many bytes arrive, up to that size."""
+    loop = asyncio.get_running_loop()
+    got = 0
+    while got < size and (data := await loop.sock_recv(client, min(1 << 20, size - got))):
+        got += len(data)
+    return got
+
+
+async def test_a_slow_reader_has_ten_seconds_and_then_the_time_of_an_idle_connection(http: Http) -> None:
+    with await request_large(http) as client:
+        http.loop.move(9.75)
+        first = await asyncio.get_running_loop().sock_recv(client, 4096)
+        left = first.index(b"\r\n\r\n") + 4 + LARGE - len(first)
+        assert await received(client, left) == left
+        await until(lambda: http.loop.pending == [5])
+        http.loop.move(4.75)
+        assert not http.is_closing
+        http.loop.move(0.25)
+        assert http.is_closing
+
+
+@pytest.mark.parametrize("reads", [0, 1024], ids=["nothing", "by drops"])
+async def test_a_client_that_does_not_read_the_response_is_dropped(http: Http, reads: int) -> None:
+    with await request_large(http) as client:
+        for _ in range(9):
+            http.loop.move(1)
+            assert await received(client, reads) == reads
+        assert not http.is_closing
+        http.loop.move(1)
+        assert http.is_closing

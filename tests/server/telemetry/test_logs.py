@@ -1,0 +1,254 @@
+"""The log: a line for every request, and every line in one form."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from loaders.codecs import DamagedItemError
+from loaders.table.client import Connection
+from loaders.table.errors import StoreError
+from server.app import create_app
+from server.settings import Settings
+from server.telemetry.logs import configured_logging, log_formatter
+from server.telemetry.observation import REQUEST_ID
+from server.telemetry.tracebacks import format_traceback
+from tests.api import UPDATE_STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
+
+OWNER = 'query Owner { owner(ownerId: "ada") { name } }'
+LOGGER = "server.telemetry.request_log"
+NOTHING = {"operations": 0, "read_units": 0, "write_units": 0}
+
+
+@pytest.fixture(autouse=True)
+def _no_request() -> Iterator[None]:
+    """No request of another test runs any more."""
+    token = REQUEST_ID.set(None)
+    yield
+    REQUEST_ID.reset(token)
+
+
+@pytest_asyncio.fixture
+async def logged(open_api: OpenApi) -> AsyncIterator[Api]:
+    """A server whose log has a line for every request."""
+    async with open_api(request_log="on") as opened:
+        yield opened
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    """The lines of requests as JSON, without what differs from run to run."""
+    lines = [
+        json.loads(log_formatter(is_json=True).format(record)) for record in caplog.records if record.name == LOGGER
+    ]
+    for line in lines:
+        assert line.pop("duration_ms") > 0
+        assert line.pop("timestamp").endswith("Z")
+        assert (line.pop("event"), line.pop("level"), line.pop("logger")) == ("request", "info", LOGGER)
+        line.pop("request_id", None)
+    return lines
+
+
+async def test_a_request_is_one_line_with_what_it_took_of_the_store(
+    logged: Api, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    await logged.owner("ada")
+    await logged.locker("l1", "ada")
+    caplog.clear()
+    wire.reset()
+    change = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
+    with caplog.at_level(logging.INFO, LOGGER):
+        await logged.run(OWNER)
+        await logged.mutate(UPDATE_STATUS, **change)
+        await logged.mutate(UPDATE_STATUS, **change)
+    changed = {"operation_type": "mutation", "status": 200, "read_units": 1.0}
+    owner = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5}
+    assert told(caplog) == [
+        {**owner, "code": "OK", "operations": 1, "write_units": 0},
+        {**changed, "code": "OK", "operations": 2, "write_units": 6.0},
+        {**changed, "code": "CONFLICT", "operations": 1, "write_units": 0},
+    ]
+    assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
+
+
+async def test_refusals_have_a_line_and_pages_have_none(logged: Api, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, LOGGER):
+        await logged.client.get("/graphql", headers={"Accept": "text/html"})
+        await logged.client.get("/health")
+        await logged.client.put("/graphql")
+        await logged.send("{")
+    assert told(caplog) == [
+        {"code": "BAD_USER_INPUT", "status": 405, **NOTHING},
+        {"code": "GRAPHQL_PARSE_FAILED", "status": 200, **NOTHING},
+    ]
+
+
+async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
+    table: str, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = create_app(
+        Settings(table_name=table, request_log="on"), Connection(table, "eu-central-1", wire.url, local=True)
+    )
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+
+    async def leave() -> dict[str, str]:
+        await asyncio.sleep(0)
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        raise AssertionError("nobody is there")
+
+    with caplog.at_level(logging.INFO, LOGGER):
+        await app(scope, leave, send)
+    assert told(caplog) == [{"code": "CANCELLED", **NOTHING}]
+
+
+async def test_a_lines_request_id_is_that_of_the_answer(logged: Api, capsys: pytest.CaptureFixture[str]) -> None:
+    with configured_logging(Settings(log_format="json")):
+        response = await logged.client.post("/graphql", json={"query": OWNER})
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line)["request_id"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"request_log": "off"}, {"request_log": "on", "log_level": "warning"}])
+async def test_requests_have_no_line_where_it_is_off_or_would_not_be_seen(
+    open_api: OpenApi, caplog: pytest.LogCaptureFixture, settings: dict[str, str]
+) -> None:
+    async with open_api(**settings) as api:
+        with caplog.at_level(logging.INFO, LOGGER):
+            await api.send(OWNER)
+    assert told(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_json"),
+    [
+        ({}, False),
+        ({"profile": "production"}, True),
+        ({"log_format": "json"}, True),
+        ({"profile": "production", "log_format": "readable"}, False),
+    ],
+)
+def test_lines_are_json_in_production_and_readable_in_development(
+    capsys: pytest.CaptureFixture[str], settings: dict[str, Any], *, is_json: bool
+) -> None:
+    with configured_logging(Settings(**settings)):
+        logging.getLogger("uvicorn.error").info("Application startup complete.", extra={"color_message": "noise"})
+        logging.getLogger("server.x").info("request", extra={"operation": "Owner", "code": "OK"})
+    first, second = capsys.readouterr().err.splitlines()
+    if is_json:
+        assert json.loads(first).items() >= {"event": "Application startup complete.", "level": "info"}.items()
+        assert set(json.loads(first)) == {"event", "level", "logger", "timestamp"}
+        assert json.loads(second).items() >= {"operation": "Owner", "code": "OK"}.items()
+    else:
+        assert first == "INFO:     Application startup complete."
+        assert second == "INFO:     request operation=Owner code=OK"
+
+
+def test_libraries_say_only_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    with configured_logging(Settings(log_level="debug")):
+        for name in ("botocore.endpoint", "aiobotocore", "server"):
+            logging.getLogger(name).debug("details of %s", name)
+        logging.getLogger("botocore").warning("wrong")
+    assert capsys.readouterr().err.splitlines() == ["DEBUG:    details of server", "WARNING:  wrong"]
+
+
+CANARY = "c4n4ry"
+
+
+def fail() -> None:
+    """Fails with everything that a failure can hold."""
+    try:
+        try:
+            json.loads("{}")[CANARY]
+        except KeyError as error:
+            raise StoreError("ValidationException", CANARY) from error
+    except StoreError:
+        parts = [
+            ValueError(CANARY),
+            OSError(5, "Input/output error", CANARY),
+            DamagedItemError("item has no valid kind"),
+        ]
+        group = ExceptionGroup(CANARY, parts)
+        group.add_note(CANARY)
+        raise group  # noqa: B904  # what it came in the course of is told as well
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_traceback_shows_where_and_what_and_no_value(*, is_json: bool) -> None:
+    try:
+        fail()
+    except ExceptionGroup:
+        record = logging.LogRecord("server", logging.ERROR, __file__, 1, "it %s", ("failed",), sys.exc_info())
+    REQUEST_ID.set("id1")
+    text = log_formatter(is_json=is_json).format(record)
+    assert CANARY not in text
+    assert len(text.splitlines()) == 1 or not is_json
+    shown = json.loads(text)["exception"] if is_json else text
+    assert [line for line in shown.splitlines() if not line.startswith((" ", "ERROR"))] == [
+        "Traceback (most recent call last):",
+        "KeyError",
+        "The exception above caused:",
+        "Traceback (most recent call last):",
+        "loaders.table.errors.StoreError: ValidationException",
+        "The exception above caused:",
+        "Traceback (most recent call last):",
+        "ExceptionGroup",
+        "Part of the group:",
+        "Traceback (most recent call last):",
+        "ValueError",
+        "Part of the group:",
+        "Traceback (most recent call last):",
+        "OSError: Input/output error",
+        "Part of the group:",
+        "Traceback (most recent call last):",
+        "loaders.codecs.DamagedItemError: item has no valid kind",
+    ]
+    assert "in fail" in shown
+    assert "it failed" in text
+    assert "id1" in text
+
+
+def test_errors_that_led_to_each_other_end() -> None:
+    first, second = KeyError(), ValueError()
+    first.__context__, second.__context__ = second, first
+    assert format_traceback(first).count("Traceback") == 2
+
+
+async def test_a_failure_that_nobody_waits_for_is_logged_without_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+    with configured_logging(Settings()):
+        asyncio.get_running_loop().create_future().set_exception(KeyError(CANARY))
+        gc.collect()
+    logged = capsys.readouterr().err
+    assert logged.startswith("ERROR:    Future exception was never retrieved")
+    assert logged.rstrip().endswith("KeyError")
+    assert CANARY not in logged
+
+
+async def test_a_callback_that_fails_is_logged_without_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    def fall(value: str) -> None:
+        raise KeyError(value)
+
+    with configured_logging(Settings()):
+        asyncio.get_running_loop().call_soon(fall, CANARY)
+        await asyncio.sleep(0)
+    logged = capsys.readouterr().err
+    assert re.match(r"ERROR:    Exception in callback .*… at .*test_logs.py:\d+\n", logged)
+    assert CANARY not in logged
