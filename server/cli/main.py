@@ -202,7 +202,9 @@ async def _prepare(settings: Settings, connection: Connection) -> None:
 
 @contextmanager
 def _listen(settings: Settings) -> Iterator[socket.socket]:
-    listener = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # With its protocol named, asyncio turns off Nagle's algorithm for every connection.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     with listener:
         try:

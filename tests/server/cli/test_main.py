@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,8 +18,9 @@ from loaders.demo import DemoShape, demo_pieces
 from resolvers.schema import build_schema
 from server.app import utc_now
 from server.cli.documentation import access_patterns, fields_by_contract
-from server.cli.main import app, main
+from server.cli.main import _listen, app, main
 from server.cli.permission_page import permission_page
+from server.settings import Settings
 from tests.invariants import check_invariants
 from tests.wire import Answer
 
@@ -283,3 +285,18 @@ def test_contracts_list_as_markdown_is_what_contracts_check_accepts(run: Callabl
     assert run("contracts", "check", "--path", str(path)) == Result(
         1, "", f"smartlocker: {path} is out of date: run `{remedy}`\n"
     )
+
+
+async def test_connections_send_small_packets_at_once() -> None:
+    no_delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = writer.get_extra_info("socket")
+        no_delay.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    with _listen(Settings(port=0)) as listener:
+        async with await asyncio.start_server(connected, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            assert await no_delay == 1
+            writer.close()
