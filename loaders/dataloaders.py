@@ -105,7 +105,7 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         batch = self._next
         if batch is None or len(batch.keys) >= MAX_ITEMS:
             batch = _Batch(self.loop.create_future(), path)
-            # Whoever asks before the loop comes round again shares the batch.
+            # All requests of one turn of the event loop share the batch.
             self.loop.call_soon(self._dispatch, batch)
             self._next = batch
         batch.keys.append(key)
@@ -127,7 +127,7 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
                 self._in_flight.pop(key, None)
             if not batch.done.done():
                 batch.done.set_exception(error)
-                batch.done.exception()  # whoever waited may be gone
+                batch.done.exception()  # no reader may be left to see it
         except BaseException:
             batch.done.cancel()
             raise

@@ -115,7 +115,7 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
 
 
 def check_admin(refusal: TransactionRefusedError) -> None:
-    """Whoever decides must be an admin."""
+    """Rejects a decision by an owner who is not an admin."""
     if "admin" in refusal.failed:
         raise _no_admin() from None
 

@@ -87,7 +87,7 @@ def _exact_number(node: IntValueNode | FloatValueNode) -> int | Decimal:
     try:
         return int(node.value) if isinstance(node, IntValueNode) else Decimal(node.value)
     except ArithmeticError:
-        raise GraphQLError("JSON has a number beyond all measure here.", node) from None
+        raise GraphQLError("Number is out of range.", node) from None
 
 
 def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
@@ -127,7 +127,7 @@ def schema_config() -> StrawberryConfig:
         scalar_map={
             Instant: strawberry.scalar(
                 name="DateTime",
-                description="A moment: RFC 3339 with a zone on the way in, UTC with milliseconds and Z on the way out.",
+                description="Date and time. Input: RFC 3339 with a time zone. Output: UTC with milliseconds and `Z`.",
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
                 serialize=str,
                 parse_value=_parse_time,
@@ -135,7 +135,7 @@ def schema_config() -> StrawberryConfig:
             ),
             Day: strawberry.scalar(
                 name="Date",
-                description="A day of a calendar, as YYYY-MM-DD; when it begins is its location's matter.",
+                description="Calendar day as YYYY-MM-DD, in the time zone of its location.",
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
                 serialize=str,
                 parse_value=_parse_date,
@@ -143,7 +143,7 @@ def schema_config() -> StrawberryConfig:
             ),
             ExactNumber: strawberry.scalar(
                 name="Decimal",
-                description="A number, exact to its last digit; text of digits is taken too.",
+                description="Exact decimal number. Input may also be a string of digits.",
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
                 serialize=lambda value: value,
                 parse_value=_parse_number,
@@ -151,7 +151,7 @@ def schema_config() -> StrawberryConfig:
             ),
             JSON: strawberry.scalar(
                 name="JSON",
-                description="Any JSON value; its numbers stay exact.",
+                description="Any JSON value. Numbers stay exact.",
                 specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
                 serialize=show_json,
                 parse_value=lambda value: value,

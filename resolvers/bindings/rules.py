@@ -95,7 +95,7 @@ def _acts(scope: Scope) -> Callable[[Principal, Any], bool]:
 
 
 AS_OBJECT = Rule(OF_OBJECT, OF_OBJECT, OF_OBJECT)
-"""Whoever may see the object; nothing else is decided."""
+"""Every caller who may see the object."""
 
 ADMINS = Rule()
 LOCATIONS = Rule(YES, YES)
