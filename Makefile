@@ -5,10 +5,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test equivalence lint docs graphiql lock clean
+.PHONY: serve test equivalence torture lint docs bench bench-growth graphiql lock clean
 
+# STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: .venv/installed
-	@$(if $(PORT),SMARTLOCKER_PORT=$(PORT)) exec $(BIN)/smartlocker serve
+	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE) $(BIN)/smartlocker table create --demo >&2)
+	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE)) exec $(BIN)/smartlocker serve $(if $(PORT),--port $(PORT))
 
 test: .venv/tested lint
 	@$(BIN)/python -m tests.browser.program
@@ -17,6 +19,10 @@ test: .venv/tested lint
 # Ten times as many documents as `make test` compares with graphql-core; a document that differs is shown with its seed.
 equivalence: .venv/tested
 	EQUIVALENCE_DOCUMENTS=10000 $(BIN)/python -m pytest --numprocesses 2 tests/equivalence
+
+# Load and faults for about 25 minutes on two idle cores; PHASE=kills runs one phase, SCALE=0.1 a tenth of it, SEED=2 another load.
+torture: .venv/tested
+	$(BIN)/python -m tests.torture $(if $(PHASE),--phase $(PHASE)) $(if $(SCALE),--scale $(SCALE)) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/tested
 	$(BIN)/ruff format --check .
@@ -32,6 +38,14 @@ docs: .venv/installed
 	$(BIN)/smartlocker schema export
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
 	$(BIN)/smartlocker permissions list > docs/permissions.md
+
+# Compares SmartLocker with other GraphQL servers; QUICK=1 takes under three minutes and leaves docs/performance.md as it is.
+bench: .venv/tested
+	$(BIN)/python -m bench.run $(if $(QUICK),--quick)
+
+# Measures how cost grows with the data and with the number of clients.
+bench-growth: .venv/tested
+	$(BIN)/python -m bench.growth $(if $(QUICK),--quick)
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'

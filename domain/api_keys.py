@@ -13,18 +13,6 @@ from domain.authorization import Principal, Role, Scope
 from domain.models import LockerId, OwnerId
 from domain.times import Instant
 
-__all__ = [
-    "KEY_PREFIX",
-    "ApiKey",
-    "ApiKeyId",
-    "ApiKeyRole",
-    "format_key",
-    "hash_key",
-    "parse_key_id",
-    "principal_for_key",
-    "verify_key",
-]
-
 ApiKeyId = NewType("ApiKeyId", str)
 
 KEY_PREFIX = "slk_"

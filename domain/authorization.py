@@ -14,27 +14,6 @@ if TYPE_CHECKING:
     from domain.errors import SmartLockerError
     from domain.models import LockerId, OwnerId
 
-__all__ = [
-    "DEVELOPMENT_ADMIN",
-    "Principal",
-    "Role",
-    "Scope",
-    "acts_for",
-    "is_admin",
-    "is_member",
-    "may_decide_as",
-    "may_look_up_owner",
-    "may_record_events",
-    "may_reserve",
-    "may_see_locations",
-    "may_see_locker",
-    "may_see_notifications",
-    "may_see_reservation",
-    "may_transfer",
-    "not_found_or_forbidden",
-    "require",
-]
-
 
 class Role(StrEnum):
     """Role of a caller."""
@@ -164,11 +143,6 @@ def may_record_events(principal: Principal, locker_id: LockerId, locker_owner: O
 def may_see_locations(principal: Principal) -> bool:
     """Whether the caller may see locations, their availability and their calendar: everyone except devices."""
     return principal.role is not Role.DEVICE
-
-
-def may_decide_as(principal: Principal, admin_id: OwnerId) -> bool:
-    """Whether the caller may decide on bookings as this admin; an admin who is also an owner only as itself."""
-    return is_admin(principal) and principal.owner_id in {None, admin_id}
 
 
 def require(allowed: bool, path: Sequence[str] = ()) -> None:  # noqa: FBT001  # reads as a sentence: require(may_transfer(…))

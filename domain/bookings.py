@@ -11,21 +11,6 @@ from domain.errors import BadInputError
 from domain.models import LocationId, OwnerId
 from domain.times import Day, Instant, count_days, days_between
 
-__all__ = [
-    "MAX_CALENDAR_DAYS",
-    "Booking",
-    "BookingId",
-    "BookingStatus",
-    "CalendarSlot",
-    "DaySlot",
-    "Duration",
-    "Notification",
-    "Payment",
-    "check_calendar_window",
-    "free_slots",
-    "slots_in",
-]
-
 MAX_CALENDAR_DAYS = 92
 
 BookingId = NewType("BookingId", str)
@@ -38,7 +23,7 @@ class DaySlot(StrEnum):
     AFTERNOON = "AFTERNOON"
 
 
-class Duration(StrEnum):
+class DayPart(StrEnum):
     """Part of a day that a booking or event takes."""
 
     MORNING = "MORNING"
@@ -63,7 +48,7 @@ class Booking:
     location_id: LocationId
     owner_id: OwnerId
     date: Day
-    duration: Duration
+    duration: DayPart
     description: str
     attendees: int
     status: BookingStatus
@@ -72,6 +57,10 @@ class Booking:
     decided_by: OwnerId | None
     reason: str | None
     version: int
+    decided_by_subject: str | None = None
+    """Subject of the credentials that decided, which need not belong to an owner."""
+    last_change: str | None = None
+    """Token of the latest change, if it has one (see `domain.changes`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +73,29 @@ class CalendarSlot:
     event_id: str
     title: str
     booking_id: BookingId | None
-    created_by: OwnerId
+    created_by: str
+    """Id of the admin who created it, or the subject of credentials that belong to no owner."""
     created_at: Instant
+    duration: DayPart | None = None
+    """Part of the day that the whole event takes; items of an earlier version do not say it."""
+
+    @property
+    def part(self) -> DayPart:
+        """Part of the day that the event takes."""
+        return self.duration or DayPart(self.slot.value)
+
+    @property
+    def first_slot(self) -> DaySlot:
+        """The half day at which the event begins: with location and date, its place."""
+        return slots_in(self.part)[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Money:
+    """An exact amount of a currency."""
+
+    amount: Decimal
+    currency: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +104,7 @@ class Payment:
 
     payment_id: str
     booking_id: BookingId
-    amount: Decimal
-    currency: str
+    amount: Money
     method: str | None
     paid_at: Instant
     recorded_at: Instant
@@ -113,9 +122,9 @@ class Notification:
     created_at: Instant
 
 
-def slots_in(duration: Duration) -> tuple[DaySlot, ...]:
+def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:
     """Half days that a duration takes."""
-    if duration is Duration.FULL_DAY:
+    if duration is DayPart.FULL_DAY:
         return (DaySlot.MORNING, DaySlot.AFTERNOON)
     return (DaySlot(duration.value),)
 

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Budget", "BudgetState"]
-
 _MINUTE = 60_000_000
 _SECOND = 1_000_000
 
@@ -44,6 +42,28 @@ class Budget:
     def refill_time(self, units: float) -> int:
         """Time in which these units refill, at most the whole window: a larger request empties the budget."""
         return min(math.ceil(units * self._unit), self.window)
+
+    def charge(
+        self, full_at: int, now: int, units: float, taken: int, *, may_owe: bool = False
+    ) -> tuple[int, BudgetState]:
+        """Charges a request.
+
+        Args:
+            full_at: when the budget is full.
+            now: the current time.
+            units: the price of the request.
+            taken: the units that the same request was charged before.
+            may_owe: whether the budget may fall below zero, for what has been used already.
+
+        Returns:
+            When the budget is full afterwards, and its state. If it is too low, nothing is charged.
+        """
+        whole = self.refill_time(units)
+        price = whole - self.refill_time(taken)
+        full_at = max(full_at, now)
+        if may_owe or full_at + price <= now + self.window:
+            return full_at + price, self.accepted(full_at + price, now)
+        return full_at, self.rejected(full_at, now, whole)
 
     def accepted(self, full_at: int, now: int) -> BudgetState:
         """State after a request that was accepted; `full_at` includes its units."""

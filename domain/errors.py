@@ -11,29 +11,6 @@ if TYPE_CHECKING:
     from domain.bookings import Booking, CalendarSlot
     from domain.models import Location, Locker, LockerStatus, Owner, Reservation
 
-__all__ = [
-    "BadInputError",
-    "BookingClosedError",
-    "CodeTakenError",
-    "EmailTakenError",
-    "ForbiddenError",
-    "IdTakenError",
-    "InternalError",
-    "InvalidCursorError",
-    "InvalidTransitionError",
-    "LocationInactiveError",
-    "LockerInMaintenanceError",
-    "NotFoundError",
-    "OverlapError",
-    "Problem",
-    "QueryTooComplexError",
-    "ReservationOverError",
-    "SlotTakenError",
-    "SmartLockerError",
-    "UnavailableError",
-    "VersionConflictError",
-]
-
 
 class SmartLockerError(Exception):
     """Base class of errors that clients can read: code, status and message are part of the API."""
@@ -42,10 +19,12 @@ class SmartLockerError(Exception):
     status: ClassVar[int]
     retryable: ClassVar[bool] = False
 
-    def __init__(self, message: str, path: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, path: Sequence[str] = (), details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.path = tuple(path)
+        self.details = details or {}
+        """What programs can read beside the code."""
 
 
 class InternalError(Exception):
@@ -55,6 +34,10 @@ class InternalError(Exception):
     def log_text(self) -> str:
         """Text for the log, without any value that a client sent."""
         return str(self)
+
+
+class OperatorError(Exception):
+    """Base class of failures that the operator of the server can fix: the message says what to do."""
 
 
 class Problem:
@@ -86,14 +69,13 @@ class InvalidCursorError(SmartLockerError):
 
 
 class QueryTooComplexError(SmartLockerError):
-    """The operation exceeds the cost limit of a request; `details` is machine-readable."""
+    """The operation exceeds the cost limit of a request."""
 
     code = "QUERY_TOO_COMPLEX"
     status = 400
 
     def __init__(self, message: str, details: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.details = details or {}
+        super().__init__(message, details=details)
 
 
 class NotFoundError(SmartLockerError):
@@ -113,15 +95,15 @@ class UnavailableError(SmartLockerError):
 
 
 class ConflictError(SmartLockerError):
-    """The current state does not allow the change."""
+    """Base class of errors that say that the current state does not allow the change."""
 
-    code = "CONFLICT"
     status = 409
 
 
 class VersionConflictError(ConflictError):
     """The entity has changed since the client read it; `current` is its current state."""
 
+    code = "VERSION_CONFLICT"
     retryable = True
 
     def __init__(self, current: Locker | Owner | Location | Booking) -> None:
@@ -139,15 +121,18 @@ class IdTakenError(ConflictError):
 
 
 class ForbiddenError(SmartLockerError):
-    """The caller is not allowed to do this."""
+    """The caller is not allowed to do this. The message says no more, unless the caller alone is the reason."""
 
     code = "FORBIDDEN"
     status = 403
 
     def __init__(
-        self, message: str = "You do not have access to this, or it does not exist.", path: Sequence[str] = ()
+        self,
+        message: str = "You do not have access to this, or it does not exist.",
+        path: Sequence[str] = (),
+        details: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(message, path)
+        super().__init__(message, path, details)
 
 
 class CodeTakenError(ConflictError):
@@ -157,19 +142,37 @@ class CodeTakenError(ConflictError):
 
 
 class LocationInactiveError(ConflictError):
-    """An inactive location does not accept lockers or bookings."""
+    """An inactive location does not accept lockers or bookings; `booking` is the one that was to be approved."""
 
     code = "LOCATION_INACTIVE"
 
+    def __init__(self, message: str, path: Sequence[str] = (), booking: Booking | None = None) -> None:
+        super().__init__(message, path)
+        self.booking = booking
+
 
 class SlotTakenError(ConflictError):
-    """The half day is taken by `slot`."""
+    """The half day is taken by `slot`; `booking` is the one that was to be approved."""
 
     code = "SLOT_TAKEN"
 
-    def __init__(self, slot: CalendarSlot, path: Sequence[str]) -> None:
+    def __init__(self, slot: CalendarSlot, path: Sequence[str], booking: Booking | None = None) -> None:
         super().__init__(f"The {slot.slot.lower()} of {slot.date} is taken by {slot.title!r}.", path)
         self.slot = slot
+        self.booking = booking
+
+
+class TooManyPendingError(ConflictError):
+    """The owner has as many bookings that wait for a decision as it may have."""
+
+    code = "TOO_MANY_PENDING_BOOKINGS"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The owner has {most} bookings that wait for a decision, which is the maximum. Cancel one, or wait for a "
+            "decision.",
+            ("input", "ownerId"),
+        )
 
 
 class BookingClosedError(ConflictError):

@@ -6,10 +6,12 @@ Each function returns the value or raises ValueError with a message for the clie
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from domain.errors import BadInputError
 
-__all__ = ["check_code", "check_id", "check_ulid", "require_id"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CODE = re.compile(r"[a-z0-9-]{3,40}")
@@ -23,16 +25,13 @@ def check_id(value: str) -> str:
     return value
 
 
-def require_id(value: str, name: str) -> str:
-    """Checks an id that is passed as the argument `name`.
-
-    Raises:
-        BadInputError: at the path of the argument.
-    """
-    try:
-        return check_id(value)
-    except ValueError as error:
-        raise BadInputError(f"{name} {error}", (name,)) from error
+def check_notification_id(value: str) -> str:
+    """Checks the id of a notification: that of its booking and the decision."""
+    booking_id, _, decision = value.rpartition("-")
+    if decision not in {"approved", "rejected"}:
+        raise ValueError("must be the id of a notification")
+    check_id(booking_id)
+    return value
 
 
 def check_code(value: str) -> str:
@@ -47,3 +46,18 @@ def check_ulid(value: str) -> str:
     if _ULID.fullmatch(value) is None:
         raise ValueError("must be a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV")
     return value
+
+
+def argument(check: Callable[[str], str]) -> Callable[[str, str], str]:
+    """Returns a check of a value that is passed as the argument `name`; it raises BadInputError at its path."""
+
+    def parse(value: str, name: str) -> str:
+        try:
+            return check(value)
+        except ValueError as error:
+            raise BadInputError(f"{name} {error}", (name,)) from error
+
+    return parse
+
+
+require_id = argument(check_id)

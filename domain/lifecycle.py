@@ -10,8 +10,6 @@ from domain.models import LockerStatus
 if TYPE_CHECKING:
     from domain.models import Locker
 
-__all__ = ["TRANSITIONS", "check_transition"]
-
 TRANSITIONS: dict[LockerStatus, tuple[LockerStatus, ...]] = {
     LockerStatus.AVAILABLE: (LockerStatus.OCCUPIED, LockerStatus.MAINTENANCE),
     LockerStatus.OCCUPIED: (LockerStatus.AVAILABLE, LockerStatus.MAINTENANCE),

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from domain.models import Json
 
-__all__ = ["check_metadata"]
-
 _MAX_BYTES = 16 * 1024
 _MAX_KEYS = 50
 _MAX_DEPTH = 5

@@ -10,29 +10,6 @@ from typing import NewType, TypeAlias
 
 from domain.times import Instant
 
-__all__ = [
-    "AccessAction",
-    "AccessEvent",
-    "AccessResult",
-    "ActivePointer",
-    "EventId",
-    "Json",
-    "Location",
-    "LocationId",
-    "LocationStatus",
-    "Locker",
-    "LockerId",
-    "LockerStatus",
-    "LockerSummary",
-    "Owner",
-    "OwnerId",
-    "OwnerKind",
-    "OwnerRole",
-    "Reservation",
-    "ReservationId",
-    "ReservationStatus",
-]
-
 LockerId = NewType("LockerId", str)
 OwnerId = NewType("OwnerId", str)
 ReservationId = NewType("ReservationId", str)
@@ -109,6 +86,8 @@ class Locker:
     updated_at: Instant
     version: int
     location_id: LocationId | None = None
+    last_change: str | None = None
+    """Token of the latest change, if it has one (see `domain.changes`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +114,23 @@ class Owner:
     version: int
     phone: str | None = None
     role: OwnerRole = OwnerRole.USER
+    last_change: str | None = None
+    """Token of the latest change, if it has one (see `domain.changes`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Postal address and coordinates, as far as they are known."""
+
+    formatted_address: str | None = None
+    street: str | None = None
+    city: str | None = None
+    region: str | None = None
+    postal_code: str | None = None
+    country: str | None = None
+    place_id: str | None = None
+    lat: Decimal | None = None
+    lng: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,20 +140,14 @@ class Location:
     location_id: LocationId
     code: str
     name: str
-    formatted_address: str | None
-    street: str | None
-    city: str | None
-    region: str | None
-    postal_code: str | None
-    country: str | None
-    place_id: str | None
-    lat: Decimal | None
-    lng: Decimal | None
+    address: Address
     time_zone: str
     status: LocationStatus
     created_at: Instant
     updated_at: Instant
     version: int
+    last_change: str | None = None
+    """Token of the latest change, if it has one (see `domain.changes`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,22 +15,10 @@ if TYPE_CHECKING:
     from domain.models import ActivePointer, Reservation
     from domain.times import Instant
 
-__all__ = [
-    "CLOCK_SKEW",
-    "MAX_EVENT_CLOCK_SKEW",
-    "check_end_after_start",
-    "check_event_time",
-    "check_reservation_window",
-    "effective_status",
-    "has_ended",
-    "has_ended_everywhere",
-    "is_current",
-    "may_hide_another",
-    "overlaps",
-]
-
 CLOCK_SKEW = timedelta(minutes=10)
 """The tolerated difference between the clocks of two servers."""
+MAX_STORE_CLOCK_SKEW = CLOCK_SKEW / 2
+"""The tolerated difference between the clocks of a server and the store; so that two servers keep to CLOCK_SKEW."""
 MAX_EVENT_CLOCK_SKEW = timedelta(minutes=5)
 
 

@@ -10,23 +10,13 @@ import unicodedata
 from functools import cache
 from zoneinfo import available_timezones
 
-__all__ = [
-    "check_currency",
-    "check_email",
-    "check_encodable",
-    "check_name",
-    "check_phone",
-    "check_text",
-    "check_time_zone",
-    "normalize_email",
-]
+from domain.currencies import CURRENCIES
 
 _MAX_NAME_LENGTH = 200
 _MAX_TEXT_LENGTH = 2000
 _MAX_EMAIL_LENGTH = 254
 _EMAIL = re.compile(r"[!-?A-~]{1,64}@[!-?A-~]+\.[!-?A-~]+")  # printable ASCII without spaces, one @
 _PHONE = re.compile(r"\+?[0-9][0-9 ()./-]{4,29}")
-_CURRENCY = re.compile(r"[A-Z]{3}")
 _CONTROL_CATEGORIES = frozenset({"Cc", "Zl", "Zp"})  # control characters, line and paragraph separators
 
 
@@ -72,9 +62,9 @@ def check_phone(value: str) -> str:
 
 
 def check_currency(value: str) -> str:
-    """Checks the form of an ISO 4217 currency code."""
-    if _CURRENCY.fullmatch(value) is None:
-        raise ValueError("must be a three-letter ISO 4217 currency code such as EUR")
+    """Checks the code of a currency."""
+    if value not in CURRENCIES:
+        raise ValueError("must be the ISO 4217 code of a currency in use, such as EUR")
     return value
 
 

@@ -10,32 +10,24 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NewType
 from zoneinfo import ZoneInfo
 
-__all__ = [
-    "EARLIEST",
-    "LATEST",
-    "Day",
-    "Instant",
-    "count_days",
-    "days_between",
-    "local_day",
-    "parse_day",
-    "parse_instant",
-    "shift",
-    "to_datetime",
-    "to_instant",
-]
-
 Instant = NewType("Instant", str)
 Day = NewType("Day", str)
 """A calendar date, YYYY-MM-DD, in the time zone of its location."""
 
 EARLIEST = Instant("0001-01-01T00:00:00.000Z")
 LATEST = Instant("9999-12-31T23:59:59.999Z")
+FIRST_DAY = Day("0001-01-01")
+LAST_DAY = Day("9999-12-31")
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _RFC_3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?P<zone>[Zz]|[+-][0-9]{2}:[0-9]{2})?"
 )
+
+
+def is_instant(value: object) -> bool:
+    """Whether a value has the canonical form; that it is a time at all is not checked."""
+    return isinstance(value, str) and value[23:] == "Z"
 
 
 def to_instant(value: datetime) -> Instant:

@@ -1,6 +1,26 @@
 import { defineConfig } from 'vite';
 
+const FOCUSES = 'activeElement && !(activeElement instanceof HTMLTextAreaElement)';
+
+/**
+ * The explorer focuses the input of each argument that it shows, also when the page is loaded or another tab is opened.
+ * With this it does so only for a user who is working in it.
+ */
+const explorerWithoutFocusStealing = {
+  name: 'explorer-without-focus-stealing',
+  transform: {
+    filter: { id: /graphiql-explorer\/dist\/Explorer\.js$/ },
+    handler(code) {
+      if (!code.includes(FOCUSES)) {
+        this.error('graphiql-explorer has changed: see where it focuses an input');
+      }
+      return code.replace(FOCUSES, "activeElement?.closest('.explorer')");
+    },
+  },
+};
+
 export default defineConfig({
+  plugins: [explorerWithoutFocusStealing],
   base: '/graphql/',
   build: {
     outDir: 'dist',

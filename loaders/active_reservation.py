@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.backend import Backend
 
-__all__ = ["search_active_reservation"]
-
 
 async def search_active_reservation(backend: Backend, locker_id: LockerId, now: Instant) -> Reservation | None:
     """The reservation that is current now, found among those that have started.
@@ -30,6 +28,8 @@ async def search_active_reservation(backend: Backend, locker_id: LockerId, now: 
     for size in ACTIVE_SEARCH:
         request = PageRequest(size, cursor=cursor)
         page = await CURRENT_RESERVATION.page(backend.store, request, Order.DESC, locker_id, earliest, now)
+        if page.damage is not None:
+            raise page.damage  # it may be the active one
         for reservation in page.nodes:
             if reservation.status is not ReservationStatus.CANCELLED:
                 return reservation if is_current(reservation, now) else None

@@ -1,4 +1,4 @@
-"""What every read and write is given: the store, the clock, ids for what has none, and the longest reservation."""
+"""What every read and write is given: the store, the clock, ids for what has none, and the limits of the domain."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.table.client import Store
 
-__all__ = ["Backend"]
-
 
 @dataclass(frozen=True, slots=True)
 class Backend:
@@ -23,5 +21,6 @@ class Backend:
     clock: Callable[[], Instant]
     new_id: Callable[[], str]
     longest_reservation: timedelta
+    most_pending_bookings: int = 20
     known_formats: set[int] = field(default_factory=set)
     """The table formats that the table is known to have; shared by all requests."""

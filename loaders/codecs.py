@@ -1,7 +1,8 @@
 """Items and models: one strict codec for each kind of item, derived from the model's fields.
 
 An attribute is named as its field, in camelCase; a field that is None has no attribute. The fields of a record within
-a model are attributes of the same item. An item that does not decode exactly is reported as damaged.
+a model are attributes of the same item. An item that does not decode exactly is completed, if it has an older form
+(see `loaders.old_items`), or reported as damaged.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_or
 from pydantic.alias_generators import to_camel
 
 from domain.api_keys import ApiKey
-from domain.bookings import Booking, CalendarSlot, Duration, Notification, Payment
+from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
 from domain.errors import InternalError
 from domain.models import (
     AccessEvent,
@@ -32,51 +33,16 @@ from domain.models import (
     Reservation,
     ReservationId,
 )
-from domain.times import Day, Instant
+from domain.times import Day, Instant, is_instant
 from loaders import keys
+from loaders.old_items import completed
 from loaders.table.keys import Key
+from loaders.table.values import item_from_wire
 
 if TYPE_CHECKING:
-    from loaders.table.values import Item
+    from collections.abc import Callable
 
-__all__ = [
-    "ACCESS_EVENT",
-    "ACTIVE_POINTER",
-    "API_KEY",
-    "BOOKING",
-    "CALENDAR_CLAIM",
-    "CALENDAR_SLOT",
-    "EMAIL_CLAIM",
-    "EVENT_CLAIM",
-    "GUARD",
-    "LOCATION",
-    "LOCATION_CODE",
-    "LOCATION_LOCKER",
-    "LOCKER",
-    "NOTIFICATION",
-    "OWNER",
-    "OWNER_BOOKING",
-    "OWNER_LOCKER",
-    "OWNER_RESERVATION",
-    "PAYMENT",
-    "REQUESTED_BOOKING",
-    "RESERVATION",
-    "RESERVATION_CLAIM",
-    "STORED_RESERVATION",
-    "TABLE_FORMAT",
-    "CalendarClaim",
-    "Codec",
-    "DamagedItemError",
-    "EmailClaim",
-    "EventClaim",
-    "Guard",
-    "LocationCode",
-    "RequestedBooking",
-    "ReservationClaim",
-    "StoredReservation",
-    "TableFormat",
-    "difference",
-]
+    from loaders.table.values import Item, WireItem
 
 M = TypeVar("M")
 
@@ -118,6 +84,8 @@ class LocationCode:
 
     location_id: LocationId
     code: str
+    created_at: Instant | None = None
+    """When it was claimed; claims of an earlier version do not say it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,18 +95,22 @@ class CalendarClaim:
     event_id: str
     location_id: LocationId
     date: Day
-    duration: Duration
+    duration: DayPart
     fingerprint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """The number of changes to a locker's reservations, and the reservation changed last, with its revision."""
+    """The number of changes to a locker's reservations, and the reservation changed last, with its revision.
+
+    `has_old` while reservations of an older form may be left.
+    """
 
     revision: int
     changed_start_at: Instant | None = None
     changed_reservation_id: ReservationId | None = None
     changed_revision: int | None = None
+    has_old: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +173,7 @@ class Codec(Generic[M]):
         ]
         # Older items may lack an attribute whose field has a default.
         self._defaults = {to_camel(member.name): member.default for member in members if member.default is not MISSING}
+        self._read = self._generate()
 
     def encode(self, model: M) -> dict[str, Any]:
         """The item's attributes, without its key."""
@@ -213,32 +186,129 @@ class Codec(Generic[M]):
         }
 
     def decode(self, item: Item) -> M:
-        """The model that the item holds."""
+        """The model that the item holds, in today's form or an older one."""
+        try:
+            return self._decode(item)
+        except DamagedItemError:
+            complete = completed(self.entity_type, item)
+            if complete is None:
+                raise
+            return self._decode(complete)
+
+    def is_current(self, item: Item) -> bool:
+        """Whether the item has today's form."""
+        try:
+            self._decode(item)
+        except DamagedItemError:
+            return False
+        return True
+
+    def _decode(self, item: Item) -> M:
         if item.get("entityType") != self.entity_type:
             raise DamagedItemError(f"{_where(item)} is {item.get('entityType')!r}, not {self.entity_type!r}")
-        values: dict[str, Any] = {name: codec.decode(item) for name, codec in self._records.items()}
+        values: dict[str, Any] = {name: codec._decode(item) for name, codec in self._records.items()}  # noqa: SLF001  # its own kind
         for name, attribute, kind, optional in self._fields:
             value: Any = item.get(attribute, self._defaults.get(attribute))
             try:
                 if isinstance(kind, _ListOf):
                     value = kind.decode(value)
+                elif kind is Instant:
+                    if not (is_instant(value) or (value is None and optional)):
+                        raise ValueError(value)  # noqa: TRY301  # all errors are reported alike
                 elif issubclass(kind, Enum):
-                    value = kind(value)
+                    value = None if value is None and optional else kind(value)
                 elif kind is Decimal and type(value) is int:
                     value = Decimal(value)
                 elif type(value) is not kind and not (value is None and optional):
-                    raise ValueError(value)  # noqa: TRY301  # both errors are reported alike
+                    raise ValueError(value)  # noqa: TRY301  # as above
             except ValueError:
                 raise DamagedItemError(f"{_where(item)} has no valid {attribute}") from None
             values[name] = value
         return self._model(**values)
 
-    def try_decode(self, item: Item) -> M | DamagedItemError:
+    def read(self, item: WireItem) -> M:
+        """The model that an item of the store's typed JSON holds.
+
+        A generated function reads usual items; whatever it does not expect is decoded again, attribute by attribute,
+        and then is either read or reported as damaged.
+        """
+        try:
+            return self._read(item)
+        except (KeyError, TypeError, ValueError, ArithmeticError):
+            pass
+        try:
+            plain = item_from_wire(item)
+        except TypeError as error:
+            raise DamagedItemError(f"{_where(item_from_wire(_key_of(item)))} has a value of another type") from error
+        return self.decode(plain)
+
+    def try_read(self, item: WireItem) -> M | DamagedItemError:
         """The model that the item holds, or what is wrong with the item: one of many must not fail the others."""
         try:
-            return self.decode(item)
-        except DamagedItemError as damage:
-            return damage
+            return self._read(item)
+        except (KeyError, TypeError, ValueError, ArithmeticError):
+            try:
+                return self.read(item)
+            except DamagedItemError as damage:
+                return damage
+
+    def _generate(self) -> Callable[[WireItem], M]:
+        """Compiles a function that reads an item without a loop.
+
+        It fills the slots of a record itself: the constructor of a frozen dataclass takes twice as long.
+        """
+        scope: dict[str, Any] = {
+            "Damaged": KeyError,
+            "Decimal": Decimal,
+            "item_from_wire": item_from_wire,
+            "new": object.__new__,
+            "old": _old_time,
+        }
+        lines = [f"if item['entityType']['S'] != {self.entity_type!r}: raise Damaged", *self._filling("record", scope)]
+        source = "\n    ".join(["def read(item):", *lines, "return record"])
+        # All names come from the models, so nothing of a client's becomes code.
+        exec(compile(source, f"<reader of {self.entity_type}>", "exec"), scope)  # noqa: S102  # see above
+        generated: Callable[[WireItem], M] = scope["read"]
+        return generated
+
+    def _filling(self, record: str, scope: dict[str, Any]) -> list[str]:
+        """The lines of code that create a record and fill its slots."""
+        model = f"model_{record}"
+        scope[model] = self._model
+        lines = [f"{record} = new({model})"]
+        for name, codec in self._records.items():
+            lines += codec._filling(f"{record}_{name}", scope)  # noqa: SLF001  # its own kind
+            lines.append(self._set(record, name, f"{record}_{name}", scope))
+        for name, attribute, kind, optional in self._fields:
+            value = _wire_expression(f"item[{attribute!r}]", kind, scope)
+            lines.append(
+                self._set(record, name, f"{value} if {attribute!r} in item else None" if optional else value, scope)
+            )
+        return lines
+
+    def _set(self, record: str, name: str, value: str, scope: dict[str, Any]) -> str:
+        scope[f"set_{record}_{name}"] = getattr(self._model, name).__set__
+        return f"set_{record}_{name}({record}, {value})"
+
+
+def _wire_expression(item: str, kind: Any, scope: dict[str, Any]) -> str:
+    """The code that reads one value of this kind from typed JSON."""
+    if isinstance(kind, _ListOf):
+        scope[kind.kind.__name__] = kind.kind
+        return f"tuple([{kind.kind.__name__}(part['S']) for part in {item}['L']])"
+    if kind is Instant:  # of its fixed form, only the length and the end are checked here
+        return f"(time if (time := {item}['S'])[23:] == 'Z' else old(time))"
+    if issubclass(kind, Enum):
+        scope[kind.__name__] = {member.value: member for member in kind}
+        return f"{kind.__name__}[{item}['S']]"
+    texts = {
+        str: f"{item}['S']",
+        int: f"int({item}['N'])",
+        Decimal: f"Decimal({item}['N'])",
+        bool: f"{item}['BOOL']",
+        dict: f"item_from_wire({item}['M'])",
+    }
+    return texts[kind]
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,8 +330,16 @@ def _shape(hint: Any) -> tuple[Any, bool]:
 
 
 def _plain(kind: Any) -> Any:
-    """The class behind a NewType."""
-    return getattr(kind, "__supertype__", kind)
+    """The class behind a NewType; an instant has a form of its own."""
+    return kind if kind is Instant else getattr(kind, "__supertype__", kind)
+
+
+def _old_time(time: str) -> str:
+    raise ValueError(time)
+
+
+def _key_of(item: WireItem) -> WireItem:
+    return {name: item[name] for name in ("PK", "SK") if name in item}
 
 
 def _where(item: Item) -> str:

@@ -16,8 +16,6 @@ from domain.errors import InvalidCursorError
 if TYPE_CHECKING:
     from loaders.table.keys import KeyRange, Position
 
-__all__ = ["decode_cursor", "encode_cursor"]
-
 _PART_LONGEST = 1024
 
 
@@ -36,8 +34,8 @@ def decode_cursor(cursor: str, within: KeyRange, argument: str) -> Position:
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         content = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        key = within.position(content)
-    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
+        key = within.position({name: {"S": value} for name, value in content.items()})
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, binascii.Error):
         raise InvalidCursorError("This is not a cursor of this API.", (argument,)) from None
     # Encoding it again shows, at once, an attribute too many, spaces or a second spelling.
     if not all(map(_may_be_ours, key)) or encode_cursor(key) != cursor or key not in within:

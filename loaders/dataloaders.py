@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
     from typing import Self
 
-    from loaders.contracts.reading import ReadOne
+    from loaders.contracts.reading import ReadOne, ReadPage
     from loaders.table.client import Store
-
-__all__ = ["Loaders", "RecordLoader"]
 
 T = TypeVar("T")
 KeyParts = tuple[Any, ...]
@@ -69,11 +67,17 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
 
     async def load_bulk(self, keys: Sequence[KeyParts], path: str = "") -> list[T | Exception | None]:
         """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf."""
-        records = self._records
+        records, in_flight = self._records, self._in_flight
         batches: dict[_Batch, None] = {}
         for key in keys:
             if key not in records:
-                batch = self._in_flight.get(key) or self._enqueue(key, path)
+                batch = in_flight.get(key)
+                if batch is None:
+                    batch = self._next
+                    if batch is None or len(batch.keys) >= MAX_ITEMS:
+                        batch = self._open_batch(path)
+                    batch.keys.append(key)
+                    in_flight[key] = batch
                 batch.asked += 1
                 batches[batch] = None
         failed: dict[KeyParts, Exception] = {}
@@ -101,15 +105,11 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         self._in_flight = {}
         return super().clear_all()
 
-    def _enqueue(self, key: KeyParts, path: str) -> _Batch:
-        batch = self._next
-        if batch is None or len(batch.keys) >= MAX_ITEMS:
-            batch = _Batch(self.loop.create_future(), path)
-            # All requests of one turn of the event loop share the batch.
-            self.loop.call_soon(self._dispatch, batch)
-            self._next = batch
-        batch.keys.append(key)
-        self._in_flight[key] = batch
+    def _open_batch(self, path: str) -> _Batch:
+        """A new batch that takes the next keys."""
+        self._next = batch = _Batch(self.loop.create_future(), path)
+        # All requests of one turn of the event loop share the batch.
+        self.loop.call_soon(self._dispatch, batch)
         return batch
 
     def _dispatch(self, batch: _Batch) -> None:
@@ -144,6 +144,7 @@ class Loaders:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._loaders: dict[str, RecordLoader[Any]] = {}
+        self._ranges: dict[tuple[str, KeyParts], asyncio.Task[Any]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_stopped = False
 
@@ -154,17 +155,27 @@ class Loaders:
             loader = self._loaders[contract.id] = RecordLoader(contract, self._store, self._start)
         return loader
 
+    async def whole(self, contract: ReadPage[T], key: KeyParts) -> list[T]:
+        """All items of a range; places of a request that need the same range share one Query."""
+        task = self._ranges.get((contract.id, key))
+        if task is None:
+            task = self._ranges[contract.id, key] = self._start(contract.whole(self._store, *key))
+        return await asyncio.shield(task)
+
     def forget(self) -> None:
         """Drops what was read so far, because a write may have changed it."""
         self._loaders.clear()
+        self._ranges.clear()
 
     def stop(self) -> None:
-        """Cancels what is still being read."""
+        """Cancels what is still being read, and drops what was."""
         self._is_stopped = True
+        # A loader refers to its starter, this one: left to the garbage collector, what it read would stay for long.
+        self._loaders.clear()
         for task in self._tasks:
             task.cancel()
 
-    def _start(self, reading: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _start(self, reading: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.ensure_future(reading)
         if self._is_stopped:
             task.cancel()

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from loaders.table.client import Store
     from loaders.table.keys import Key
 
-__all__ = ["DemoShape", "demo_pieces", "load_demo", "locker_id", "owner_id"]
-
 _TRANSACTIONS_AT_ONCE = 4
 _RESERVED = 0.5
 _ADMIN = 1
@@ -71,6 +69,11 @@ class DemoShape:
 def owner_id(number: int) -> OwnerId:
     """The id of the owner with that number, from 0."""
     return OwnerId(f"owner-{number + 1:04d}")
+
+
+def owner_email(owner: OwnerId) -> str:
+    """The email address of an owner of the demo data."""
+    return f"{owner}@example.com"
 
 
 def locker_id(number: int) -> LockerId:
@@ -157,7 +160,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
         owner_id=owner_id(number),
         kind=OwnerKind.ORGANIZATION if is_company else OwnerKind.USER,
         name=name,
-        email=f"{owner_id(number)}@example.com",
+        email=owner_email(owner_id(number)),
         created_at=created,
         updated_at=created,
         version=1,

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DaySlot, Duration, Payment
+from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, DaySlot, Money, Payment
 from domain.commands.base import fingerprint
 from domain.commands.bookings import RequestBooking
 from domain.commands.calendar import CreateCalendarEvent
+from domain.commands.locations import Address as AddressInput
 from domain.commands.locations import CreateLocation
+from domain.commands.payments import Money as MoneyInput
 from domain.commands.payments import RecordPayment
-from domain.models import Location, LocationId, LocationStatus, OwnerId
+from domain.models import Address, Location, LocationId, LocationStatus, OwnerId
 from domain.times import Day, Instant, shift
 from loaders import codecs as items
 from loaders import keys
@@ -22,8 +25,6 @@ from loaders.writes.locations import location_item
 
 if TYPE_CHECKING:
     from loaders.table.keys import Key
-
-__all__ = ["LOCATIONS", "location_id", "location_piece"]
 
 _PLACES = (
     ("lisbon-rossio", "Lisboa Rossio", "Lisboa", "Portugal", "Europe/Lisbon", "38.7139", "-9.1394"),
@@ -42,21 +43,13 @@ _PLACES = (
 LOCATIONS = len(_PLACES)
 
 _PURPOSES = ("Birthday party", "Team off-site", "Yoga class", "Repair café", "Book launch", "Blood donation")
-_STATUSES = (
-    BookingStatus.APPROVED,
-    BookingStatus.PENDING,
-    BookingStatus.REJECTED,
-    BookingStatus.APPROVED,
-    BookingStatus.CANCELLED,
-    BookingStatus.PENDING,
-)
-_DURATIONS = (
-    Duration.FULL_DAY,
-    Duration.MORNING,
-    Duration.AFTERNOON,
-    Duration.MORNING,
-    Duration.FULL_DAY,
-    Duration.AFTERNOON,
+_BOOKINGS = (
+    (BookingStatus.APPROVED, DayPart.FULL_DAY),
+    (BookingStatus.PENDING, DayPart.MORNING),
+    (BookingStatus.REJECTED, DayPart.AFTERNOON),
+    (BookingStatus.APPROVED, DayPart.MORNING),
+    (BookingStatus.CANCELLED, DayPart.FULL_DAY),
+    (BookingStatus.PENDING, DayPart.AFTERNOON),
 )
 _CALENDAR_DAYS = 14
 
@@ -73,9 +66,8 @@ def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight:
     chance = random.Random(f"location {number}")
     location = _location(number, midnight)
     piece = _location_items(location)
-    for count, status in enumerate(_STATUSES):
-        day = Day(shift(midnight, timedelta(days=3 * count - 2))[:10])
-        piece += _booking(chance, location, owners, admin, day, count, status, midnight)
+    for count in range(len(_BOOKINGS)):
+        piece += _booking(chance, location, owners, admin, count, midnight)
     for count in range(_CALENDAR_DAYS // 7):
         day = Day(shift(midnight, timedelta(days=7 * count + 3))[:10])
         piece += _cleaning(location, admin, day, count, midnight)
@@ -89,15 +81,13 @@ def _location(number: int, midnight: Instant) -> Location:
         location_id=location_id(number),
         code=code,
         name=name,
-        formatted_address=f"{name}, {city}, {country}",
-        street=None,
-        city=city,
-        region=None,
-        postal_code=None,
-        country=country,
-        place_id=None,
-        lat=Decimal(lat),
-        lng=Decimal(lng),
+        address=Address(
+            formatted_address=f"{name}, {city}, {country}",
+            city=city,
+            country=country,
+            lat=Decimal(lat),
+            lng=Decimal(lng),
+        ),
         time_zone=zone,
         status=LocationStatus.ACTIVE,
         created_at=created,
@@ -107,9 +97,13 @@ def _location(number: int, midnight: Instant) -> Location:
 
 
 def _location_items(location: Location) -> _Piece:
-    given = CreateLocation.model_fields.keys() - {"location_id"}
-    command = CreateLocation(**{name: getattr(location, name) for name in given})
-    claim = items.LocationCode(location_id=location.location_id, code=location.code)
+    command = CreateLocation(
+        code=location.code,
+        name=location.name,
+        time_zone=location.time_zone,
+        address=AddressInput(**asdict(location.address)),
+    )
+    claim = items.LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
     return [
         (keys.location(location.location_id), location_item(location, fingerprint(command, without="location_id"))),
         (keys.location_code(location.code), items.LOCATION_CODE.encode(claim)),
@@ -117,15 +111,9 @@ def _location_items(location: Location) -> _Piece:
 
 
 def _booking(
-    chance: random.Random,
-    location: Location,
-    owners: list[OwnerId],
-    admin: OwnerId,
-    day: Day,
-    count: int,
-    status: BookingStatus,
-    midnight: Instant,
+    chance: random.Random, location: Location, owners: list[OwnerId], admin: OwnerId, count: int, midnight: Instant
 ) -> _Piece:
+    status, duration = _BOOKINGS[count]
     decided = status in {BookingStatus.APPROVED, BookingStatus.REJECTED}
     requested = shift(midnight, timedelta(days=-10, minutes=chance.randint(0, 1439)))
     changed = shift(midnight, timedelta(days=-5, minutes=chance.randint(0, 1439)))
@@ -133,8 +121,8 @@ def _booking(
         booking_id=BookingId(f"{location.code}-{count + 1}"),
         location_id=location.location_id,
         owner_id=chance.choice(owners),
-        date=day,
-        duration=_DURATIONS[count],
+        date=Day(shift(midnight, timedelta(days=3 * count - 2))[:10]),
+        duration=duration,
         description=chance.choice(_PURPOSES),
         attendees=chance.randint(4, 80),
         status=status,
@@ -164,7 +152,7 @@ def _booking(
 def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight: Instant) -> _Piece:
     """An event created by an administrator, on a day without bookings."""
     command = CreateCalendarEvent(
-        location_id=location.location_id, admin_id=admin, date=day, duration=Duration.MORNING, title="Cleaning"
+        location_id=location.location_id, date=day, duration=DayPart.MORNING, title="Cleaning"
     )
     claim = items.CalendarClaim(
         event_id=f"cleaning-{count + 1}",
@@ -182,6 +170,7 @@ def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight
         booking_id=None,
         created_by=admin,
         created_at=shift(midnight, timedelta(days=-20)),
+        duration=command.duration,
     )
     claimed = keys.calendar_claim(location.location_id, claim.event_id)
     return [(claimed, items.CALENDAR_CLAIM.encode(claim)), _slot(slot)]
@@ -195,14 +184,17 @@ def _payment(booking: Booking) -> tuple[Key, dict[str, Any]]:
     payment = Payment(
         payment_id="deposit",
         booking_id=booking.booking_id,
-        amount=Decimal("49.90"),
-        currency="EUR",
+        amount=Money(amount=Decimal("49.90"), currency="EUR"),
         method="card",
         paid_at=booking.updated_at,
         recorded_at=booking.updated_at,
     )
-    given = RecordPayment.model_fields.keys() - {"payment_id"}
-    command = RecordPayment(**{name: getattr(payment, name) for name in given})
+    command = RecordPayment(
+        booking_id=payment.booking_id,
+        amount=MoneyInput(**asdict(payment.amount)),
+        method=payment.method,
+        paid_at=payment.paid_at,
+    )
     content = fingerprint(command, without="payment_id")
     return keys.payment(booking.booking_id, payment.payment_id), items.PAYMENT.encode(payment) | {
         "fingerprint": content

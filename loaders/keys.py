@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import re
 from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
 
-from domain.models import LocationId
-from domain.times import EARLIEST, LATEST, Instant
+from domain.models import LocationId, LockerId, OwnerId
+from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Instant
 from loaders.table.keys import Between, IndexPartition, Key, KeyRange, Prefix
 
 if TYPE_CHECKING:
@@ -21,62 +22,28 @@ if TYPE_CHECKING:
 
     from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
-    from domain.models import EventId, LocationStatus, LockerId, LockerStatus, OwnerId, ReservationId
+    from domain.models import EventId, LocationStatus, LockerStatus, ReservationId
     from domain.times import Day
-
-__all__ = [
-    "active_pointer",
-    "api_key",
-    "api_key_index",
-    "api_keys",
-    "booking",
-    "booking_payments",
-    "calendar_claim",
-    "calendar_days",
-    "calendar_slot",
-    "email_claim",
-    "event",
-    "event_claim",
-    "location",
-    "location_code",
-    "location_index",
-    "location_locker",
-    "location_locker_index",
-    "location_lockers",
-    "location_lockers_by_status",
-    "location_of",
-    "locations",
-    "locker",
-    "locker_events",
-    "locker_reservations",
-    "masked",
-    "notification",
-    "owner",
-    "owner_booking",
-    "owner_bookings",
-    "owner_locker",
-    "owner_locker_index",
-    "owner_lockers",
-    "owner_lockers_by_status",
-    "owner_notifications",
-    "owner_reservation",
-    "owner_reservations",
-    "payment",
-    "pending_bookings",
-    "pending_index",
-    "rate",
-    "reservation",
-    "reservation_claim",
-    "reservation_guard",
-    "reservation_place",
-    "reservations_starting",
-    "shown",
-    "spelled",
-    "table_format",
-]
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
 """The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""
+
+_SPELLINGS = {
+    entity_type: re.compile(spelling)
+    for entity_type, spelling in {
+        "LOCKER": r"LOCKER#(?P<lockerId>[^#]+) META",
+        "OWNER_LOCKER": r"OWNER#(?P<ownerId>[^#]+) LOCKER#(?P<lockerId>[^#]+)",
+        "RESERVATION": r"LOCKER#(?P<lockerId>[^#]+) RES#(?P<startAt>[^#]+)#(?P<reservationId>[^#]+)",
+        "RESERVATION_ACTIVE": r"LOCKER#(?P<lockerId>[^#]+) RES#ACTIVE",
+        "ACCESS_EVENT": r"LOCKER#(?P<lockerId>[^#]+) EVT#(?P<timestamp>[^#]+)#(?P<eventId>[^#]+)",
+        "LOCATION": r"LOCATION#(?P<locationId>[^#]+) META",
+        "LOCATION_CODE": r"LOCATION_CODE#(?P<code>.+) META",
+        "User": r"USER#(?P<userId>[^#]+) METADATA",
+        "Booking": r"BOOKING#(?P<bookingId>[^#]+) METADATA",
+        "Event": r"EVENT#(?P<date>[^#]+) (?P<timeSlot>MORNING|AFTERNOON|FULL_?DAY)",
+    }.items()
+}
+"""The keys of items that other programs wrote too, as partition and sort key."""
 
 
 def locker(locker_id: LockerId) -> Key:
@@ -179,6 +146,11 @@ def owner_booking(owner_id: OwnerId, date: Day, booking_id: BookingId) -> Key:
     return Key(f"OWNER#{owner_id}", f"BOOKING#{date}#{booking_id}")
 
 
+def pending_count(owner_id: OwnerId) -> Key:
+    """The number of an owner's bookings that wait for a decision."""
+    return Key(f"OWNER#{owner_id}", "PENDING_BOOKINGS")
+
+
 def notification(owner_id: OwnerId, created_at: Instant, notification_id: str) -> Key:
     """A notification, ordered by time within its owner."""
     return Key(f"OWNER#{owner_id}", f"NOTIFICATION#{created_at}#{notification_id}")
@@ -239,6 +211,21 @@ def location_of(partition: str) -> LocationId:
     return LocationId(partition.removeprefix("LOCATION#"))
 
 
+def locker_of(partition: str) -> LockerId:
+    """The locker whose partition this is."""
+    return LockerId(partition.removeprefix("LOCKER#"))
+
+
+def owner_of(partition: str) -> OwnerId:
+    """The owner whose partition this is."""
+    return OwnerId(partition.removeprefix("OWNER#"))
+
+
+def address_of(partition: str) -> str:
+    """The e-mail address whose claim has this partition."""
+    return partition.removeprefix("EMAIL#")
+
+
 def table_format() -> Key:
     """The format version of the table."""
     return Key("TABLE", "FORMAT")
@@ -264,9 +251,9 @@ def calendar_days(location_id: LocationId, first: Day, last: Day) -> KeyRange:
     return Between(f"LOCATION#{location_id}", f"DAY#{first}", f"DAY#{last}~")
 
 
-def owner_bookings(owner_id: OwnerId) -> KeyRange:
-    """The bookings that an owner requested, by date."""
-    return Prefix(f"OWNER#{owner_id}", "BOOKING#")
+def owner_bookings(owner_id: OwnerId, first: Day = FIRST_DAY, last: Day = LAST_DAY) -> KeyRange:
+    """The bookings that an owner requested, by date from `first` to `last`, both included."""
+    return Between(f"OWNER#{owner_id}", f"BOOKING#{first}", f"BOOKING#{last}~")
 
 
 def owner_notifications(owner_id: OwnerId) -> KeyRange:
@@ -292,6 +279,21 @@ def locker_reservations(locker_id: LockerId, start: Instant = EARLIEST, end: Ins
     return Between(f"LOCKER#{locker_id}", f"RES#{start}", f"RES#{end}~")
 
 
+def locker_timeline(locker_id: LockerId) -> KeyRange:
+    """All reservations of a locker and its active pointer."""
+    return Prefix(f"LOCKER#{locker_id}", "RES#")
+
+
+def reservation_claims(locker_id: LockerId) -> KeyRange:
+    """The claims of all reservations of a locker."""
+    return Prefix(f"LOCKER#{locker_id}", "RID#")
+
+
+def location_days(location_id: LocationId) -> KeyRange:
+    """All half days of a location that are taken."""
+    return Prefix(f"LOCATION#{location_id}", "DAY#")
+
+
 def reservations_starting(locker_id: LockerId, start: Instant, before: Instant) -> KeyRange:
     """A locker's reservations that start from `start` to just before `before`."""
     return Between(f"LOCKER#{locker_id}", f"RES#{start}", f"RES#{before}")
@@ -305,6 +307,31 @@ def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant =
 def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
     """The reservations that an owner made, by start from `start` to `end`, both included."""
     return Between(f"OWNER#{owner_id}", f"RES#{start}", f"RES#{end}~")
+
+
+def named_by(entity_type: str, key: Key) -> dict[str, str] | None:
+    """The attributes that the key of an item tells, for kinds of items that may have been written without them.
+
+    None where an item of this kind cannot have this key.
+    """
+    spelling = _SPELLINGS.get(entity_type)
+    found = None if spelling is None else spelling.fullmatch(f"{key.pk} {key.sk}")
+    return None if found is None else found.groupdict()
+
+
+def kind_of(key: Key) -> str | None:
+    """The kind of item that has such a key, among those that other programs wrote too."""
+    return next((kind for kind in _SPELLINGS if named_by(kind, key) is not None), None)
+
+
+def old_booking(booking_id: BookingId) -> Key:
+    """A booking, as another program wrote it."""
+    return Key(f"BOOKING#{booking_id}", "METADATA")
+
+
+def user_booking(user_id: str, booking_id: str) -> Key:
+    """The place of a booking in the partition of a user, as another program wrote it."""
+    return Key(f"USER#{user_id}", f"BOOKING#{booking_id}")
 
 
 def shown(partition: str) -> str:

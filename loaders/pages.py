@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from domain.errors import BadInputError
-from domain.times import EARLIEST, LATEST, Instant
+from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
 from loaders.cursors import encode_cursor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loaders.table.keys import Position
-
-__all__ = ["Edge", "Page", "PageRequest", "Window", "page_request"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -35,15 +33,19 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A time window; both bounds are included."""
+class Window(Generic[T]):
+    """A window of times or days; both bounds are included."""
 
-    start: Instant = EARLIEST
-    end: Instant = LATEST
+    start: T
+    end: T
 
     def __post_init__(self) -> None:
-        if self.start > self.end:
+        if self.start > self.end:  # type: ignore[operator]  # both are text that sorts by time
             raise BadInputError("window.from must not be after window.to.", ("window", "from"))
+
+
+ALL_TIMES = Window(EARLIEST, LATEST)
+ALL_DAYS = Window(FIRST_DAY, LAST_DAY)
 
 
 class Edge(NamedTuple):
@@ -54,9 +56,12 @@ class Edge(NamedTuple):
 
 
 class Page(Generic[T]):
-    """A page of a list. Cursors are encoded only where they are asked for."""
+    """A page of a list. Cursors are encoded only where they are asked for.
 
-    __slots__ = ("_bounds", "_last", "_positions", "has_next_page", "has_previous_page", "nodes")
+    `damage` is what is wrong with an item that was left out of it.
+    """
+
+    __slots__ = ("_bounds", "_last", "_positions", "damage", "has_next_page", "has_previous_page", "nodes")
 
     def __init__(
         self,
@@ -72,6 +77,7 @@ class Page(Generic[T]):
         self.nodes = [node for _, node in entries]
         self.has_next_page = has_next_page
         self.has_previous_page = has_previous_page
+        self.damage: Exception | None = None
 
     @classmethod
     def of(cls, entries: list[tuple[Position, T]], request: PageRequest, found: int) -> Page[T]:
@@ -91,6 +97,7 @@ class Page(Generic[T]):
         page._positions = [position for position, _ in kept]
         page._bounds, page._last = self._bounds, self._last
         page.nodes = [node for _, node in kept]
+        page.damage = self.damage
         return page
 
     @property

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from loaders.table.updates import Update
     from loaders.table.values import Item
 
-__all__ = ["TableRates"]
-
 # The third round is for a record that expired in between.
 _ROUNDS = 3
 _SECOND = 1_000_000
+# Of whole budgets: a record must not expire while something is owed.
+_MOST_OWED = 1000
 
 
 class Updating(Protocol):
@@ -44,10 +44,11 @@ class TableRates:
         self._budget = budget
         self._now = now
 
-    async def take(self, caller: str, units: float, taken: int = 0) -> BudgetState:
+    async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
         """Charges a caller's budget with units, less those that the same request was charged before.
 
-        Where the budget does not suffice, the state says when it will, for the request as a whole.
+        Where the budget does not suffice, the state says when it will, for the request as a whole. With `may_owe` it
+        is charged nevertheless.
         """
         whole = self._budget.refill_time(units)
         price = whole - self._budget.refill_time(taken)
@@ -55,8 +56,9 @@ class TableRates:
         place = (sha256(caller.encode()).hexdigest(),)
         # One time for all rounds: what is owed only grows, so the loser of a race finds it spent in the next round.
         now = self._now()
-        latest = now + self._budget.window - price
-        expires = {"expiresAt": (now + self._budget.window) // _SECOND + 1}
+        span = self._budget.window * (_MOST_OWED if may_owe else 1)
+        latest = now + span - price
+        expires = {"expiresAt": (now + span) // _SECOND + 1}
         for _ in range(_ROUNDS):
             try:
                 item = await self._store().update(

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from loaders.table.client import Store
     from loaders.table.operations import Transact
 
-__all__ = ["CURRENT_FORMAT", "FIRST_FORMAT", "read_format", "require_format", "saving"]
-
 FIRST_FORMAT = TableFormat(format_version=1, revision=0)
 """The format of a table without a format item."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loaders import keys
 from loaders.contracts.cost import Cost
 from loaders.table.keys import Between, IndexPartition, Prefix
-from loaders.table.operations import BatchGet, Get, Put, Query, Transact
+from loaders.table.operations import BatchGet, Get, Put, Query, Scan, Transact
 from loaders.table.updates import Update
 
 if TYPE_CHECKING:
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from loaders.table.operations import Operation
     from loaders.table.recording import Record, Recorder
 
-__all__ = ["Trace", "operation_name"]
-
 _NAMES = {
     Get: "GetItem",
     BatchGet: "BatchGetItem",
     Query: "Query",
+    Scan: "Scan",
     Put: "PutItem",
     Transact: "TransactWriteItems",
     Update: "UpdateItem",
@@ -62,7 +61,6 @@ class Trace:
         self._began = time.perf_counter_ns()
 
     def begin(self, record: Record) -> None:
-        """See Recorder."""
         if self.guard is not None:
             try:
                 self.guard(self)
@@ -72,7 +70,6 @@ class Trace:
         self.records.append(record)
 
     def end(self, record: Record) -> None:
-        """See Recorder."""
         if self._further is not None:
             self._further.end(record)
 
@@ -140,7 +137,7 @@ class Trace:
 
 
 def _asked(operation: Operation | Update) -> dict[str, Any]:
-    """What an operation asks for: a stretch of one partition, or items by their keys."""
+    """What an operation asks for: a stretch of one partition or of the table, or items by their keys."""
     match operation:
         case Query(within=within):
             return {
@@ -151,6 +148,8 @@ def _asked(operation: Operation | Update) -> dict[str, Any]:
                 "keys": None,
                 "asked": operation.limit,
             }
+        case Scan():
+            return _items([], consistent=operation.consistent) | {"asked": operation.limit}
         case Get(key=key):
             return _items([_key(key)], consistent=operation.consistent)
         case BatchGet():

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from domain.authorization import Principal
+    from domain.budgets import BudgetState
     from domain.times import Instant
     from loaders.backend import Backend
     from resolvers.plan.price import Limit, Price
-
-__all__ = ["ArgumentContext", "PageSizes", "RequestState"]
 
 _QUERIES_AT_ONCE = 16
 
@@ -29,6 +28,10 @@ class PageSizes:
 
     default: int
     maximum: int
+
+
+async def _for_free(_: float) -> None:
+    """Without a budget nothing is charged."""
 
 
 class ArgumentContext(Protocol):
@@ -59,11 +62,19 @@ class RequestState:
     """Whether what the request takes is measured in any case, because its caller has a budget."""
     plan_only: bool = False
     """Whether the request is only priced and explained, not run."""
-    charge: Callable[[Price], Awaitable[None]] | None = None
-    """Takes the price from the caller's budget; raises where there is not enough."""
+    charge: Callable[[Price], Awaitable[BudgetState | None]] | None = None
+    """Takes the price from the caller's budget, if there is one; raises where there is not enough."""
+    budget: BudgetState | None = None
+    """The caller's budget after that."""
+    spend: Callable[[float], Awaitable[None]] = _for_free
+    """Takes work of the processor from the caller's budget, which may go below zero."""
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the one request of the server that takes the processor for long."""
     price: Price | None = None
     hides_suggestions: bool = False
     """Whether error messages leave out the names of what exists."""
+    has_hidden: bool = False
+    """Whether something was read that the response leaves out without an error."""
     note_introspection: Callable[[], None] | None = None
     """Counts what graphql-core executes."""
     variables: Mapping[str, Any] = field(default_factory=dict)

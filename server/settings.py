@@ -17,7 +17,9 @@ from loaders.contracts.base import MAX_ITEMS
 from resolvers.documents.limits import DocumentLimits
 from resolvers.plan.price import Limit
 
-__all__ = ["ClaimName", "Settings", "is_loopback"]
+__all__ = ["PREFIX", "ClaimName", "Settings", "is_loopback", "is_origin", "variable_of"]
+
+PREFIX = "SMARTLOCKER_"
 
 ClaimName: TypeAlias = Literal["role", "ownerId", "organizations", "partnerOf", "lockerId", "scope"]
 
@@ -26,6 +28,11 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")
 
 _ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _PRODUCTION_UNITS = 60_000
+
+
+def variable_of(name: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + name.upper()
 
 
 def is_loopback(host: str) -> bool:
@@ -68,9 +75,14 @@ def _split(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def is_origin(value: str) -> bool:
+    """Whether a text, in lower case, is an origin that can be allowed."""
+    return _ORIGIN.fullmatch(value) is not None
+
+
 def _check_origin(value: str) -> str:
     """In lower case, as browsers send it."""
-    if not _ORIGIN.fullmatch(value.lower()):
+    if not is_origin(value.lower()):
         raise ValueError("must be origins such as https://app.example.com, without a path or trailing slash")
     return value.lower()
 
@@ -83,7 +95,7 @@ _Count = Annotated[int, Field(ge=1)]
 class Settings(BaseSettings):
     """The settings; every one has a default that works for a first try."""
 
-    model_config = SettingsConfigDict(env_prefix="SMARTLOCKER_", env_ignore_empty=True, frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
     endpoint_url: Annotated[str, AfterValidator(_check_endpoint)] | None = Field(
         default=None,
@@ -100,9 +112,21 @@ class Settings(BaseSettings):
         default=None,
         description="Path of a dynoxide binary for the embedded store. Unset: downloaded once through npm.",
     )
+    store_client: Literal["raw", "sdk"] = Field(
+        default="raw",
+        description="The client for data operations: `raw` is SmartLocker's own, `sdk` the AWS SDK's. Endpoints and "
+        "credentials of AWS come from the SDK in both cases.",
+    )
+    allow_embedded_store: bool = Field(
+        default=False,
+        description="Whether the production profile may use the embedded store, which checks no credentials.",
+    )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         default=8000, description="Port to listen on; 0 picks a free port."
+    )
+    workers: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=1, description="Number of server processes that share the port; about one per core."
     )
     profile: Literal["development", "production"] = Field(
         default="development",
@@ -121,6 +145,9 @@ class Settings(BaseSettings):
         default=30,
         description="Longest allowed reservation, in days. Raise it at any time; lower it only when no live "
         "reservation is longer.",
+    )
+    max_pending_bookings: Annotated[int, Field(ge=1)] = Field(
+        default=20, description="Bookings of one owner that may wait for a decision at the same time."
     )
     page_size: Annotated[int, Field(ge=1)] = Field(default=25, description="Page size when a request names none.")
     page_size_max: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = Field(
@@ -171,6 +198,11 @@ class Settings(BaseSettings):
     max_concurrent_requests: _Count = Field(
         default=256, description="GraphQL requests that run at the same time; further ones are rejected immediately."
     )
+    max_concurrent_per_caller: _Count | None = Field(
+        default=None,
+        description="How many of them may be of one caller; a further one is rejected with 429. "
+        "Unset: no limit in development, a quarter of all in production.",
+    )
     rate_limit_units: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
         description="Capacity units that each caller may spend per minute; 0 turns the limit off. "
@@ -181,12 +213,13 @@ class Settings(BaseSettings):
     )
     rate_limit_store: Literal["process", "table"] = Field(
         default="process",
-        description="Where budgets are kept: `process`, separately by each server process; `table`, shared by all "
-        "servers.",
+        description="Where budgets are kept: `process`, in the memory of each server, shared by its workers; "
+        "`table`, shared by all servers.",
     )
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
         default=5,
-        description="Seconds for which the server keeps accepting requests after SIGTERM, while /ready reports 503.",
+        description="Seconds for which the server keeps accepting requests after SIGTERM or SIGHUP, while /ready "
+        "reports 503.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Lowest level that is logged."
@@ -197,6 +230,10 @@ class Settings(BaseSettings):
     request_log: Literal["on", "off"] | None = Field(
         default=None,
         description="Whether each request is logged, at level info. Unset: in production only.",
+    )
+    request_log_caller: Literal["on", "off"] = Field(
+        default="on",
+        description="Whether the request log names callers: subject, role, API key id and client address.",
     )
     metrics: Literal["off", "on"] = Field(default="off", description="`on`: Prometheus metrics at /metrics.")
     tracing: Literal["off", "otlp"] = Field(
@@ -265,6 +302,13 @@ class Settings(BaseSettings):
         return DocumentLimits(
             self.max_tokens, self.max_aliases, self.max_depth, self.max_directives, self.max_root_fields
         )
+
+    @property
+    def concurrent_per_caller(self) -> int | None:
+        """How many requests of one caller run at the same time; None if only the number of all is limited."""
+        if self.max_concurrent_per_caller is None and self.is_production:
+            return max(1, self.max_concurrent_requests // 4)
+        return self.max_concurrent_per_caller
 
     @property
     def budget(self) -> Budget | None:

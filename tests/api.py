@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
 
-__all__ = ["Api", "mutation", "unchanged"]
-
 CREATE_OWNER = """
 mutation ($input: CreateOwnerInput!) {
   createOwner(input: $input) { owner { ownerId version } userErrors { code message path status } }
@@ -30,14 +28,14 @@ CREATE_RESERVATION = """
 mutation ($input: CreateReservationInput!) {
   createReservation(input: $input) {
     reservation { reservationId startAt endAt status ownerId }
-    userErrors { __typename code message path status ... on ReservationOverlap { reservation { reservationId } } }
+    userErrors { __typename code message path status ... on ReservationOverlapError { reservation { reservationId } } }
   }
 }"""
 UPDATE_STATUS = """
 mutation ($input: UpdateLockerStatusInput!) {
   updateLockerStatus(input: $input) {
     locker { lockerId status version }
-    userErrors { __typename code message path status retryable ... on VersionConflict { currentVersion } }
+    userErrors { __typename code message path status retryable ... on VersionConflictError { currentVersion } }
   }
 }"""
 RECORD_EVENT = """
@@ -56,7 +54,7 @@ class Api:
         self.headers = {} if principal is None else {HEADER: spelled(principal)}
 
     def by(self, principal: Principal) -> Api:
-        """The same API, asked by somebody else."""
+        """The same API with another caller."""
         return Api(self.client, principal)
 
     async def send(self, query: str, **variables: Any) -> dict[str, Any]:
@@ -116,11 +114,23 @@ def mutation(field: str, selection: str) -> str:
   {selection}
   userErrors {{
     __typename message code path status retryable
-    ... on VersionConflict {{ currentVersion }}
-    ... on InvalidTransition {{ currentStatus allowedStatuses }}
-    ... on ReservationOverlap {{ reservation {{ reservationId startAt endAt }} }}
+    ... on VersionConflictError {{ currentVersion }}
+    ... on InvalidTransitionError {{ currentStatus allowedStatuses }}
+    ... on ReservationOverlapError {{ reservation {{ reservationId startAt endAt }} }}
   }}
 }} }}"""
+
+
+def user_error(code: str, message: str, status: int, *path: str) -> dict[str, Any]:
+    """A user error as `mutation` selects it; its path is within the input."""
+    return {
+        "__typename": "PlainError",
+        "message": message,
+        "code": code,
+        "path": ["input", *path],
+        "status": status,
+        "retryable": False,
+    }
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The attacks that are tried: bodies of requests by name, made here so that nobody has to carry them around."""
+"""Attacks: request bodies by name, generated here because they are large."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from graphql import get_introspection_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-__all__ = ["attacks", "large_documents", "wide_requests"]
 
 OWNER = 'owner(ownerId: "a")'
 NODES = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }"

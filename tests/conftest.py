@@ -1,4 +1,4 @@
-"""What the tests stand on: the real embedded store, a proxy that sees the wire, a table and an app for each test."""
+"""Fixtures of all tests: the real embedded store, a proxy that sees the wire, a table and an app for each test."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import pytest_asyncio
 
 from domain.times import Instant, shift
 from loaders.backend import Backend
-from loaders.table.client import Connection, DynamoStore, open_client
+from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.definition import definition
 from loaders.table.embedded import find_binary, run_embedded
+from loaders.table.sdk import SdkTransport, open_client
 from loaders.table.values import item_from_wire
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from server.app import create_app, new_id
@@ -35,10 +36,14 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace.export import SpanExporter
 
+    from loaders.table.transport import Transport
     from server.auth.authenticator import Authenticator
+    from server.http.health import Readiness
     from server.http.observer import RequestObserver
 
 NOW = Instant("2026-03-01T12:00:00.000Z")
+STORE_CLIENT: Any = os.environ.get("SMARTLOCKER_STORE_CLIENT", "raw")
+"""The whole suite can run on the SDK's client too."""
 
 
 class Clock:
@@ -57,7 +62,7 @@ class Clock:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_cloud() -> Iterator[None]:
-    """Nothing here may ever look for AWS, its credentials, or a setting of whoever runs the tests."""
+    """Hides AWS, its credentials and the settings of the user who runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("SMARTLOCKER_", "AWS_"))]:
             patch.delenv(name)
@@ -88,6 +93,14 @@ async def store_client(shared_wire: Wire) -> AsyncIterator[Any]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def transport(shared_wire: Wire) -> AsyncIterator[Transport]:
+    """The transport of all tests that need no app, through the proxy."""
+    connection = Connection("none", "eu-central-1", shared_wire.url, local=True, client=STORE_CLIENT)
+    async with open_store(connection) as store:
+        yield store.transport
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def plain_client(store_url: str) -> AsyncIterator[Any]:
     """A client that the proxy does not see, for preparing and looking."""
     async with open_client(Connection("none", "eu-central-1", store_url, local=True)) as client:
@@ -104,7 +117,7 @@ async def table(plain_client: Any) -> str:
     """A table of the test's own."""
     name = f"test-{uuid4()}"
     await plain_client.create_table(**definition(name))
-    await DynamoStore(plain_client, name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+    await DynamoStore(SdkTransport(plain_client), name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
     return name
 
 
@@ -127,9 +140,9 @@ def beyond_plan() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def backend(store_client: Any, table: str, clock: Clock) -> Backend:
+def backend(transport: Transport, table: str, clock: Clock) -> Backend:
     """The data layer on the test's table, through the proxy."""
-    return Backend(DynamoStore(store_client, table), clock, new_id, timedelta(days=30))
+    return Backend(DynamoStore(transport, table), clock, new_id, timedelta(days=30))
 
 
 @pytest_asyncio.fixture
@@ -161,13 +174,16 @@ def open_api(
         authenticator: Authenticator | None = principal_of_header,
         observer: RequestObserver | None = check,
         span_exporter: SpanExporter | None = None,
+        readiness: Readiness | None = None,
+        server_clock: Callable[[], Instant] = clock,
         **settings: Any,
     ) -> AsyncIterator[Api]:
         app = create_app(
             # The deadline of requests is generous: a busy machine must not fail a test.
             Settings(table_name=table, **{"request_seconds": 120, **settings}),
-            Connection(table, "eu-central-1", wire.url, local=True),
-            clock=clock,
+            Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT),
+            clock=server_clock,
+            readiness=readiness,
             authenticator=authenticator,
             observer=observer,
             span_exporter=span_exporter,

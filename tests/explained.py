@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from tests.api import Api
 
-__all__ = ["brief", "explain", "explained", "get", "query", "timeless", "walk"]
-
 
 async def explained(api: Api, document: str, *, mode: bool | str = True, **variables: Any) -> dict[str, Any]:
     """A request's explanation, or its plan with `mode="plan"`."""

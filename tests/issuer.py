@@ -21,20 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-__all__ = [
-    "AUDIENCE",
-    "ISSUER",
-    "KeyServer",
-    "bearer",
-    "claims",
-    "jwk",
-    "key_of",
-    "production",
-    "served_keys",
-    "sign",
-    "write_keys",
-]
-
 ISSUER = "https://issuer.example.com/"
 AUDIENCE = "https://lockers.example.com/"
 

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["installed", "pinned", "printed_by"]
-
 _PACKAGE_FILES = ("package.json", "package-lock.json")
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from resolvers.schema import Result
     from server.http.request import GraphQLRequest
 
-__all__ = ["PriceCheck"]
-
 KINDS = {
     "GetItem": "by key",
     "BatchGetItem": "by key",

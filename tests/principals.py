@@ -12,8 +12,6 @@ from domain.models import LockerId, OwnerId
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["HEADER", "device", "owner", "partner", "principal_of_header", "spelled"]
-
 HEADER = "X-Test-Principal"
 
 
@@ -21,6 +19,11 @@ def owner(owner_id: str, *organizations: str) -> Principal:
     """An owner, and the organisations that it belongs to."""
     belongs = frozenset(map(OwnerId, organizations))
     return Principal(subject=owner_id, role=Role.OWNER, owner_id=OwnerId(owner_id), organizations=belongs)
+
+
+def admin(owner_id: str) -> Principal:
+    """An admin who is also an owner."""
+    return Principal(subject=owner_id, role=Role.ADMIN, owner_id=OwnerId(owner_id))
 
 
 def partner(*scopes: Scope, of: str | tuple[str, ...] = "ada") -> Principal:

@@ -1,4 +1,4 @@
-"""A proxy between the server and the store: writes down what passes, and breaks what it is told to break."""
+"""A proxy between the server and the store: records the requests, and injects faults."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import json
 from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiohttp
 from aiohttp import web
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-
-__all__ = ["Answer", "Call", "Hold", "Lose", "Meeting", "Twice", "Until", "Wait", "Wire", "open_wire"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Call:
 
 
 class Hold:
-    """A fault that holds calls until they are released, and tells how many have arrived.
+    """A fault that holds calls until they are released, and counts their arrivals.
 
     Args:
         operation: which calls; None for all.
@@ -210,13 +208,20 @@ class Wire:
             call.response = json.loads(await answer.read())
 
 
+SomeWire = TypeVar("SomeWire", bound=Wire)
 _SESSION: web.AppKey[aiohttp.ClientSession] = web.AppKey("session", aiohttp.ClientSession)
 
 
 @asynccontextmanager
 async def open_wire(target: str) -> AsyncIterator[Wire]:
     """A proxy in front of a store, on a free port."""
-    wire = Wire(target)
+    async with serve_wire(Wire(target)) as wire:
+        yield wire
+
+
+@asynccontextmanager
+async def serve_wire(wire: SomeWire) -> AsyncIterator[SomeWire]:
+    """The same with a proxy of the caller's kind."""
     application = web.Application(client_max_size=64 * 1024 * 1024)
     application.router.add_post("/", wire.handle)
     async with aiohttp.ClientSession() as session:

@@ -8,32 +8,37 @@ from pydantic import AfterValidator, Field
 
 from domain.api_keys import ApiKeyId, ApiKeyRole
 from domain.authorization import Scope
-from domain.commands.base import CheckedLockerId, CheckedOwnerId, Command, Name
+from domain.commands.base import CheckedLockerId, CheckedOwnerId, Command, Name, optional
 from domain.errors import BadInputError, Problem
 from domain.ids import check_id
 from domain.times import Instant
 
-__all__ = ["MAX_OWNERS_PER_KEY", "CreateApiKey", "RevokeApiKey", "check_fields_for_role"]
-
 MAX_OWNERS_PER_KEY = 25
 
-CheckedApiKeyId = Annotated[ApiKeyId, AfterValidator(check_id)]
+CheckedApiKeyId = Annotated[ApiKeyId, AfterValidator(check_id), Field(description="Id of the key.")]
 
 
 class CreateApiKey(Command):
-    """Create an API key."""
+    """Input of `createApiKey`: owners and scopes for a partner, or a locker for a device."""
 
-    key_id: CheckedApiKeyId | None = None
-    name: Name
-    role: ApiKeyRole
-    owner_ids: list[CheckedOwnerId] = Field(default_factory=list, max_length=MAX_OWNERS_PER_KEY)
-    locker_id: CheckedLockerId | None = None
-    scopes: list[Scope] = Field(default_factory=list, max_length=len(Scope))
-    expires_at: Instant | None = None
+    key_id: CheckedApiKeyId | None = optional(
+        "Id of your choice: a repeated request with the same id and content returns the key without its secret. "
+        "Generated if left out."
+    )
+    name: Name = Field(description="Display name of the key.")
+    role: ApiKeyRole = Field(description="Role of the holder of the key.")
+    owner_ids: list[CheckedOwnerId] = Field(
+        default_factory=list,
+        max_length=MAX_OWNERS_PER_KEY,
+        description="Ids of the owners that a partner acts for, at most 25.",
+    )
+    locker_id: CheckedLockerId | None = optional("Id of the locker of a device.")
+    scopes: list[Scope] = Field(default_factory=list, max_length=len(Scope), description="Permissions of a partner.")
+    expires_at: Instant | None = optional("Time at which the key expires; never if left out.")
 
 
 class RevokeApiKey(Command):
-    """Revoke an API key permanently."""
+    """Input of `revokeApiKey`."""
 
     key_id: CheckedApiKeyId
 

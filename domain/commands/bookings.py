@@ -6,46 +6,48 @@ from typing import Annotated
 
 from pydantic import Field
 
-from domain.bookings import Duration
-from domain.commands.base import CheckedBookingId, CheckedLocationId, CheckedOwnerId, Command, Text
+from domain.bookings import DayPart
+from domain.commands.base import (
+    CHOSEN_ID,
+    Change,
+    CheckedBookingId,
+    CheckedLocationId,
+    CheckedOwnerId,
+    Command,
+    Text,
+    optional,
+)
 from domain.times import Day
 
-__all__ = ["ApproveBooking", "CancelBooking", "RejectBooking", "RequestBooking"]
-
-Attendees = Annotated[int, Field(ge=1, le=100_000)]
+Attendees = Annotated[int, Field(ge=1, le=100_000, description="Number of people who attend.")]
 
 
 class RequestBooking(Command):
-    """Request a day or half day at a location."""
+    """Input of `requestBooking`."""
 
-    booking_id: CheckedBookingId | None = None
-    location_id: CheckedLocationId
-    owner_id: CheckedOwnerId
-    date: Day
-    duration: Duration
-    description: Text
+    booking_id: CheckedBookingId | None = optional(CHOSEN_ID)
+    location_id: CheckedLocationId = Field(description="Id of the location, which must be active.")
+    owner_id: CheckedOwnerId = Field(description="Id of the owner who requests the booking.")
+    date: Day = Field(description="Day of the booking: today, in the location's time zone, or later.")
+    duration: DayPart = Field(description="Part of the day to book.")
+    description: Text = Field(description="Purpose of the booking.")
     attendees: Attendees
 
 
 class CancelBooking(Command):
-    """Cancel a booking as the owner who requested it."""
+    """Input of `cancelBooking`."""
 
     booking_id: CheckedBookingId
-    owner_id: CheckedOwnerId
 
 
-class ApproveBooking(Command):
-    """Approve a booking as an admin and add it to the calendar."""
-
-    booking_id: CheckedBookingId
-    admin_id: CheckedOwnerId
-    expected_version: int
-
-
-class RejectBooking(Command):
-    """Reject a booking as an admin."""
+class ApproveBooking(Change):
+    """Input of `approveBooking`."""
 
     booking_id: CheckedBookingId
-    admin_id: CheckedOwnerId
-    reason: Text
-    expected_version: int
+
+
+class RejectBooking(Change):
+    """Input of `rejectBooking`."""
+
+    booking_id: CheckedBookingId
+    reason: Text = Field(description="Reason of the rejection; the owner is notified of it.")

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from domain.bookings import Duration
-from domain.commands.base import CheckedLocationId, CheckedOwnerId, Command, Id, Name
-from domain.times import Day
+from pydantic import Field
 
-__all__ = ["CreateCalendarEvent", "DeleteCalendarEvent"]
+from domain.bookings import DayPart
+from domain.commands.base import CHOSEN_ID, CheckedLocationId, Command, Id, Name, optional
+from domain.times import Day
 
 
 class CreateCalendarEvent(Command):
-    """Block a day or half day of a location as an admin, without a booking."""
+    """Input of `createCalendarEvent`."""
 
-    event_id: Id | None = None
-    location_id: CheckedLocationId
-    admin_id: CheckedOwnerId
-    date: Day
-    duration: Duration
-    title: Name
+    event_id: Id | None = optional(CHOSEN_ID)
+    location_id: CheckedLocationId = Field(description="Id of the location, which must be active.")
+    date: Day = Field(description="Day of the event.")
+    duration: DayPart = Field(description="Part of the day that the event fills.")
+    title: Name = Field(description="Title of the event.")
 
 
 class DeleteCalendarEvent(Command):
-    """Delete an event that an admin created and free its half days."""
+    """Input of `deleteCalendarEvent`."""
 
     location_id: CheckedLocationId
-    event_id: Id
-    admin_id: CheckedOwnerId
+    event_id: Id = Field(description="Id of the event. To remove the event of a booking, cancel the booking.")

@@ -6,13 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from domain.commands.base import CheckedLockerId, Command, Id
+from domain.commands.base import CHOSEN_ID, CheckedLockerId, Command, Id, optional
 from domain.ids import check_id
 from domain.metadata import check_metadata
 from domain.models import AccessAction, AccessResult, EventId
 from domain.times import Instant
-
-__all__ = ["MAX_EVENTS_PER_BATCH", "RecordAccessEvent", "RecordAccessEvents"]
 
 MAX_EVENTS_PER_BATCH = 25
 
@@ -22,18 +20,22 @@ Metadata = Annotated[dict[str, Any], BeforeValidator(check_metadata)]
 
 
 class RecordAccessEvent(Command):
-    """Record an access event of a locker."""
+    """Input of `recordAccessEvent`."""
 
     locker_id: CheckedLockerId
-    event_id: CheckedEventId | None = None
-    timestamp: Instant | None = None
-    action: AccessAction
-    actor_id: Id
-    result: AccessResult
-    metadata: Metadata | None = None
+    event_id: CheckedEventId | None = optional(CHOSEN_ID)
+    timestamp: Instant | None = optional(
+        "Time at which the event happened: now if left out, at most five minutes in the future."
+    )
+    action: AccessAction = Field(description="What was done or attempted.")
+    actor_id: Id = Field(description="Id of the person or device that caused the event.")
+    result: AccessResult = Field(description="Whether the action succeeded.")
+    metadata: Metadata | None = optional("JSON object with at most 16 KB, 50 keys and 5 levels.")
 
 
 class RecordAccessEvents(Command):
-    """Record several access events atomically."""
+    """Input of `recordAccessEvents`."""
 
-    events: Annotated[list[RecordAccessEvent], Field(min_length=1, max_length=MAX_EVENTS_PER_BATCH)]
+    events: list[RecordAccessEvent] = Field(
+        min_length=1, max_length=MAX_EVENTS_PER_BATCH, description="From 1 to 25 events."
+    )

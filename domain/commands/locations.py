@@ -7,12 +7,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from domain.commands.base import CheckedLocationId, Command, Name
+from domain.commands.base import CHOSEN_ID, Change, CheckedLocationId, Command, Name, optional
 from domain.ids import check_code, check_ulid
 from domain.models import LocationId
 from domain.text import check_time_zone
-
-__all__ = ["CreateLocation", "DeactivateLocation", "ReactivateLocation", "UpdateLocation"]
 
 Code = Annotated[str, AfterValidator(check_code)]
 TimeZone = Annotated[str, AfterValidator(check_time_zone)]
@@ -21,47 +19,46 @@ Latitude = Annotated[Decimal, Field(ge=-90, le=90, max_digits=38)]
 Longitude = Annotated[Decimal, Field(ge=-180, le=180, max_digits=38)]
 
 
-class _Address(Command):
-    """Optional address and coordinates of a location."""
+class Address(Command):
+    """Postal address and coordinates. In an update, fields that are left out stay as they are; null removes a value."""
 
-    formatted_address: Name | None = None
-    street: Name | None = None
-    city: Name | None = None
-    region: Name | None = None
-    postal_code: Name | None = None
-    country: Name | None = None
-    place_id: Name | None = None
-    lat: Latitude | None = None
-    lng: Longitude | None = None
-
-
-class CreateLocation(_Address):
-    """Create a location."""
-
-    location_id: NewLocationId | None = None
-    code: Code
-    name: Name
-    time_zone: TimeZone
+    formatted_address: Name | None = optional("Address in one line.")
+    street: Name | None = optional("Street and number.")
+    city: Name | None = optional("City.")
+    region: Name | None = optional("State, province or region.")
+    postal_code: Name | None = optional("Postal code.")
+    country: Name | None = optional("Country.")
+    place_id: Name | None = optional("Id of the location at a maps service.")
+    lat: Latitude | None = optional("Latitude in degrees.")
+    lng: Longitude | None = optional("Longitude in degrees.")
 
 
-class UpdateLocation(_Address):
-    """Update the fields of a location that are set; null removes an optional value."""
+class CreateLocation(Command):
+    """Input of `createLocation`."""
 
-    location_id: CheckedLocationId
-    expected_version: int
-    name: Name = ""
-    time_zone: TimeZone = ""
+    location_id: NewLocationId | None = optional(f"A ULID. {CHOSEN_ID}")
+    code: Code = Field(description="Code of 3 to 40 characters of a-z, 0-9 and -, unique for ever.")
+    name: Name = Field(description="Name of the location.")
+    time_zone: TimeZone = Field(description="IANA time zone, such as Europe/Rome.")
+    address: Address | None = optional("Address and coordinates of the location.")
 
 
-class DeactivateLocation(Command):
-    """Stop a location from accepting lockers and bookings."""
+class UpdateLocation(Change):
+    """Input of `updateLocation`. Fields that are left out stay as they are; null removes a value."""
 
     location_id: CheckedLocationId
-    expected_version: int
+    name: Name = optional("Name of the location; it cannot be removed.")
+    time_zone: TimeZone = optional("IANA time zone; it cannot be removed.")
+    address: Address | None = optional("Changes of the address; null removes all of it.")
 
 
-class ReactivateLocation(Command):
-    """Let a location accept lockers and bookings again."""
+class DeactivateLocation(Change):
+    """Input of `deactivateLocation`."""
 
     location_id: CheckedLocationId
-    expected_version: int
+
+
+class ReactivateLocation(Change):
+    """Input of `reactivateLocation`."""
+
+    location_id: CheckedLocationId

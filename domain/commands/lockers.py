@@ -2,48 +2,55 @@
 
 from __future__ import annotations
 
-from domain.commands.base import CheckedLocationId, CheckedLockerId, CheckedOwnerId, Command, Name
-from domain.models import LockerStatus
+from pydantic import Field
 
-__all__ = ["MoveLocker", "RegisterLocker", "RenameLocker", "TransferLocker", "UpdateLockerStatus"]
+from domain.commands.base import (
+    CHOSEN_ID,
+    Change,
+    CheckedLocationId,
+    CheckedLockerId,
+    CheckedOwnerId,
+    Command,
+    Name,
+    optional,
+)
+from domain.models import LockerStatus
 
 
 class RegisterLocker(Command):
-    """Register a locker."""
+    """Input of `registerLocker`."""
 
-    locker_id: CheckedLockerId | None = None
-    owner_id: CheckedOwnerId
-    alias: Name | None = None
-    location_id: CheckedLocationId | None = None
-
-
-class RenameLocker(Command):
-    """Change the alias of a locker."""
-
-    locker_id: CheckedLockerId
-    alias: Name
-    expected_version: int
+    locker_id: CheckedLockerId | None = optional(CHOSEN_ID)
+    owner_id: CheckedOwnerId = Field(description="Id of the owner, who must exist.")
+    alias: Name | None = optional("Display name of the locker.")
+    location_id: CheckedLocationId | None = optional("Id of the location of the locker, which must be active.")
 
 
-class UpdateLockerStatus(Command):
-    """Change the status of a locker."""
+class RenameLocker(Change):
+    """Input of `renameLocker`."""
 
     locker_id: CheckedLockerId
-    new_status: LockerStatus
-    expected_version: int
+    alias: Name | None = Field(description="New display name of the locker; null removes the present one.")
 
 
-class TransferLocker(Command):
-    """Transfer a locker to another owner."""
-
-    locker_id: CheckedLockerId
-    new_owner_id: CheckedOwnerId
-    expected_version: int
-
-
-class MoveLocker(Command):
-    """Move a locker to another location; null removes it from its location."""
+class UpdateLockerStatus(Change):
+    """Input of `updateLockerStatus`."""
 
     locker_id: CheckedLockerId
-    new_location_id: CheckedLocationId | None
-    expected_version: int
+    new_status: LockerStatus = Field(description="New status of the locker.")
+
+
+class TransferLocker(Change):
+    """Input of `transferLocker`."""
+
+    locker_id: CheckedLockerId
+    new_owner_id: CheckedOwnerId = Field(description="Id of the new owner, who must exist.")
+
+
+class MoveLocker(Change):
+    """Input of `moveLocker`."""
+
+    locker_id: CheckedLockerId
+    new_location_id: CheckedLocationId | None = Field(
+        description="Id of the new location, which must be active. Required: null removes the locker from its location."
+    )

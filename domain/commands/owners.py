@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
-from domain.commands.base import CheckedOwnerId, Command, Name
+from domain.commands.base import CHOSEN_ID, Change, CheckedOwnerId, Command, Name, optional
 from domain.models import OwnerKind, OwnerRole
 from domain.text import check_email, check_phone
-
-__all__ = ["CreateOwner", "UpdateOwner"]
 
 Email = Annotated[str, AfterValidator(check_email)]
 Phone = Annotated[str, AfterValidator(check_phone)]
 
 
 class CreateOwner(Command):
-    """Create an owner."""
+    """Input of `createOwner`."""
 
-    owner_id: CheckedOwnerId | None = None
-    kind: OwnerKind
-    name: Name
-    email: Email | None = None
-    phone: Phone | None = None
-    role: OwnerRole = OwnerRole.USER
+    owner_id: CheckedOwnerId | None = optional(CHOSEN_ID)
+    kind: OwnerKind = Field(description="Whether the owner is a person or an organisation.")
+    name: Name = Field(description="Name of the owner.")
+    email: Email | None = optional("E-mail address, which no other owner may have.")
+    phone: Phone | None = optional("Telephone number.")
+    role: OwnerRole = Field(default=OwnerRole.USER, description="Role of the owner.")
 
 
-class UpdateOwner(Command):
-    """Update the fields of an owner that are set; null removes the email address or phone number."""
+class UpdateOwner(Change):
+    """Input of `updateOwner`. Fields that are left out stay as they are."""
 
-    owner_id: CheckedOwnerId
-    expected_version: int
-    name: Name = ""
-    email: Email | None = None
-    phone: Phone | None = None
-    role: OwnerRole = OwnerRole.USER
+    owner_id: CheckedOwnerId = Field(description="Id of the owner.")
+    name: Name = optional("New name.")
+    email: Email | None = optional("New e-mail address; null removes the present one.")
+    phone: Phone | None = optional("New telephone number; null removes the present one.")
+    role: OwnerRole = optional("New role. Only admins can change it.")

@@ -7,22 +7,26 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from domain.commands.base import CheckedBookingId, Command, Id, Name
+from domain.commands.base import CHOSEN_ID, CheckedBookingId, Command, Id, Name, optional
 from domain.text import check_currency
 from domain.times import Instant
-
-__all__ = ["RecordPayment"]
 
 Amount = Annotated[Decimal, Field(gt=0, max_digits=18, decimal_places=4)]
 Currency = Annotated[str, AfterValidator(check_currency)]
 
 
-class RecordPayment(Command):
-    """Record a payment received for a booking."""
+class Money(Command):
+    """An amount of money."""
 
-    payment_id: Id | None = None
+    amount: Amount = Field(description="Amount, greater than 0 and with at most 4 decimals.")
+    currency: Currency = Field(description="Currency as an ISO 4217 code, such as EUR.")
+
+
+class RecordPayment(Command):
+    """Input of `recordPayment`."""
+
+    payment_id: Id | None = optional(CHOSEN_ID)
     booking_id: CheckedBookingId
-    amount: Amount
-    currency: Currency
-    method: Name | None = None
-    paid_at: Instant | None = None
+    amount: Money = Field(description="Amount of the payment.")
+    method: Name | None = optional("Method of payment.")
+    paid_at: Instant | None = optional("Time of the payment; now if left out.")

@@ -4,38 +4,36 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
-from domain.commands.base import CheckedLockerId, CheckedOwnerId, Command
+from domain.commands.base import CHOSEN_ID, CheckedLockerId, CheckedOwnerId, Command, optional
 from domain.ids import check_id
 from domain.models import ReservationId
 from domain.times import Instant
 
-__all__ = ["CancelReservation", "CreateReservation", "ExtendReservation"]
-
-CheckedReservationId = Annotated[ReservationId, AfterValidator(check_id)]
+CheckedReservationId = Annotated[ReservationId, AfterValidator(check_id), Field(description="Id of the reservation.")]
 
 
 class CreateReservation(Command):
-    """Reserve a locker from `start_at` to `end_at`."""
+    """Input of `createReservation`."""
 
     locker_id: CheckedLockerId
-    reservation_id: CheckedReservationId | None = None
-    owner_id: CheckedOwnerId
-    start_at: Instant
-    end_at: Instant
+    reservation_id: CheckedReservationId | None = optional(CHOSEN_ID)
+    owner_id: CheckedOwnerId = Field(description="Id of the owner who reserves.")
+    start_at: Instant = Field(description="Start of the reservation; may lie in the past.")
+    end_at: Instant = Field(description="End of the reservation; must be in the future.")
 
 
 class CancelReservation(Command):
-    """Cancel a reservation."""
+    """Input of `cancelReservation`."""
 
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
 
 
 class ExtendReservation(Command):
-    """Move the end of a reservation to a later time."""
+    """Input of `extendReservation`."""
 
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
-    new_end_at: Instant
+    new_end_at: Instant = Field(description="New end of the reservation, after the present one.")

@@ -1,4 +1,5 @@
-// The tabs of a first visit. They run on the demo data, in any order and any number of times.
+// The tabs of a first visit. They run on the demo data, in any order and any number of times: each that writes has a locker
+// of its own, which neither the README nor another tab changes.
 import first from './examples/first.graphql?raw';
 import lockersNow from './examples/now.graphql?raw';
 import reserve from './examples/reserve.graphql?raw';
@@ -17,7 +18,8 @@ export function exampleTabs(now) {
       query: reserve,
       variables: asJson({
         input: {
-          lockerId: 'locker-000001',
+          lockerId: 'locker-000006',
+          reservationId: `graphiql-${day}`,
           ownerId: 'owner-0002',
           startAt: `${day}T09:00:00Z`,
           endAt: `${day}T17:00:00Z`,

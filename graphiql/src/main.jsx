@@ -1,22 +1,28 @@
 import './workers.js';
+import './theme.js';
 import './style.css';
 
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { GraphiQL } from 'graphiql';
 import { createRoot } from 'react-dom/client';
 
+import { CopyAs } from './copy.jsx';
 import { exampleTabs } from './examples.js';
 import { withMatchingOperationName } from './operation.js';
 import { withExplanations } from './plan/explanations.js';
 import { OPENING_PLUGIN, PLUGINS } from './plugins.jsx';
+import { ResponseHint } from './response.jsx';
+import { withSortedSchema } from './schema.js';
 import { loadDemoUsers, SignIn, withToken } from './signin.jsx';
 import { storageWithoutHeaders } from './storage.js';
 
-const fetcher = withMatchingOperationName(
-  withExplanations(withToken(createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false }))),
-);
+const server = createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false });
+const fetcher = withMatchingOperationName(withExplanations(withSortedSchema(withToken(server))));
 // Without this the variables editor does not know our custom scalars.
 const scalars = { JSON: {}, DateTime: { type: 'string', format: 'date-time' } };
+
+// A narrow window opens with the editor alone; see style.css.
+const isNarrow = matchMedia('(max-width: 44rem)').matches;
 
 // Monaco measures its font once, so the font must be loaded first; the introspection request needs its token.
 Promise.allSettled([document.fonts.load('15px "Fira Code"'), loadDemoUsers(`${location.pathname}/tokens`)]).then(() => {
@@ -26,7 +32,7 @@ Promise.allSettled([document.fonts.load('15px "Fira Code"'), loadDemoUsers(`${lo
       defaultTabs={exampleTabs(new Date())}
       defaultEditorToolsVisibility
       plugins={PLUGINS}
-      visiblePlugin={OPENING_PLUGIN}
+      visiblePlugin={isNarrow ? undefined : OPENING_PLUGIN}
       storage={storageWithoutHeaders(localStorage)}
       shouldPersistHeaders={false}
       customScalarSchemas={scalars}
@@ -37,6 +43,17 @@ Promise.allSettled([document.fonts.load('15px "Fira Code"'), loadDemoUsers(`${lo
         <SignIn />
         <span className="brand">SmartLocker</span>
       </GraphiQL.Logo>
+      <GraphiQL.Toolbar>
+        {({ prettify, merge, copy }) => (
+          <>
+            {prettify}
+            {merge}
+            {copy}
+            <CopyAs />
+          </>
+        )}
+      </GraphiQL.Toolbar>
+      <ResponseHint />
     </GraphiQL>,
   );
 });

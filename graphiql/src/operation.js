@@ -1,3 +1,6 @@
+/** The name of GraphiQL's own request for the schema. */
+export const INTROSPECTION = 'IntrospectionQuery';
+
 const OPERATION = /\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)/g;
 
 /** The names of the operations in a document. */

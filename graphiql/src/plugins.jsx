@@ -8,13 +8,16 @@ import { PLAN } from './plan/pane.jsx';
 
 const EXPLORER = explorerPlugin({ showAttribution: false });
 
-/** The explorer above the documentation in one pane, since GraphiQL shows only one pane at a time. */
+/**
+ * The explorer above the documentation in one pane, since GraphiQL shows only one pane at a time. The explorer's section can have the
+ * focus: vite.config.js lets the explorer move the focus only while it is there.
+ */
 const EXPLORER_AND_DOCS = {
   ...EXPLORER,
   title: 'Explorer and Documentation',
   content: () => (
     <div className="explorer-and-docs">
-      <section aria-label="Explorer">
+      <section className="explorer" aria-label="Explorer" tabIndex={-1}>
         <EXPLORER.content />
       </section>
       <div>

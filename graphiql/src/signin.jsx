@@ -24,13 +24,26 @@ export async function loadDemoUsers(url) {
 /** A fetcher that sends the chosen user's token; an Authorization header in the headers editor takes precedence. */
 export function withToken(fetcher) {
   return (request, options) => {
-    const token = users.find(user => user.name === chosen)?.token;
+    const token = chosenToken();
     const headers = options?.headers ?? {};
-    if (!token || Object.keys(headers).some(name => name.toLowerCase() === 'authorization')) {
+    if (!token || isAuthorized(headers)) {
       return fetcher(request, options);
     }
     return fetcher(request, { ...options, headers: { ...headers, Authorization: `Bearer ${token}` } });
   };
+}
+
+/** Whether a request with these headers is sent with a token. */
+export function sendsToken(headers) {
+  return Boolean(chosenToken()) || isAuthorized(headers ?? {});
+}
+
+function chosenToken() {
+  return users.find(user => user.name === chosen)?.token;
+}
+
+function isAuthorized(headers) {
+  return Object.keys(headers).some(name => name.toLowerCase() === 'authorization');
 }
 
 export function SignIn() {
@@ -46,13 +59,13 @@ export function SignIn() {
   }
 
   return (
-    <label className="sign-in">
+    <label className="sign-in" title="A development server runs requests without a token as an admin.">
       Signed in as{' '}
       <select value={name} onChange={choose}>
         {users.map(user => (
           <option key={user.name}>{user.name}</option>
         ))}
-        <option>{NO_TOKEN}</option>
+        <option value={NO_TOKEN}>No token (runs as admin)</option>
       </select>
     </label>
   );

@@ -11,6 +11,7 @@ export function storageWithoutHeaders(storage) {
   };
 }
 
+/** Sets the headers of tabs and history entries to null; GraphiQL does not restore a tab that lacks them. */
 function withoutHeaders(text) {
   let content;
   try {
@@ -18,5 +19,8 @@ function withoutHeaders(text) {
   } catch {
     return text;
   }
-  return JSON.stringify(content, (key, value) => (key === 'headers' ? undefined : value));
+  return JSON.stringify(content, function (key, value) {
+    // A tab or an entry also has a query; variables may have a value of that name.
+    return key === 'headers' && 'query' in this ? null : value;
+  });
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from domain.errors import BadInputError, IdTakenError, InvalidCursorError, NotFoundError
+from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys
 from loaders.codecs import API_KEY
-from loaders.contracts.base import Consistency, Order, PageRule
+from loaders.contracts.base import Consistency, Order
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import IS_NEW, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
 _API_KEY_BYTES = 4000
@@ -30,12 +30,7 @@ API_KEY_BY_ID = ReadOne(
 CREATE_API_KEY = WriteContract(
     id="QC-61",
     purpose="Create an API key",
-    operation="TransactWriteItems",
-    steps=(
-        StepRule(
-            name="key", action=Action.PUT, key=keys.api_key, condition="attribute_not_exists(#PK)", index_writes=1
-        ),
-    ),
+    steps=(StepRule("key", Action.PUT, keys.api_key, IS_NEW, index_writes=1),),
     most_steps=1,
     errors=(BadInputError, IdTakenError),
     note="Only a hash of the secret is stored. The same id with the same content returns the first key, without its "
@@ -49,14 +44,13 @@ CREATE_API_KEY = WriteContract(
 REVOKE_API_KEY = WriteContract(
     id="QC-62",
     purpose="Revoke an API key",
-    operation="TransactWriteItems",
-    reads=(ItemRead(name="key", key=keys.api_key, codec=API_KEY, item_bytes=_API_KEY_BYTES),),
+    reads=(ItemRead("key", keys.api_key, API_KEY, _API_KEY_BYTES),),
     steps=(
         StepRule(
-            name="key",
-            action=Action.UPDATE,
-            key=keys.api_key,
-            condition="attribute_exists(#PK) AND attribute_not_exists(#revokedAt)",
+            "key",
+            Action.UPDATE,
+            keys.api_key,
+            "attribute_exists(#PK) AND attribute_not_exists(#revokedAt)",
             index_writes=1,
         ),
     ),
@@ -73,10 +67,8 @@ API_KEYS = ReadPage(
     purpose="All API keys",
     range=keys.api_keys,
     codec=API_KEY,
-    page_rule=PageRule(),
     orders=(Order.DESC,),
     index="GSI1",
-    errors=(BadInputError, InvalidCursorError),
     note="Newest first, revoked and expired keys included.",
     item_bytes=_API_KEY_BYTES,
     typical_bytes=700,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from domain.errors import SmartLockerError
 
-__all__ = ["MAX_ITEMS", "Consistency", "Contract", "ContractError", "Order", "PageRule", "registry"]
-
 MAX_ITEMS = 100
 _MAX_WHOLE = 200
 _ID = re.compile(r"QC-[0-9]{2}")

@@ -10,10 +10,10 @@ from domain.errors import (
     BookingClosedError,
     ForbiddenError,
     IdTakenError,
-    InvalidCursorError,
     LocationInactiveError,
     NotFoundError,
     SlotTakenError,
+    TooManyPendingError,
     UnavailableError,
     VersionConflictError,
 )
@@ -33,31 +33,27 @@ from loaders.contracts.base import Order, PageRule
 from loaders.contracts.locations import LOCATION_BYTES
 from loaders.contracts.owners import OWNER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import BatchRead, ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, BatchRead, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-BOOKING_BYTES = 18_000
+BOOKING_BYTES = 19_300
 _PENDING_BYTES = 9000  # a pending booking has no reason yet
-_SLOT_BYTES = 1500
+_SLOT_BYTES = 2600
 _SMALL_BYTES = 1800
 _SLOTS_A_DAY = 2
-_IS_NEW = "attribute_not_exists(#PK)"
-_EXISTS = "attribute_exists(#PK)"
 
-_ADMIN = StepRule(name="admin", action=Action.CHECK, key=keys.owner, condition="#role = :admin", item_bytes=2000)
-_LOCATION = StepRule(
-    name="location",
-    action=Action.CHECK,
-    key=keys.location,
-    condition=f"{_EXISTS} AND #status = :active",
-    item_bytes=8000,
+_COUNT_BYTES = 300
+
+_ADMIN = StepRule(
+    "admin", Action.CHECK, keys.owner, "#role = :admin", when="the admin is also an owner", item_bytes=2000
 )
-_LOCATION_READ = ItemRead(name="location", key=keys.location, codec=LOCATION, item_bytes=LOCATION_BYTES)
+_LOCATION = StepRule("location", Action.CHECK, keys.location, f"{EXISTS} AND #status = :active", item_bytes=8000)
+_LOCATION_READ = ItemRead("location", keys.location, LOCATION, LOCATION_BYTES)
 _SLOT = StepRule(
-    name="slot",
-    action=Action.PUT,
-    key=keys.calendar_slot,
-    condition=_IS_NEW,
+    "slot",
+    Action.PUT,
+    keys.calendar_slot,
+    IS_NEW,
     when="half days are taken",
     most=_SLOTS_A_DAY,
     item_bytes=_SLOT_BYTES,
@@ -66,26 +62,25 @@ _SLOT = StepRule(
 REQUEST_BOOKING = WriteContract(
     id="QC-40",
     purpose="Request a booking",
-    operation="TransactWriteItems",
-    reads=(
-        BatchRead(
-            items=(
-                _LOCATION_READ,
-                ItemRead(name="booking", key=keys.booking, codec=REQUESTED_BOOKING, item_bytes=BOOKING_BYTES),
-            )
+    reads=(BatchRead(items=(_LOCATION_READ, ItemRead("booking", keys.booking, REQUESTED_BOOKING, BOOKING_BYTES))),),
+    steps=(
+        StepRule("booking", Action.PUT, keys.booking, IS_NEW, index_writes=1),
+        StepRule("copy", Action.PUT, keys.owner_booking, IS_NEW),
+        StepRule("owner", Action.CHECK, keys.owner, EXISTS, item_bytes=2000),
+        _LOCATION,
+        StepRule(
+            "pending",
+            Action.UPDATE,
+            keys.pending_count,
+            "attribute_not_exists(#pendingBookings) OR #pendingBookings < :most",
+            item_bytes=_COUNT_BYTES,
         ),
     ),
-    steps=(
-        StepRule(name="booking", action=Action.PUT, key=keys.booking, condition=_IS_NEW, index_writes=1),
-        StepRule(name="copy", action=Action.PUT, key=keys.owner_booking, condition=_IS_NEW),
-        StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS, item_bytes=2000),
-        _LOCATION,
-    ),
-    most_steps=4,
-    errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError),
-    note="The current date is that of the location. The same id with the same content returns the first result, "
-    "permanently.",
-    cardinality="The booking and the owner's copy; the owner and the location are checked.",
+    most_steps=5,
+    errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError, TooManyPendingError),
+    note="The current date is that of the location. The same id with the same content writes nothing and "
+    "returns the current state, permanently. A counter limits how many bookings of an owner wait for a decision.",
+    cardinality="The booking, the owner's copy and counter; the owner and the location are checked.",
     hot_partition="In the index all pending bookings share one partition, which takes about 1,000 small writes a "
     "second; a booking leaves it when it is decided.",
     item_bytes=_PENDING_BYTES,
@@ -109,9 +104,7 @@ PENDING_BOOKINGS = ReadPage(
     purpose="Bookings that wait for a decision",
     range=keys.pending_bookings,
     codec=BOOKING,
-    page_rule=PageRule(),
     index="GSI1",
-    errors=(BadInputError, InvalidCursorError),
     note="Oldest first. A booking leaves the index when it is decided or cancelled.",
     item_bytes=_PENDING_BYTES,
     typical_bytes=700,
@@ -122,52 +115,59 @@ PENDING_BOOKINGS = ReadPage(
 DECIDE_BOOKING = WriteContract(
     id="QC-43",
     purpose="Approve, reject or cancel a booking",
-    operation="TransactWriteItems",
     variants=("approve", "reject", "cancel"),
     reads=(
-        ItemRead(name="booking", key=keys.booking, codec=BOOKING, item_bytes=BOOKING_BYTES),
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES),
         replace(_LOCATION_READ, only=("cancel", "approve")),
         ItemRead(
-            name="admin",
-            key=keys.owner,
-            codec=OWNER,
-            item_bytes=OWNER_BYTES,
-            when="only where the booking is already decided",
+            "admin",
+            keys.owner,
+            OWNER,
+            OWNER_BYTES,
+            when="only where the booking is already decided and the admin is also an owner",
             only=("approve", "reject"),
         ),
     ),
     rounds=12,
     steps=(
         StepRule(
-            name="booking",
-            action=Action.UPDATE,
-            key=keys.booking,
-            condition="#version = :expectedVersion AND #status = :readStatus",
+            "booking",
+            Action.UPDATE,
+            keys.booking,
+            "#version = :expectedVersion AND #status = :readStatus",
             index_writes=1,
         ),
-        StepRule(name="copy", action=Action.PUT, key=keys.owner_booking, condition=None),
+        StepRule("copy", Action.PUT, keys.owner_booking, None),
         _SLOT,
         StepRule(
-            name="freed slot",
-            action=Action.DELETE,
-            key=keys.calendar_slot,
-            condition="#bookingId = :bookingId",
+            "freed slot",
+            Action.DELETE,
+            keys.calendar_slot,
+            "#bookingId = :bookingId",
             when="an approved booking is cancelled",
             most=_SLOTS_A_DAY,
             item_bytes=_SLOT_BYTES,
         ),
         StepRule(
-            name="notification",
-            action=Action.PUT,
-            key=keys.notification,
-            condition=None,
+            "notification",
+            Action.PUT,
+            keys.notification,
+            None,
             when="the booking is approved or rejected",
             item_bytes=9000,
         ),
         _ADMIN,
         replace(_LOCATION, when="the booking is approved"),
+        StepRule(
+            "pending",
+            Action.UPDATE,
+            keys.pending_count,
+            "#pendingBookings > :none",
+            when="the booking was pending and is counted",
+            item_bytes=_COUNT_BYTES,
+        ),
     ),
-    most_steps=7,
+    most_steps=8,
     errors=(
         BadInputError,
         NotFoundError,
@@ -175,13 +175,15 @@ DECIDE_BOOKING = WriteContract(
         SlotTakenError,
         LocationInactiveError,
         BookingClosedError,
+        IdTakenError,
         VersionConflictError,
         UnavailableError,
     ),
-    note="One transaction: the booking, its copy, its half days and the notification. A repeated request returns the "
-    "first result.",
-    cardinality="The booking, the owner's copy, up to two half days and one notification; the administrator and the "
-    "location are checked.",
+    note="One transaction: the booking, its copy, its half days and the notification. A decision keeps the token "
+    "of its request, so that the same request, sent again, returns the booking and writes nothing. The administrator "
+    "is the caller.",
+    cardinality="The booking, the owner's copy and counter, up to two half days and one notification; the "
+    "administrator, if it is an owner, and the location are checked.",
     hot_partition="None: a booking is decided once. Its half days are in the location's partition.",
     item_bytes=BOOKING_BYTES,
 )
@@ -192,10 +194,7 @@ LOCATION_CALENDAR = ReadPage(
     range=keys.calendar_days,
     codec=CALENDAR_SLOT,
     page_rule=PageRule(
-        default=MAX_CALENDAR_DAYS * _SLOTS_A_DAY,
-        maximum=MAX_CALENDAR_DAYS * _SLOTS_A_DAY,
-        look_ahead=0,
-        whole=True,
+        default=MAX_CALENDAR_DAYS * _SLOTS_A_DAY, maximum=MAX_CALENDAR_DAYS * _SLOTS_A_DAY, look_ahead=0, whole=True
     ),
     errors=(BadInputError,),
     note=f"Up to {MAX_CALENDAR_DAYS} days in one Query, never one for each day.",
@@ -210,9 +209,7 @@ OWNER_BOOKINGS = ReadPage(
     purpose="Bookings requested by an owner",
     range=keys.owner_bookings,
     codec=OWNER_BOOKING,
-    page_rule=PageRule(),
     orders=(Order.ASC, Order.DESC),
-    errors=(BadInputError, InvalidCursorError),
     note="By date. The copy has everything that is shown.",
     item_bytes=BOOKING_BYTES,
     typical_bytes=700,
@@ -223,14 +220,13 @@ OWNER_BOOKINGS = ReadPage(
 RECORD_PAYMENT = WriteContract(
     id="QC-46",
     purpose="Record a payment for a booking",
-    operation="TransactWriteItems",
     steps=(
-        StepRule(name="payment", action=Action.PUT, key=keys.payment, condition=_IS_NEW),
-        StepRule(name="booking", action=Action.CHECK, key=keys.booking, condition=_EXISTS, item_bytes=BOOKING_BYTES),
+        StepRule("payment", Action.PUT, keys.payment, IS_NEW),
+        StepRule("booking", Action.CHECK, keys.booking, EXISTS, item_bytes=BOOKING_BYTES),
     ),
     most_steps=2,
     errors=(BadInputError, NotFoundError, IdTakenError),
-    note="The same id with the same content returns the first result, permanently.",
+    note="The same id with the same content writes nothing and returns the current state, permanently.",
     cardinality="One payment; the booking is checked.",
     hot_partition="None: a booking has few payments.",
     item_bytes=_SMALL_BYTES,
@@ -241,8 +237,6 @@ BOOKING_PAYMENTS = ReadPage(
     purpose="Payments for a booking",
     range=keys.booking_payments,
     codec=PAYMENT,
-    page_rule=PageRule(),
-    errors=(BadInputError, InvalidCursorError),
     note="By paymentId; generated ids sort by the time at which the payment was recorded.",
     item_bytes=_SMALL_BYTES,
     typical_bytes=350,
@@ -255,9 +249,7 @@ OWNER_NOTIFICATIONS = ReadPage(
     purpose="Notifications of an owner",
     range=keys.owner_notifications,
     codec=NOTIFICATION,
-    page_rule=PageRule(),
     orders=(Order.DESC,),
-    errors=(BadInputError, InvalidCursorError),
     note="Newest first.",
     item_bytes=9000,
     typical_bytes=450,
@@ -265,25 +257,63 @@ OWNER_NOTIFICATIONS = ReadPage(
     hot_partition="Low: one owner's partition.",
 )
 
+CALENDAR_EVENT_BY_PLACE = ReadOne(
+    id="QC-53",
+    purpose="A calendar event by its location, date and first half day",
+    key=keys.calendar_slot,
+    codec=CALENDAR_SLOT,
+    errors=(BadInputError, ForbiddenError),
+    note="Behind the global id, which also has the event's own id: another event at the same place is not it.",
+    item_bytes=_SLOT_BYTES,
+    typical_bytes=400,
+    cardinality="At most two items a day.",
+    hot_partition="Medium: the calendar shares the location's partition.",
+)
+
+PAYMENT_BY_KEY = ReadOne(
+    id="QC-51",
+    purpose="A payment by its booking and id",
+    key=keys.payment,
+    codec=PAYMENT,
+    errors=(BadInputError, ForbiddenError),
+    note="Behind the global id. The booking is read (QC-41) where its owner decides who may see the payment.",
+    item_bytes=_SMALL_BYTES,
+    typical_bytes=350,
+    cardinality="One item a payment.",
+    hot_partition="Low: one booking's partition.",
+)
+
+NOTIFICATION_BY_KEY = ReadOne(
+    id="QC-52",
+    purpose="A notification by its owner, time and id",
+    key=keys.notification,
+    codec=NOTIFICATION,
+    errors=(BadInputError, ForbiddenError),
+    note="Behind the global id.",
+    item_bytes=9000,
+    typical_bytes=450,
+    cardinality="One item a notification.",
+    hot_partition="Low: one owner's partition.",
+)
+
 CHANGE_CALENDAR = WriteContract(
     id="QC-49",
     purpose="Create or delete a calendar event",
-    operation="TransactWriteItems",
     variants=("create", "delete"),
     reads=(
-        ItemRead(name="claim", key=keys.calendar_claim, codec=CALENDAR_CLAIM, item_bytes=_SLOT_BYTES, only=("delete",)),
+        ItemRead("claim", keys.calendar_claim, CALENDAR_CLAIM, _SLOT_BYTES, only=("delete",)),
         ItemRead(
-            name="slot",
-            key=keys.calendar_slot,
-            codec=CALENDAR_SLOT,
-            item_bytes=_SLOT_BYTES,
+            "slot",
+            keys.calendar_slot,
+            CALENDAR_SLOT,
+            _SLOT_BYTES,
             at_once=_SLOTS_A_DAY,
             when="only where the eventId was used before",
             only=("create",),
         ),
     ),
     steps=(
-        StepRule(name="claim", action=Action.PUT, key=keys.calendar_claim, condition=_IS_NEW, when="creating"),
+        StepRule("claim", Action.PUT, keys.calendar_claim, IS_NEW, when="creating"),
         _SLOT,
         StepRule(
             name="freed slot",
@@ -298,7 +328,8 @@ CHANGE_CALENDAR = WriteContract(
     ),
     most_steps=5,
     errors=(BadInputError, NotFoundError, ForbiddenError, SlotTakenError, LocationInactiveError, IdTakenError),
-    note="The same id with the same content returns the first result; the id of a deleted event stays used.",
+    note="The same id with the same content writes nothing and returns the event. The id of a deleted event stays "
+    "used.",
     cardinality="Up to two half days and one claim; the administrator and the location are checked.",
     hot_partition="None: only administrators change a location's calendar.",
     item_bytes=_SLOT_BYTES,

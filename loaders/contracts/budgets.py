@@ -6,25 +6,19 @@ from loaders import keys
 from loaders.contracts.writing import StepRule, WriteContract
 from loaders.table.operations import Action
 
-__all__ = ["SPEND_BUDGET"]
-
 SPEND_BUDGET = WriteContract(
     id="QC-50",
     purpose="Charge a caller's budget",
     operation="UpdateItem",
     steps=(
         StepRule(
-            name="spent",
-            action=Action.UPDATE,
-            key=keys.rate,
-            condition="#fullAt BETWEEN :now AND :latest",
-            when="part of the budget is spent",
+            "spent", Action.UPDATE, keys.rate, "#fullAt BETWEEN :now AND :latest", when="part of the budget is spent"
         ),
         StepRule(
-            name="whole",
-            action=Action.UPDATE,
-            key=keys.rate,
-            condition="attribute_not_exists(#PK) OR #fullAt < :now",
+            "whole",
+            Action.UPDATE,
+            keys.rate,
+            "attribute_not_exists(#PK) OR #fullAt < :now",
             when="the whole budget is available",
         ),
     ),

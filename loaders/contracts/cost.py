@@ -9,18 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "ALWAYS",
-    "LOOKS_FOR_CLAIMED",
-    "MET_OTHERS",
-    "USUAL_BYTES",
-    "Cost",
-    "Part",
-    "PricedRequest",
-    "page_cost",
-    "read_units",
-]
-
 ALWAYS = "always"
 MET_OTHERS = "only where other writers were faster"
 

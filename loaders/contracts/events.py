@@ -3,49 +3,39 @@
 from __future__ import annotations
 
 from domain.commands.events import MAX_EVENTS_PER_BATCH
-from domain.errors import BadInputError, IdTakenError, InvalidCursorError, NotFoundError
+from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT, LOCKER
 from loaders.contracts.base import Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import IS_NEW, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
 # 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
 _EVENT_BYTES = 25_600
 _CLAIM_BYTES = 600
-_IS_NEW = "attribute_not_exists(#PK)"
 
 RECORD_EVENTS = WriteContract(
     id="QC-08",
     purpose="Record access events",
     operation="PutItem",
-    reads=(
-        ItemRead(
-            name="locker",
-            key=keys.locker,
-            codec=LOCKER,
-            item_bytes=LOCKER_BYTES,
-            consistent=False,
-            at_once=MAX_EVENTS_PER_BATCH,
-        ),
-    ),
+    reads=(ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, consistent=False, at_once=MAX_EVENTS_PER_BATCH),),
     fallbacks=(
         ItemRead(
-            name="current locker",
-            key=keys.locker,
-            codec=LOCKER,
-            item_bytes=LOCKER_BYTES,
+            "current locker",
+            keys.locker,
+            LOCKER,
+            LOCKER_BYTES,
             at_once=MAX_EVENTS_PER_BATCH,
             when="only where an eventually consistent read does not find a locker",
         ),
         ItemRead(
-            name="claimed event",
-            key=keys.event,
-            codec=ACCESS_EVENT,
-            item_bytes=_EVENT_BYTES,
+            "claimed event",
+            keys.event,
+            ACCESS_EVENT,
+            _EVENT_BYTES,
             most=MAX_EVENTS_PER_BATCH * LOOKS_FOR_CLAIMED,
             when="only where an eventId was used before",
         ),
@@ -58,12 +48,12 @@ RECORD_EVENTS = WriteContract(
     ),
     most_entries=MAX_EVENTS_PER_BATCH,
     steps=(
-        StepRule(name="event", action=Action.PUT, key=keys.event, condition=_IS_NEW, most=MAX_EVENTS_PER_BATCH),
+        StepRule("event", Action.PUT, keys.event, IS_NEW, most=MAX_EVENTS_PER_BATCH),
         StepRule(
-            name="claim",
-            action=Action.PUT,
-            key=keys.event_claim,
-            condition=_IS_NEW,
+            "claim",
+            Action.PUT,
+            keys.event_claim,
+            IS_NEW,
             when="the client chose the eventId",
             most=MAX_EVENTS_PER_BATCH,
             item_bytes=_CLAIM_BYTES,
@@ -85,9 +75,7 @@ LOCKER_EVENTS = ReadPage(
     purpose="Access events of a locker in a time window",
     range=keys.locker_events,
     codec=ACCESS_EVENT,
-    page_rule=PageRule(),
     orders=(Order.DESC, Order.ASC),
-    errors=(BadInputError, InvalidCursorError),
     note="By event time; both bounds are included. Newest first unless asked otherwise.",
     item_bytes=_EVENT_BYTES,
     typical_bytes=350,
@@ -101,6 +89,7 @@ LATEST_EVENT = ReadPage(
     range=keys.locker_events,
     codec=ACCESS_EVENT,
     page_rule=PageRule(default=1, maximum=1, look_ahead=0),
+    errors=(),
     orders=(Order.DESC,),
     note="DynamoDB has no batched Query: each locker of a page takes one, sixteen at a time.",
     item_bytes=_EVENT_BYTES,

@@ -13,27 +13,26 @@ from domain.errors import (
 )
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER
-from loaders.contracts.base import Order, PageRule
+from loaders.contracts.base import Order
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
 LOCATION_BYTES = 8000
 _CODE_BYTES = 600
-_IS_NEW = "attribute_not_exists(#PK)"
 
 CREATE_LOCATION = WriteContract(
     id="QC-30",
     purpose="Create a location",
-    operation="TransactWriteItems",
     steps=(
-        StepRule(name="location", action=Action.PUT, key=keys.location, condition=_IS_NEW, index_writes=1),
-        StepRule(name="code", action=Action.PUT, key=keys.location_code, condition=_IS_NEW, item_bytes=_CODE_BYTES),
+        StepRule("location", Action.PUT, keys.location, IS_NEW, index_writes=1),
+        StepRule("code", Action.PUT, keys.location_code, IS_NEW, item_bytes=_CODE_BYTES),
     ),
     most_steps=2,
     errors=(BadInputError, CodeTakenError, IdTakenError),
-    note="The code is unique and never reused. The same id with the same content returns the first result.",
+    note="The code is unique and never reused. The same id with the same content writes nothing and "
+    "returns the current state.",
     cardinality="The location and the claim on its code.",
     hot_partition="None in the table. In the index all locations of a status share one partition, which only "
     "administrators write to.",
@@ -69,14 +68,13 @@ LOCATION_BY_CODE = ReadOne(
 
 LOCATIONS_BY_STATUS = ReadPage(
     id="QC-32",
-    purpose="All locations with a given status",
+    purpose="All locations, or those with a given status",
     range=keys.locations,
     codec=LOCATION,
-    page_rule=PageRule(),
     orders=(Order.DESC,),
     index="GSI1",
-    errors=(BadInputError, InvalidCursorError),
-    note="Newest first. The status is part of the index key, so nothing is filtered.",
+    note="Newest first. The status is part of the index key, so nothing is filtered. Without a status, one Query for "
+    "each status, merged by creation.",
     item_bytes=LOCATION_BYTES,
     typical_bytes=750,
     cardinality="10 to 10,000 locations.",
@@ -86,20 +84,12 @@ LOCATIONS_BY_STATUS = ReadPage(
 CHANGE_LOCATION = WriteContract(
     id="QC-33",
     purpose="Change, deactivate or reactivate a location",
-    operation="TransactWriteItems",
-    reads=(ItemRead(name="location", key=keys.location, codec=LOCATION, item_bytes=LOCATION_BYTES),),
-    steps=(
-        StepRule(
-            name="location",
-            action=Action.UPDATE,
-            key=keys.location,
-            condition="#version = :expectedVersion",
-            index_writes=2,
-        ),
-    ),
+    reads=(ItemRead("location", keys.location, LOCATION, LOCATION_BYTES),),
+    steps=(StepRule("location", Action.UPDATE, keys.location, "#version = :expectedVersion", index_writes=2),),
     most_steps=1,
-    errors=(BadInputError, NotFoundError, VersionConflictError),
-    note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index.",
+    errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
+    note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index. "
+    f"{REPEATED_CHANGE}",
     cardinality="One item.",
     hot_partition="None: a location changes rarely.",
     item_bytes=LOCATION_BYTES,
@@ -110,8 +100,6 @@ LOCATION_LOCKERS = ReadPage(
     purpose="Lockers at a location",
     range=keys.location_lockers,
     codec=LOCATION_LOCKER,
-    page_rule=PageRule(),
-    errors=(BadInputError, InvalidCursorError),
     note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
     item_bytes=LOCKER_BYTES,
     typical_bytes=300,
@@ -124,7 +112,6 @@ LOCATION_LOCKERS_BY_STATUS = ReadPage(
     purpose="Lockers at a location with a given status",
     range=keys.location_lockers_by_status,
     codec=LOCATION_LOCKER,
-    page_rule=PageRule(),
     index="GSI1",
     needs_format=2,
     errors=(BadInputError, InvalidCursorError, UnavailableError),

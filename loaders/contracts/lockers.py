@@ -17,52 +17,40 @@ from domain.errors import (
 )
 from loaders import keys
 from loaders.codecs import LOCKER, OWNER_LOCKER
-from loaders.contracts.base import Consistency, PageRule
+from loaders.contracts.base import Consistency
 from loaders.contracts.cost import Part
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
 LOCKER_BYTES = 1500
 _AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
-_IS_NEW = "attribute_not_exists(#PK)"
-_EXISTS = "attribute_exists(#PK)"
 
-_LOCKER_AS_READ = StepRule(name="locker", action=Action.UPDATE, key=keys.locker, condition=_AS_READ)
-_OWNER_COPY = StepRule(name="copy", action=Action.UPDATE, key=keys.owner_locker, condition=_EXISTS, index_writes=1)
+_LOCKER_AS_READ = StepRule("locker", Action.UPDATE, keys.locker, _AS_READ)
+_OWNER_COPY = StepRule("copy", Action.UPDATE, keys.owner_locker, EXISTS, index_writes=1)
 _MISSING_OWNER_COPY = StepRule(
-    name="missing copy",
-    action=Action.PUT,
-    key=keys.owner_locker,
-    condition=_IS_NEW,
-    when="older data has no copy",
-    index_writes=1,
+    "missing copy", Action.PUT, keys.owner_locker, IS_NEW, when="older data has no copy", index_writes=1
 )
 _LOCATION_COPY = StepRule(
-    name="location copy",
-    action=Action.UPDATE,
-    key=keys.location_locker,
-    condition=_EXISTS,
-    when="the locker is at a location",
-    index_writes=1,
+    "location copy", Action.UPDATE, keys.location_locker, EXISTS, when="the locker is at a location", index_writes=1
 )
 _MISSING_LOCATION_COPY = StepRule(
-    name="missing location copy",
-    action=Action.PUT,
-    key=keys.location_locker,
-    condition=_IS_NEW,
+    "missing location copy",
+    Action.PUT,
+    keys.location_locker,
+    IS_NEW,
     when="the locker is at a location that has no copy",
     index_writes=1,
 )
 _LOCATION_IS_ACTIVE = StepRule(
-    name="location",
-    action=Action.CHECK,
-    key=keys.location,
-    condition=f"{_EXISTS} AND #status = :active",
+    "location",
+    Action.CHECK,
+    keys.location,
+    f"{EXISTS} AND #status = :active",
     when="the locker is placed at a location",
     item_bytes=8000,
 )
-_LOCKER_READ = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=LOCKER_BYTES)
+_LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
 
 
 def _with_missing_copies(items: int) -> Part:
@@ -90,8 +78,6 @@ OWNER_LOCKERS = ReadPage(
     purpose="Lockers of an owner",
     range=keys.owner_lockers,
     codec=OWNER_LOCKER,
-    page_rule=PageRule(),
-    errors=(BadInputError, InvalidCursorError),
     note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
     item_bytes=LOCKER_BYTES,
     typical_bytes=300,
@@ -104,7 +90,6 @@ OWNER_LOCKERS_BY_STATUS = ReadPage(
     purpose="Lockers of an owner with a given status",
     range=keys.owner_lockers_by_status,
     codec=OWNER_LOCKER,
-    page_rule=PageRule(),
     index="GSI1",
     needs_format=2,
     errors=(BadInputError, InvalidCursorError, UnavailableError),
@@ -119,7 +104,6 @@ OWNER_LOCKERS_BY_STATUS = ReadPage(
 CHANGE_LOCKER_STATUS = WriteContract(
     id="QC-03",
     purpose="Change a locker's status",
-    operation="TransactWriteItems",
     reads=(_LOCKER_READ,),
     # A change of status moves each copy within the index.
     steps=(
@@ -131,8 +115,8 @@ CHANGE_LOCKER_STATUS = WriteContract(
     ),
     fallbacks=(_with_missing_copies(3),),
     most_steps=3,
-    errors=(BadInputError, NotFoundError, InvalidTransitionError, VersionConflictError),
-    note="The transition is checked before anything is written.",
+    errors=(BadInputError, NotFoundError, InvalidTransitionError, IdTakenError, VersionConflictError),
+    note=f"The transition is checked before anything is written. {REPEATED_CHANGE}",
     cardinality="The locker, the owner's copy and, at a location, the location's copy.",
     hot_partition="A locker's status changes at the pace of its door. The copies of one owner or location share a "
     "partition, which takes about 1,000 small writes a second.",
@@ -142,20 +126,20 @@ CHANGE_LOCKER_STATUS = WriteContract(
 TRANSFER_LOCKER = WriteContract(
     id="QC-06",
     purpose="Transfer a locker to another owner",
-    operation="TransactWriteItems",
     reads=(_LOCKER_READ,),
     steps=(
         _LOCKER_AS_READ,
-        StepRule(name="old copy", action=Action.DELETE, key=keys.owner_locker, condition=None, index_writes=1),
-        StepRule(name="new copy", action=Action.PUT, key=keys.owner_locker, condition=None, index_writes=1),
-        StepRule(name="new owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+        StepRule("old copy", Action.DELETE, keys.owner_locker, None, index_writes=1),
+        StepRule("new copy", Action.PUT, keys.owner_locker, None, index_writes=1),
+        StepRule("new owner", Action.CHECK, keys.owner, EXISTS),
         _LOCATION_COPY,
         _MISSING_LOCATION_COPY,
     ),
     fallbacks=(_with_missing_copies(5),),
     most_steps=5,
-    errors=(BadInputError, NotFoundError, VersionConflictError),
-    note="A missing old copy does not prevent the transfer. Reservations stay with the owners who made them.",
+    errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
+    note="A missing old copy does not prevent the transfer. Reservations stay with the owners who made them. "
+    f"{REPEATED_CHANGE}",
     cardinality="The locker, the old and the new owner's copies and, at a location, the location's copy; the new owner "
     "is checked.",
     hot_partition="None: a locker is transferred rarely.",
@@ -165,16 +149,15 @@ TRANSFER_LOCKER = WriteContract(
 REGISTER_LOCKER = WriteContract(
     id="QC-11",
     purpose="Register a locker",
-    operation="TransactWriteItems",
     steps=(
-        StepRule(name="locker", action=Action.PUT, key=keys.locker, condition=_IS_NEW),
-        StepRule(name="copy", action=Action.PUT, key=keys.owner_locker, condition=_IS_NEW, index_writes=1),
-        StepRule(name="owner", action=Action.CHECK, key=keys.owner, condition=_EXISTS),
+        StepRule("locker", Action.PUT, keys.locker, IS_NEW),
+        StepRule("copy", Action.PUT, keys.owner_locker, IS_NEW, index_writes=1),
+        StepRule("owner", Action.CHECK, keys.owner, EXISTS),
         StepRule(
-            name="location copy",
-            action=Action.PUT,
-            key=keys.location_locker,
-            condition=_IS_NEW,
+            "location copy",
+            Action.PUT,
+            keys.location_locker,
+            IS_NEW,
             when="the locker is at a location",
             index_writes=1,
         ),
@@ -182,7 +165,7 @@ REGISTER_LOCKER = WriteContract(
     ),
     most_steps=5,
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError),
-    note="The same id with the same content returns the first result, permanently.",
+    note="The same id with the same content writes nothing and returns the current state, permanently.",
     cardinality="The locker, the owner's copy and, at a location, the location's copy; the owner and the location are "
     "checked.",
     hot_partition="Bulk registration for one owner or location concentrates on that partition, which takes about 1,000 "
@@ -193,7 +176,6 @@ REGISTER_LOCKER = WriteContract(
 CHANGE_LOCKER = WriteContract(
     id="QC-12",
     purpose="Rename or move a locker",
-    operation="TransactWriteItems",
     reads=(_LOCKER_READ,),
     steps=(
         _LOCKER_AS_READ,
@@ -202,18 +184,18 @@ CHANGE_LOCKER = WriteContract(
         _LOCATION_COPY,
         _MISSING_LOCATION_COPY,
         StepRule(
-            name="old location copy",
-            action=Action.DELETE,
-            key=keys.location_locker,
-            condition=None,
+            "old location copy",
+            Action.DELETE,
+            keys.location_locker,
+            None,
             when="the locker leaves a location",
             index_writes=1,
         ),
         StepRule(
-            name="new location copy",
-            action=Action.PUT,
-            key=keys.location_locker,
-            condition=None,
+            "new location copy",
+            Action.PUT,
+            keys.location_locker,
+            None,
             when="the locker is placed at a location",
             index_writes=1,
         ),
@@ -221,7 +203,8 @@ CHANGE_LOCKER = WriteContract(
     ),
     fallbacks=(_with_missing_copies(5),),
     most_steps=5,
-    errors=(BadInputError, NotFoundError, LocationInactiveError, VersionConflictError),
+    errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError, VersionConflictError),
+    note=REPEATED_CHANGE,
     cardinality="The locker, the owner's copy and the copies of the old and the new location; the new location is "
     "checked.",
     hot_partition="None: a locker is renamed or moved rarely.",

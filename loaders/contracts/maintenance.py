@@ -1,23 +1,26 @@
-"""The writes of the command line; no request of the API sends them."""
+"""What only commands ask of the store; no request of the API sends it."""
 
 from __future__ import annotations
 
 from loaders import keys
-from loaders.codecs import ACTIVE_POINTER, GUARD, STORED_RESERVATION
+from loaders.codecs import BOOKING, GUARD, LOCKER, OWNER_LOCKER, RESERVATION_CLAIM, STORED_RESERVATION
 from loaders.contracts.base import MAX_ITEMS
-from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.contracts.bookings import BOOKING_BYTES
+from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.contracts.reservations import GUARD_RULES, LAST_CHANGE, UPGRADE_RULES
+from loaders.contracts.scanning import ReadTable
+from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.conversions import OLD_BOOKING
 from loaders.table.keys import Key
 from loaders.table.operations import Action
 
-__all__ = ["INDEX_LOCKER_COPY", "LOAD_DEMO_DATA", "SET_LATEST_END"]
-
 _RESERVATION_BYTES = 800
+_LARGEST_BYTES = 25_600
 
 LOAD_DEMO_DATA = WriteContract(
     id="QC-72",
     purpose="Load demo data",
-    operation="TransactWriteItems",
-    steps=(StepRule(name="item", action=Action.PUT, key=Key, condition="attribute_not_exists(#PK)", most=MAX_ITEMS),),
+    steps=(StepRule("item", Action.PUT, Key, IS_NEW, most=MAX_ITEMS),),
     most_steps=MAX_ITEMS,
     note="Only `smartlocker demo load` and the first start of the embedded store use it.",
     cardinality=f"Up to {MAX_ITEMS} new items in a transaction.",
@@ -31,10 +34,10 @@ INDEX_LOCKER_COPY = WriteContract(
     operation="UpdateItem",
     steps=tuple(
         StepRule(
-            name=name,
-            action=Action.UPDATE,
-            key=key,
-            condition="#status = :readStatus AND attribute_not_exists(#GSI1PK)",
+            name,
+            Action.UPDATE,
+            key,
+            "#status = :readStatus AND attribute_not_exists(#GSI1PK)",
             when="an older version wrote the copy",
             index_writes=1,
         )
@@ -48,52 +51,110 @@ INDEX_LOCKER_COPY = WriteContract(
     item_bytes=1500,
 )
 
-SET_LATEST_END = WriteContract(
+UPGRADE_RESERVATIONS = WriteContract(
     id="QC-74",
-    purpose="Store the latest end of a locker's reservations in its active pointer",
-    operation="TransactWriteItems",
+    purpose="Bring the reservations and the active pointer of a locker to today's form",
     reads=(
-        BatchRead(
-            items=(
-                ItemRead(name="guard", key=keys.reservation_guard, codec=GUARD, item_bytes=_RESERVATION_BYTES),
-                ItemRead(name="pointer", key=keys.active_pointer, codec=ACTIVE_POINTER, item_bytes=_RESERVATION_BYTES),
-            )
-        ),
-        RangeRead(
-            name="latest",
-            range=keys.locker_reservations,
-            codec=STORED_RESERVATION,
-            item_bytes=_RESERVATION_BYTES,
-            limit=25,
-            forward=False,
+        ItemRead("guard", keys.reservation_guard, GUARD, _RESERVATION_BYTES),
+        RangeRead("ahead", keys.locker_reservations, STORED_RESERVATION, _RESERVATION_BYTES, 1000),
+        ItemRead(
+            "claims",
+            keys.reservation_claim,
+            RESERVATION_CLAIM,
+            _RESERVATION_BYTES,
+            at_once=MAX_ITEMS,
+            when="reservations have no revision, which is so for those of earlier versions too",
         ),
     ),
     rounds=24,
-    steps=(
-        StepRule(
-            name="guard",
-            action=Action.CHECK,
-            key=keys.reservation_guard,
-            condition="#revision = :readRevision",
-            when="the locker has one",
-        ),
-        StepRule(
-            name="no guard",
-            action=Action.CHECK,
-            key=keys.reservation_guard,
-            condition="attribute_not_exists(#PK)",
-            when="older data has none",
-        ),
-        StepRule(
-            name="pointer",
-            action=Action.UPDATE,
-            key=keys.active_pointer,
-            condition="#reservationId = :pointed AND #endAt = :pointedEnd AND attribute_not_exists(#lastEndAt)",
-        ),
-    ),
-    most_steps=2,
-    note="Only `smartlocker table migrate` uses it.",
-    cardinality="One pointer; the guard is checked.",
+    steps=(*GUARD_RULES, LAST_CHANGE, *UPGRADE_RULES),
+    most_steps=6,
+    note="Only `smartlocker table migrate` uses it: one transaction for each reservation, then one for the pointer.",
+    cardinality="One reservation with its claim and copy, or the pointer; and the guard.",
     hot_partition="None: each locker has its own partition.",
     item_bytes=_RESERVATION_BYTES,
+)
+
+CONVERT_ITEM = WriteContract(
+    id="QC-78",
+    purpose="Bring an item that another program wrote to today's form",
+    reads=(
+        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES),
+        ItemRead("owner copy", keys.owner_locker, OWNER_LOCKER, LOCKER_BYTES),
+        ItemRead("old booking", keys.old_booking, OLD_BOOKING, BOOKING_BYTES, when="a calendar event names a booking"),
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="a calendar event names a booking"),
+    ),
+    rounds=12,
+    steps=(
+        StepRule(
+            "item",
+            Action.UPDATE,
+            Key,
+            f"{EXISTS} AND (#version = :readVersion OR attribute_not_exists(#version))",
+            when="its key stays",
+            index_writes=1,
+        ),
+        StepRule("old item", Action.DELETE, Key, EXISTS, when="its key changes", index_writes=1),
+        StepRule("new item", Action.PUT, Key, IS_NEW, when="its key changes", most=3, index_writes=1),
+        StepRule("claim", Action.PUT, Key, IS_NEW, when="its id or address must be unique", item_bytes=1800),
+        StepRule(
+            "copy",
+            Action.PUT,
+            Key,
+            None,
+            when="a locker or booking has copies",
+            most=2,
+            item_bytes=9000,
+            index_writes=1,
+        ),
+        StepRule("old copy", Action.DELETE, Key, None, when="a user's booking is converted", item_bytes=1000),
+    ),
+    most_steps=7,
+    note="Only `smartlocker table migrate` uses it.",
+    cardinality="One item, its claim and its copies.",
+    hot_partition="The items of one partition follow one another in a scan; the migration limits its rate.",
+    item_bytes=_LARGEST_BYTES,
+)
+
+MIGRATION_SCAN = ReadTable(
+    id="QC-75",
+    purpose="Read the table for a migration",
+    page_size=200,
+    note="Only `smartlocker table migrate` uses it; it states the cost first and limits its rate.",
+    cardinality="All items of the table, once.",
+    hot_partition="One partition at a time; the rate is limited.",
+    item_bytes=_LARGEST_BYTES,
+)
+
+TRANSFER_SCAN = ReadTable(
+    id="QC-76",
+    purpose="Read the table for an export, or to compare it with an import",
+    page_size=200,
+    consistent=True,
+    note="Only `smartlocker export` and `smartlocker import` use it; they state the cost first.",
+    cardinality="All items of the table: once for an export, twice for an import.",
+    hot_partition="One partition at a time; the rate of an export is limited.",
+    item_bytes=_LARGEST_BYTES,
+)
+
+IMPORT_ITEM = WriteContract(
+    id="QC-77",
+    purpose="Import an item",
+    operation="PutItem",
+    steps=(
+        StepRule(name="new item", action=Action.PUT, key=Key, condition="attribute_not_exists(#PK)", index_writes=1),
+        StepRule(
+            name="differing item",
+            action=Action.PUT,
+            key=Key,
+            condition="attribute_exists(#PK)",
+            when="a differing item may be overwritten",
+            index_writes=2,
+        ),
+    ),
+    most_steps=1,
+    note="Only `smartlocker import` uses it; it states the cost first and limits its rate.",
+    cardinality="One item.",
+    hot_partition="The items of one partition follow one another in an export; the rate is limited.",
+    item_bytes=_LARGEST_BYTES,
 )

@@ -13,7 +13,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import EMAIL_CLAIM, OWNER
 from loaders.contracts.reading import ReadOne
-from loaders.contracts.writing import ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
 OWNER_BYTES = 2000
@@ -48,42 +48,30 @@ OWNER_BY_EMAIL = ReadOne(
 SAVE_OWNER = WriteContract(
     id="QC-22",
     purpose="Create or change an owner",
-    operation="TransactWriteItems",
     variants=("create", "update"),
-    reads=(ItemRead(name="owner", key=keys.owner, codec=OWNER, item_bytes=OWNER_BYTES, only=("update",)),),
+    reads=(ItemRead("owner", keys.owner, OWNER, OWNER_BYTES, only=("update",)),),
     steps=(
+        StepRule("new owner", Action.PUT, keys.owner, IS_NEW, when="creating"),
+        StepRule("owner", Action.UPDATE, keys.owner, "#version = :expectedVersion", when="updating"),
         StepRule(
-            name="new owner",
-            action=Action.PUT,
-            key=keys.owner,
-            condition="attribute_not_exists(#PK)",
-            when="creating",
-        ),
-        StepRule(
-            name="owner",
-            action=Action.UPDATE,
-            key=keys.owner,
-            condition="#version = :expectedVersion",
-            when="updating",
-        ),
-        StepRule(
-            name="claim",
-            action=Action.PUT,
-            key=keys.email_claim,
-            condition="attribute_not_exists(#PK) OR #ownerId = :ownerId",
+            "claim",
+            Action.PUT,
+            keys.email_claim,
+            "attribute_not_exists(#PK) OR #ownerId = :ownerId",
             when="there is a new e-mail address",
         ),
         StepRule(
-            name="old claim",
-            action=Action.DELETE,
-            key=keys.email_claim,
-            condition="attribute_not_exists(#PK) OR #ownerId = :ownerId",
+            "old claim",
+            Action.DELETE,
+            keys.email_claim,
+            "attribute_not_exists(#PK) OR #ownerId = :ownerId",
             when="the e-mail address is removed or changed",
         ),
     ),
     most_steps=3,
     errors=(BadInputError, NotFoundError, IdTakenError, EmailTakenError, VersionConflictError),
-    note="The same id with the same content returns the first result, permanently.",
+    note="The same id with the same content writes nothing and returns the current state, permanently. "
+    f"{REPEATED_CHANGE}",
     cardinality="The owner and up to two e-mail claims.",
     hot_partition="None: an owner's profile changes rarely, and each address has its own partition.",
     item_bytes=OWNER_BYTES,

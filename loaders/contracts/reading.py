@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from domain.errors import BadInputError, InvalidCursorError
+from loaders.codecs import DamagedItemError
 from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractError, Order, PageRule
 from loaders.contracts.cost import Cost, page_cost, read_units
 from loaders.cursors import decode_cursor
 from loaders.pages import Page
+from loaders.table.keys import IndexKey
 from loaders.table.operations import BatchGet, Get, Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from domain.errors import SmartLockerError
     from loaders.codecs import Codec
     from loaders.pages import PageRequest
     from loaders.table.client import Store
-    from loaders.table.keys import Key, KeyRange
+    from loaders.table.keys import Key, KeyRange, Position
+    from loaders.table.values import WireItem
 
-__all__ = ["ReadOne", "ReadPage"]
+logger = logging.getLogger(__name__)
 
 M = TypeVar("M")
 
@@ -67,10 +74,10 @@ class ReadOne(_ReadContract, Generic[M]):
         wanted = [self.key(*parts) for parts in keys]
         if len(wanted) == 1:
             item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong))
-            return [None if item is None else self.codec.try_decode(item)]
+            return [None if item is None else self.codec.try_read(item)]
         found = await store.batch_get(BatchGet(self.id, tuple(wanted), consistent or self._is_strong))
-        decode = self.codec.try_decode
-        return [decode(found[key]) if key in found else None for key in wanted]
+        read = self.codec.try_read
+        return [read(found[key]) if key in found else None for key in wanted]
 
     @property
     def _is_strong(self) -> bool:
@@ -99,7 +106,8 @@ class ReadPage(_ReadContract, Generic[M]):
 
     range: Callable[..., KeyRange]
     codec: Codec[M]
-    page_rule: PageRule
+    page_rule: PageRule = field(default_factory=PageRule)
+    errors: tuple[type[SmartLockerError], ...] = (BadInputError, InvalidCursorError)
     orders: tuple[Order, ...] = (Order.ASC,)
     index: str | None = None
     needs_format: int = 1
@@ -124,32 +132,73 @@ class ReadPage(_ReadContract, Generic[M]):
         """Reads one page.
 
         It reads one item more than the page has: a Query that stops exactly at its Limit says that there may be more,
-        so only another item proves that there is.
+        so only another item proves that there is. A damaged item is left out and noted: it must not hide the others.
         """
-        rule = self.page_rule
-        if order not in self.orders:
-            raise ContractError(f"{self.id} has no order {order}")
-        if not 1 <= request.size <= rule.maximum:
-            raise ContractError(f"{self.id} has pages of 1 to {rule.maximum} items, not {request.size}")
+        self._check(request, order)
         within = self.range(*key)
         start = None if request.cursor is None else decode_cursor(request.cursor, within, request.cursor_argument)
+        found = await self._read(store, request, order, within, start)
+        return self._page(found, request)
+
+    async def merged_page(
+        self, store: Store, request: PageRequest, order: Order, keys: Sequence[tuple[Any, ...]]
+    ) -> Page[M]:
+        """Reads one page of several partitions of the index, as if they were one: one Query for each.
+
+        They are ordered alike, so a position in one of them is a position in all.
+        """
+        self._check(request, order)
+        ranges = [self.range(*key) for key in keys]
+        start = _start_in_any(request, ranges)
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(
+                        self._read(store, request, order, within, start and start._replace(index_pk=within.pk))
+                    )
+                    for within in ranges
+                ]
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        # An item that is moving from one partition to the other may be seen in both.
+        found = {place[:2]: (place, item) for task in tasks for place, item in task.result()}
+        is_reverse = (order is Order.ASC) is request.backward
+        return self._page(sorted(found.values(), key=lambda entry: entry[0][3:], reverse=is_reverse), request)
+
+    def _check(self, request: PageRequest, order: Order) -> None:
+        if order not in self.orders:
+            raise ContractError(f"{self.id} has no order {order}")
+        if not 1 <= request.size <= self.page_rule.maximum:
+            raise ContractError(f"{self.id} has pages of 1 to {self.page_rule.maximum} items, not {request.size}")
+
+    async def _read(
+        self, store: Store, request: PageRequest, order: Order, within: KeyRange, start: Position | None
+    ) -> list[tuple[Position, WireItem]]:
         forward = (order is Order.ASC) is not request.backward
-        found = (await store.query(Query(self.id, within, request.size + rule.look_ahead, forward, start))).items
-        decode = self.codec.decode
-        return Page.of([(place, decode(item)) for place, item in found[: request.size]], request, len(found))
+        query = Query(self.id, within, request.size + self.page_rule.look_ahead, forward, start)
+        return (await store.query(query)).items
+
+    def _page(self, found: list[tuple[Position, WireItem]], request: PageRequest) -> Page[M]:
+        read = self.codec.try_read
+        page = Page.of([(place, read(item)) for place, item in found[: request.size]], request, len(found))
+        return without_damage(page)
 
     async def whole(self, store: Store, *key: Any) -> list[M]:
-        """Reads all items of a range that its keys alone bound."""
+        """Reads all items of a range that its keys alone bound.
+
+        Raises:
+            DamagedItemError: for one damaged item, as the range without it would show that it is free.
+        """
         if not self.page_rule.whole:
             raise ContractError(f"{self.id} is read page by page")
         found = await store.query(Query(self.id, self.range(*key), self.page_rule.maximum))
-        return [self.codec.decode(item) for _, item in found.items]
+        return [self.codec.read(item) for _, item in found.items]
 
     async def first(self, store: Store, *key: Any) -> M | None:
         """Reads the first item of a range in the contract's own order."""
         query = Query(self.id, self.range(*key), 1, self.orders[0] is Order.ASC)
         found = await store.query(query)
-        return self.codec.decode(found.items[0][1]) if found.items else None
+        return self.codec.read(found.items[0][1]) if found.items else None
 
     def expected(self, size: int) -> Cost:
         """What a full page of usual items costs."""
@@ -158,6 +207,33 @@ class ReadPage(_ReadContract, Generic[M]):
     def maximum(self, size: int) -> Cost:
         """What a full page of the largest items costs."""
         return _page_cost(size + self.page_rule.look_ahead, self.item_bytes)
+
+
+def without_damage(page: Page[M | DamagedItemError]) -> Page[M]:
+    """The page without its damaged items, each of which is logged."""
+    damages = [node for node in page.nodes if isinstance(node, DamagedItemError)]
+    for damage in damages:
+        logger.error("left out of its list: %s", damage)
+    if not damages:
+        return page  # type: ignore[return-value]  # nothing of it is damaged
+    kept = page.with_nodes([None if isinstance(node, DamagedItemError) else node for node in page.nodes])
+    kept.damage = page.damage or damages[0]
+    return kept
+
+
+def _start_in_any(request: PageRequest, ranges: Sequence[KeyRange]) -> IndexKey | None:
+    """The position that a cursor of one of these partitions of the index names."""
+    if request.cursor is None:
+        return None
+    for within in ranges:
+        try:
+            position = decode_cursor(request.cursor, within, request.cursor_argument)
+        except InvalidCursorError as error:
+            refusal = error
+        else:
+            assert isinstance(position, IndexKey)  # noqa: S101  # nothing else is in a partition of the index
+            return position
+    raise refusal
 
 
 _page_cost = lru_cache(4096)(page_cost)

@@ -6,6 +6,7 @@ from loaders.contracts import (
     api_keys,
     bookings,
     budgets,
+    doctor,
     events,
     locations,
     lockers,
@@ -16,12 +17,11 @@ from loaders.contracts import (
 )
 from loaders.contracts.base import Contract, registry
 
-__all__ = ["CONTRACTS"]
-
 _MODULES = (
     api_keys,
     bookings,
     budgets,
+    doctor,
     events,
     locations,
     lockers,

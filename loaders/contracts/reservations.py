@@ -8,7 +8,6 @@ from domain.errors import (
     BadInputError,
     ForbiddenError,
     IdTakenError,
-    InvalidCursorError,
     LockerInMaintenanceError,
     NotFoundError,
     OverlapError,
@@ -31,7 +30,8 @@ from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.owners import OWNER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.table.keys import Key
 from loaders.table.operations import Action
 
 ACTIVE_SEARCH = (25, *(100,) * 9, 75)
@@ -39,7 +39,6 @@ ACTIVE_SEARCH = (25, *(100,) * 9, 75)
 only where everything the first returned is cancelled."""
 
 _RESERVATION_BYTES = 800
-_IS_NEW = "attribute_not_exists(#PK)"
 _BOTH = (Order.ASC, Order.DESC)
 _PAGE = 1000  # reservations of 800 bytes: one response holds them all, below the 1 MB at which the store truncates
 _ROUNDS = 24
@@ -49,100 +48,85 @@ _HOT_PARTITION = (
     "partitions."
 )
 
-_GUARD_READ = ItemRead(name="guard", key=keys.reservation_guard, codec=GUARD, item_bytes=_RESERVATION_BYTES)
-_POINTER_READ = ItemRead(name="pointer", key=keys.active_pointer, codec=ACTIVE_POINTER, item_bytes=_RESERVATION_BYTES)
-_CLAIM_READ = ItemRead(name="claim", key=keys.reservation_claim, codec=RESERVATION_CLAIM, item_bytes=_RESERVATION_BYTES)
-_RESERVATION_READ = ItemRead(name="reservation", key=keys.reservation, codec=RESERVATION, item_bytes=_RESERVATION_BYTES)
-_OVERLAPPING_READ = RangeRead(
-    name="overlapping",
-    range=keys.reservations_starting,
-    codec=STORED_RESERVATION,
-    item_bytes=_RESERVATION_BYTES,
-    limit=_PAGE,
-)
+_GUARD_READ = ItemRead("guard", keys.reservation_guard, GUARD, _RESERVATION_BYTES)
+_POINTER_READ = ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, _RESERVATION_BYTES)
+_CLAIM_READ = ItemRead("claim", keys.reservation_claim, RESERVATION_CLAIM, _RESERVATION_BYTES)
+_RESERVATION_READ = ItemRead("reservation", keys.reservation, RESERVATION, _RESERVATION_BYTES)
+_OVERLAPPING_READ = RangeRead("overlapping", keys.reservations_starting, STORED_RESERVATION, _RESERVATION_BYTES, _PAGE)
 _AHEAD_READ = RangeRead(
-    name="ahead",
-    range=keys.locker_reservations,
-    codec=STORED_RESERVATION,
-    item_bytes=_RESERVATION_BYTES,
-    limit=_PAGE,
+    "ahead",
+    keys.locker_reservations,
+    STORED_RESERVATION,
+    _RESERVATION_BYTES,
+    _PAGE,
     when="only where the pointer must move: its reservation is cancelled, or ended longer ago than clocks differ",
 )
 
-_GUARD_FIRST = StepRule(
-    name="first guard",
-    action=Action.PUT,
-    key=keys.reservation_guard,
-    condition=_IS_NEW,
-    when="the locker has none yet",
+GUARD_RULES = (
+    StepRule("first guard", Action.PUT, keys.reservation_guard, IS_NEW, when="the locker has none yet"),
+    StepRule("guard", Action.UPDATE, keys.reservation_guard, "#revision = :readRevision"),
 )
-_GUARD = StepRule(name="guard", action=Action.UPDATE, key=keys.reservation_guard, condition="#revision = :readRevision")
 # The items of a transaction become visible to other reads one by one. Each transaction is conditioned on the change
 # before it, so at most the last change can be partly visible while another write reads.
-_LAST_CHANGE = StepRule(
-    name="last change",
-    action=Action.CHECK,
-    key=keys.reservation,
-    condition="#revision = :changedRevision",
+LAST_CHANGE = StepRule(
+    "last change",
+    Action.CHECK,
+    keys.reservation,
+    "#revision = :changedRevision",
     when="another reservation was changed last",
 )
 # A batch read is not a snapshot, so every write is conditioned on the pointer it read, even where the pointer stays.
-_POINTER_AS_READ = (
-    "#reservationId = :pointed AND #endAt = :pointedEnd "
+# A pointer of an older form has no status, and its times another spelling.
+POINTER_AS_READ = (
+    "#reservationId = :pointed AND (#endAt = :pointedEnd OR attribute_not_exists(#status)) "
     "AND (#lastEndAt = :readLastEnd OR attribute_not_exists(#lastEndAt))"
 )
 _POINTER_RULES = (
+    StepRule("first pointer", Action.PUT, keys.active_pointer, IS_NEW, when="the locker has none"),
     StepRule(
-        name="first pointer",
-        action=Action.PUT,
-        key=keys.active_pointer,
-        condition=_IS_NEW,
-        when="the locker has none",
-    ),
-    StepRule(
-        name="pointer",
-        action=Action.PUT,
-        key=keys.active_pointer,
-        condition=_POINTER_AS_READ,
+        "pointer",
+        Action.PUT,
+        keys.active_pointer,
+        POINTER_AS_READ,
         when="it names another reservation, or the latest end changes",
     ),
-    StepRule(
-        name="same pointer",
-        action=Action.CHECK,
-        key=keys.active_pointer,
-        condition=_POINTER_AS_READ,
-        when="it stays",
-    ),
+    StepRule("same pointer", Action.CHECK, keys.active_pointer, POINTER_AS_READ, when="it stays"),
 )
 _NO_POINTER_RULES = (
-    StepRule(
-        name="no pointer",
-        action=Action.DELETE,
-        key=keys.active_pointer,
-        condition=_POINTER_AS_READ,
-        when="no reservation is left",
-    ),
-    StepRule(
-        name="still no pointer",
-        action=Action.CHECK,
-        key=keys.active_pointer,
-        condition=_IS_NEW,
-        when="the locker has none and gets none",
-    ),
+    StepRule("no pointer", Action.DELETE, keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
+    StepRule("still no pointer", Action.CHECK, keys.active_pointer, IS_NEW, when="the locker has none and gets none"),
 )
+
+_WRITTEN_BY_OTHERS = f"{EXISTS} AND attribute_not_exists(#revision)"
+_OLD = "a reservation has an older form"
+UPGRADE_RULES = (
+    StepRule("old form", Action.PUT, keys.reservation, _WRITTEN_BY_OTHERS, when=_OLD),
+    StepRule("old key", Action.DELETE, Key, _WRITTEN_BY_OTHERS, when=f"{_OLD} and an older spelling of its start"),
+    StepRule("new key", Action.PUT, keys.reservation, IS_NEW, when="the same"),
+    StepRule("new claim", Action.PUT, keys.reservation_claim, IS_NEW, when=_OLD),
+    StepRule(
+        "new copy",
+        Action.PUT,
+        keys.owner_reservation,
+        "attribute_not_exists(#PK) OR #lockerId = :lockerId",
+        when=_OLD,
+    ),
+    StepRule("new pointer", Action.PUT, keys.active_pointer, None, when="no older form is left, and one is active"),
+    StepRule("dropped pointer", Action.DELETE, keys.active_pointer, None, when="the same, and none is active"),
+)
+"""What brings the reservations of a locker to today's form. The guard orders these writes like all others."""
 
 CREATE_RESERVATION = WriteContract(
     id="QC-04",
     purpose="Create a reservation",
-    operation="TransactWriteItems",
     reads=(
         BatchRead(
             items=(
                 _GUARD_READ,
                 _POINTER_READ,
                 _CLAIM_READ,
-                ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=LOCKER_BYTES),
-                ItemRead(name="owner", key=keys.owner, codec=OWNER, item_bytes=OWNER_BYTES),
+                ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES),
+                ItemRead("owner", keys.owner, OWNER, OWNER_BYTES),
             )
         ),
         replace(_OVERLAPPING_READ, forward=False),
@@ -153,33 +137,28 @@ CREATE_RESERVATION = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        _GUARD_FIRST,
-        _GUARD,
-        StepRule(name="reservation", action=Action.PUT, key=keys.reservation, condition=_IS_NEW),
-        StepRule(name="claim", action=Action.PUT, key=keys.reservation_claim, condition=_IS_NEW),
-        StepRule(name="copy", action=Action.PUT, key=keys.owner_reservation, condition=_IS_NEW),
+        *GUARD_RULES,
+        StepRule("reservation", Action.PUT, keys.reservation, IS_NEW),
+        StepRule("claim", Action.PUT, keys.reservation_claim, IS_NEW),
+        StepRule("copy", Action.PUT, keys.owner_reservation, IS_NEW),
         *_POINTER_RULES,
         StepRule(
-            name="locker",
-            action=Action.CHECK,
-            key=keys.locker,
-            condition="#ownerId = :readOwner AND #status <> :maintenance",
+            "locker",
+            Action.CHECK,
+            keys.locker,
+            "#ownerId = :readOwner AND #status <> :maintenance",
             item_bytes=LOCKER_BYTES,
         ),
-        _LAST_CHANGE,
+        LAST_CHANGE,
+        *UPGRADE_RULES,
     ),
     most_steps=7,
-    errors=(
-        BadInputError,
-        NotFoundError,
-        OverlapError,
-        LockerInMaintenanceError,
-        IdTakenError,
-        UnavailableError,
-    ),
+    errors=(BadInputError, NotFoundError, OverlapError, LockerInMaintenanceError, IdTakenError, UnavailableError),
     note="The guard makes read-then-write atomic: where its revision changed, or the last change it names is not "
     "visible yet, everything is read again. The overlap is looked for from startAt minus the longest reservation to "
-    "endAt. The same id with the same content returns the first result, permanently.",
+    "endAt, and, as long as the locker has no guard, among all its reservations: those that other programs wrote are "
+    "brought to today's form first. The same id with the same content writes nothing and returns the current state, "
+    "permanently.",
     cardinality="The reservation, its claim, the owner's copy, the guard and the pointer; the locker and the last "
     "change are checked.",
     hot_partition=_HOT_PARTITION,
@@ -191,9 +170,7 @@ LOCKER_RESERVATIONS = ReadPage(
     purpose="Reservations of a locker in a time window",
     range=keys.locker_reservations,
     codec=RESERVATION,
-    page_rule=PageRule(),
     orders=_BOTH,
-    errors=(BadInputError, InvalidCursorError),
     note="By start time; both bounds are included.",
     item_bytes=_RESERVATION_BYTES,
     typical_bytes=350,
@@ -233,7 +210,6 @@ CURRENT_RESERVATION = ReadPage(
 CHANGE_RESERVATION = WriteContract(
     id="QC-13",
     purpose="Cancel or extend a reservation",
-    operation="TransactWriteItems",
     variants=("cancel", "extend"),
     reads=(
         BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ)),
@@ -244,22 +220,18 @@ CHANGE_RESERVATION = WriteContract(
     fallbacks=(replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),),
     rounds=_ROUNDS,
     steps=(
-        _GUARD_FIRST,
-        _GUARD,
-        StepRule(
-            name="reservation",
-            action=Action.UPDATE,
-            key=keys.reservation,
-            condition="#status = :readStatus AND #endAt = :readEnd",
-        ),
-        StepRule(name="copy", action=Action.PUT, key=keys.owner_reservation, condition=None),
+        *GUARD_RULES,
+        StepRule("reservation", Action.UPDATE, keys.reservation, "#status = :readStatus AND #endAt = :readEnd"),
+        StepRule("copy", Action.PUT, keys.owner_reservation, None),
         *_POINTER_RULES,
         *_NO_POINTER_RULES,
-        _LAST_CHANGE,
+        LAST_CHANGE,
+        *UPGRADE_RULES,
     ),
-    most_steps=5,
+    most_steps=6,
     errors=(BadInputError, NotFoundError, OverlapError, ReservationOverError, UnavailableError),
-    note="A repeated request returns the reservation as it is and writes nothing.",
+    note="A repeated request returns the reservation as it is and writes nothing. Where the locker has no guard yet, "
+    "the reservation is looked for without its claim, and brought to today's form first.",
     cardinality="The reservation, the owner's copy, the guard and the pointer; the last change is checked.",
     hot_partition=_HOT_PARTITION,
     item_bytes=_RESERVATION_BYTES,
@@ -270,9 +242,7 @@ OWNER_RESERVATIONS = ReadPage(
     purpose="Reservations made by an owner in a time window",
     range=keys.owner_reservations,
     codec=OWNER_RESERVATION,
-    page_rule=PageRule(),
     orders=_BOTH,
-    errors=(BadInputError, InvalidCursorError),
     note="By start time; both bounds are included. The copy has everything that is shown.",
     item_bytes=_RESERVATION_BYTES,
     typical_bytes=350,

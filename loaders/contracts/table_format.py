@@ -7,16 +7,14 @@ from loaders import keys
 from loaders.codecs import TABLE_FORMAT as TABLE_FORMAT_CODEC
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne
-from loaders.contracts.writing import ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import IS_NEW, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-__all__ = ["FORMAT_VERSION", "SAVE_TABLE_FORMAT", "TABLE_FORMAT"]
-
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """The format that this version writes.
 
 1: a table without a format item. 2: the copies of lockers are in the index by status, and the active pointers store the
-latest end of the locker's reservations.
+latest end of the locker's reservations. 3: no item has a form in which other programs wrote it.
 """
 
 _FORMAT_BYTES = 500
@@ -29,9 +27,11 @@ TABLE_FORMAT = ReadOne(
     codec=TABLE_FORMAT_CODEC,
     consistency=Consistency.EVENTUAL,
     errors=(UnavailableError,),
-    note="A list that depends on a later format than the table has answers UNAVAILABLE until the table is migrated.",
+    note="A list that depends on a later format than the table has answers UNAVAILABLE until the table is migrated. A "
+    "server that has read nothing else for two seconds reads it to see whether the store works.",
     cardinality="One item in the table.",
-    hot_partition="One partition for all servers: a server need not read it again once the table is migrated.",
+    hot_partition="One partition for all servers: each reads it once for its lists, and while it is idle at most every "
+    "two seconds.",
     item_bytes=_FORMAT_BYTES,
     typical_bytes=200,
 )
@@ -39,23 +39,10 @@ TABLE_FORMAT = ReadOne(
 SAVE_TABLE_FORMAT = WriteContract(
     id="QC-71",
     purpose="Record the format version of the table and the progress of a migration",
-    operation="TransactWriteItems",
-    reads=(ItemRead(name="format", key=keys.table_format, codec=TABLE_FORMAT_CODEC, item_bytes=_FORMAT_BYTES),),
+    reads=(ItemRead("format", keys.table_format, TABLE_FORMAT_CODEC, _FORMAT_BYTES),),
     steps=(
-        StepRule(
-            name="new format",
-            action=Action.PUT,
-            key=keys.table_format,
-            condition="attribute_not_exists(#PK)",
-            when="the table has none",
-        ),
-        StepRule(
-            name="format",
-            action=Action.PUT,
-            key=keys.table_format,
-            condition="#revision = :readRevision",
-            when="the table has one",
-        ),
+        StepRule("new format", Action.PUT, keys.table_format, IS_NEW, when="the table has none"),
+        StepRule("format", Action.PUT, keys.table_format, "#revision = :readRevision", when="the table has one"),
     ),
     most_steps=1,
     note="Only `smartlocker table create` and `smartlocker table migrate` write it; a server reads it when it starts.",

@@ -7,7 +7,7 @@ what comes back, and gives the price and the documentation.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from loaders import keys
@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from loaders.table.client import Store
     from loaders.table.keys import Key, KeyRange, Position
 
-__all__ = ["BatchRead", "ItemRead", "RangeRead", "Read", "StepRule", "WriteContract"]
-
+IS_NEW = "attribute_not_exists(#PK)"
+EXISTS = "attribute_exists(#PK)"
+REPEATED_CHANGE = (
+    "The item keeps the token of its latest change: that change, sent again, writes nothing and succeeds. A change to "
+    "the present values writes nothing either."
+)
 _WRITE_UNIT = 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ItemRead:
     """A GetItem that precedes a write; a BatchGetItem where `at_once` allows several keys and several are given.
 
@@ -40,6 +44,7 @@ class ItemRead:
     key: Callable[..., Key]
     codec: Codec[Any]
     item_bytes: int
+    _: KW_ONLY
     consistent: bool = True
     when: str = ALWAYS
     most: int = 1
@@ -83,7 +88,7 @@ class BatchRead:
         return _line(f"BatchGetItem, {items}", self.part)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RangeRead:
     """A strongly consistent Query that precedes a write, read page by page no further than needed.
 
@@ -96,6 +101,7 @@ class RangeRead:
     codec: Codec[Any]
     item_bytes: int
     limit: int
+    _: KW_ONLY
     usual: int = 10
     forward: bool = True
     when: str = ALWAYS
@@ -118,7 +124,7 @@ Read: TypeAlias = ItemRead | BatchRead | RangeRead
 R = TypeVar("R", ItemRead, RangeRead)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StepRule:
     """One item's part in a write: what is done to it, and what must be true of it.
 
@@ -130,6 +136,7 @@ class StepRule:
     action: Action
     key: Callable[..., Key]
     condition: str | None
+    _: KW_ONLY
     when: str = ALWAYS
     most: int = 1
     item_bytes: int | None = None
@@ -145,6 +152,7 @@ class WriteContract(Contract):
     contract's units are for that many. `variants` are the forms of the write that differ in what they read.
     """
 
+    operation: str = "TransactWriteItems"
     steps: tuple[StepRule, ...]
     most_steps: int
     reads: tuple[Read, ...] = ()
@@ -182,16 +190,16 @@ class WriteContract(Contract):
         operation = self.item_operation(name, arguments)
         if isinstance(operation, Get):
             item = await store.get(operation)
-            return [None if item is None else codec.decode(item)]
+            return [None if item is None else codec.read(item)]
         found = await store.batch_get(operation)
-        return [codec.decode(found[key]) if key in found else None for key in operation.keys]
+        return [codec.read(found[key]) if key in found else None for key in operation.keys]
 
     async def read_batch(self, store: Store, **arguments: tuple[Any, ...]) -> dict[str, Any]:
         """The records of a declared batch by their names, None for each that does not exist."""
         operation = self.batch_operation(**arguments)
         found = await store.batch_get(operation)
         return {
-            item.name: item.codec.decode(found[key]) if key in found else None
+            item.name: item.codec.read(found[key]) if key in found else None
             for item, key in zip(self._batch(arguments).items, operation.keys, strict=True)
         }
 
@@ -201,7 +209,7 @@ class WriteContract(Contract):
         while True:
             page = await store.query(self.range_operation(name, *arguments, start=start))
             for place, item in page.items:
-                yield place, codec.decode(item)
+                yield place, codec.read(item)
             start = page.last
             if start is None:
                 return
@@ -227,14 +235,21 @@ class WriteContract(Contract):
         return Query(self.id, read.range(*arguments), read.limit, read.forward, start, consistent=True)
 
     def step(
-        self, name: str, key_arguments: tuple[Any, ...], attributes: Mapping[str, Any] | None = None, **values: Any
+        self,
+        name: str,
+        key_arguments: tuple[Any, ...],
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        added: Mapping[str, int] | None = None,
+        **values: Any,
     ) -> Step:
         """The step of that name on the item of these key arguments; its condition compares with `values`."""
         rule = next((rule for rule in self.steps if rule.name == name), None)
         if rule is None:
             raise ContractError(f"{self.id} declares no step {name}")
         compared = {f":{placeholder}": value for placeholder, value in values.items()}
-        return Step(name, rule.action, rule.key(*key_arguments), attributes or {}, rule.condition, compared)
+        key = rule.key(*key_arguments)
+        return Step(name, rule.action, key, attributes or {}, rule.condition, compared, added or {})
 
     def transact(self, *steps: Step) -> Transact:
         """All these steps or none."""

@@ -1,72 +1,76 @@
-"""The one client of the process: runs operations on the table through aioboto3."""
+"""The store of the process: runs operations on the table through a transport."""
 
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
-
-import aioboto3
-from aiobotocore.config import AioConfig
-from botocore.exceptions import BotoCoreError, ClientError
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from domain.errors import UnavailableError
 from loaders.table.errors import BusyError, translated
+from loaders.table.http_client import ConnectionPool, Timeouts
 from loaders.table.keys import Key, Position
+from loaders.table.raw_transport import RawTransport
 from loaders.table.retry import attempts
-from loaders.table.values import Item, item_from_wire
+from loaders.table.signing import Credentials, Signer
+from loaders.table.transport import MAX_CONNECTIONS, NoAnswerError, RefusedRequestError
+from loaders.table.values import item_from_wire
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    import ssl
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Transact
+    from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact
+    from loaders.table.transport import Answer, Transport
     from loaders.table.updates import Update
+    from loaders.table.values import Item, WireItem
 
-__all__ = ["Connection", "DynamoStore", "QueryPage", "Store", "open_client", "open_store"]
 
-SDK_ATTEMPTS = 3
 _CONFLICT_ATTEMPTS = 12
 _UNPROCESSED_ATTEMPTS = 8
-_CONFIG = AioConfig(
-    retries={"mode": "standard", "total_max_attempts": SDK_ATTEMPTS},
-    connect_timeout=1,
-    read_timeout=2,
-    max_pool_connections=64,
-    connector_args={"keepalive_timeout": 60},
-    # Requests come from frozen operations whose renderings are tested to the letter.
-    parameter_validation=False,
-)
+_TIMEOUTS = Timeouts()
+_LOCAL = Credentials("local", "local", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Where the table is; a `local` store is asked without credentials."""
+    """Where the table is. A `local` store is asked with placeholder credentials; `client` chooses the transport."""
 
     table: str
     region: str
     endpoint_url: str | None = None
     local: bool = False
+    client: Literal["raw", "sdk"] = "raw"
+    timeouts: Timeouts = _TIMEOUTS
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPage:
     """What a Query returned, and where it stopped, if it did."""
 
-    items: list[tuple[Position, Item]]
+    items: list[tuple[Position, WireItem]]
     last: Position | None
 
 
+@dataclass(frozen=True, slots=True)
+class ScanPage:
+    """What a Scan returned, and the key after which to go on, if there may be more."""
+
+    items: list[WireItem]
+    last: Key | None
+
+
 class Store(Protocol):
-    """All that may be asked of the store."""
+    """All that may be asked of the store. What is read comes as the store's typed JSON."""
 
-    async def get(self, operation: Get) -> Item | None:
-        """The item, if it is there."""
+    async def get(self, operation: Get) -> WireItem | None:
+        """Returns the item, if it exists."""
 
-    async def batch_get(self, operation: BatchGet) -> dict[Key, Item]:
-        """The items that are there; every key was read, or this raises."""
+    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
+        """Returns the items that exist; every key was read, or this raises."""
 
     async def query(self, operation: Query) -> QueryPage:
-        """The next items of a range: as many as the operation's limit, or all that there are."""
+        """Returns the next items of a range: as many as the operation's limit, or all that there are."""
 
     async def put(self, operation: Put) -> None:
         """Writes one item, or raises ConditionFailedError."""
@@ -78,24 +82,23 @@ class Store(Protocol):
 class DynamoStore:
     """The store behind DynamoDB's protocol."""
 
-    def __init__(self, client: Any, table: str) -> None:
-        self.client = client
+    def __init__(self, transport: Transport, table: str) -> None:
+        self.transport = transport
         self.table = table
 
-    async def get(self, operation: Get) -> Item | None:
+    async def get(self, operation: Get) -> WireItem | None:
         """See Store."""
-        answer = await self._send("get_item", operation, operation.render(self.table))
-        item = answer.get("Item")
-        return item_from_wire(item) if item else None
+        answer = await self._send("GetItem", operation, operation.render(self.table))
+        return answer.get("Item") or None
 
-    async def batch_get(self, operation: BatchGet) -> dict[Key, Item]:
+    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
         """See Store. What the store left unprocessed is asked for again."""
-        found: dict[Key, Item] = {}
+        found: dict[tuple[str, str], WireItem] = {}  # a plain tuple equals a key, and takes less time to make
         request = operation.render(self.table)
         async for _ in attempts(_UNPROCESSED_ATTEMPTS):
-            answer = await self._send("batch_get_item", operation, request)
-            items = map(item_from_wire, answer["Responses"].get(self.table, []))
-            found |= {_key_of(item): item for item in items}
+            answer = await self._send("BatchGetItem", operation, request)
+            for item in answer["Responses"].get(self.table, ()):
+                found[item["PK"]["S"], item["SK"]["S"]] = item
             if not answer.get("UnprocessedKeys"):
                 return found
             request = {"RequestItems": answer["UnprocessedKeys"]}
@@ -104,70 +107,99 @@ class DynamoStore:
     async def query(self, operation: Query) -> QueryPage:
         """See Store. The store cuts an answer off at 1 MB, whatever the limit: what is left is asked for again."""
         position_of = operation.within.position
-        found: list[tuple[Position, Item]] = []
+        found: list[tuple[Position, WireItem]] = []
         rest = operation
         while True:
-            answer = await self._send("query", operation, rest.render(self.table))
-            found += [(position_of(item), item) for item in map(item_from_wire, answer["Items"])]
+            answer = await self._send("Query", operation, rest.render(self.table))
+            found += [(position_of(item), item) for item in answer["Items"]]
             last = answer.get("LastEvaluatedKey")
             if not last or len(found) >= operation.limit:
-                return QueryPage(found, position_of(item_from_wire(last)) if last else None)
-            rest = replace(operation, limit=operation.limit - len(found), start=position_of(item_from_wire(last)))
+                return QueryPage(found, position_of(last) if last else None)
+            rest = replace(operation, limit=operation.limit - len(found), start=position_of(last))
 
     async def put(self, operation: Put) -> None:
         """See Store."""
-        await self._write("put_item", operation)
+        await self._write("PutItem", operation)
 
     async def transact(self, operation: Transact) -> None:
         """See Store. One token for all attempts: what was applied is never applied again."""
-        await self._write("transact_write_items", operation)
+        await self._write("TransactWriteItems", operation)
 
     async def update(self, operation: Update) -> Item:
-        """The item as it is after the change, or raises ConditionFailedError."""
-        answer = await self._send("update_item", operation, operation.render(self.table))
+        """Returns the item after the change, or raises ConditionFailedError."""
+        answer = await self._send("UpdateItem", operation, operation.render(self.table))
         return item_from_wire(answer["Attributes"])
 
-    async def _write(self, method: str, operation: Put | Transact) -> None:
+    async def scan(self, operation: Scan) -> ScanPage:
+        """Returns the next items of the table. Only commands scan, so this is no part of Store."""
+        answer = await self._send("Scan", operation, operation.render(self.table))
+        last = answer.get("LastEvaluatedKey")
+        return ScanPage(answer["Items"], Key(last["PK"]["S"], last["SK"]["S"]) if last else None)
+
+    async def _write(self, name: str, operation: Put | Transact) -> None:
         request = operation.render(self.table)
         async for _ in attempts(_CONFLICT_ATTEMPTS):
             try:
-                await self._send(method, operation, request)
+                await self._send(name, operation, request)
             except BusyError:
-                continue  # the SDK does not retry a conflict between transactions
+                continue  # no transport retries a conflict between transactions
             return
         raise UnavailableError("Too many changes met at one item: try again in a moment.")
 
-    async def _send(self, method: str, operation: Operation | Update, request: dict[str, Any]) -> dict[str, Any]:
+    async def _send(self, name: str, operation: Operation | Update, request: dict[str, Any]) -> dict[str, Any]:
+        return (await self.answer(name, operation, request)).body
+
+    async def answer(self, name: str, operation: Operation | Update, request: dict[str, Any]) -> Answer:
+        """Sends one request; an error of the store is translated to an exception of ours."""
         try:
-            answer: dict[str, Any] = await getattr(self.client, method)(**request)
-        except ClientError as error:
+            return await self.transport.send(name, request)
+        except RefusedRequestError as error:
             raise translated(error, operation) from error
-        except BotoCoreError as error:
+        except NoAnswerError as error:
             raise UnavailableError("The store did not answer: try again in a moment.") from error
-        return answer
-
-
-@asynccontextmanager
-async def open_client(connection: Connection) -> AsyncIterator[Any]:
-    """The low-level client, its pool kept alive until the block ends."""
-    # A store of one's own checks no signature, but the SDK wants to make one.
-    placeholders = {"aws_access_key_id": "local", "aws_secret_access_key": "local"} if connection.local else {}
-    async with aioboto3.Session().client(
-        "dynamodb",
-        region_name=connection.region,
-        endpoint_url=connection.endpoint_url,
-        config=_CONFIG,
-        **placeholders,
-    ) as client:
-        yield client
 
 
 @asynccontextmanager
 async def open_store(connection: Connection) -> AsyncIterator[DynamoStore]:
     """The store of a connection."""
+    async with open_transport(connection) as transport:
+        yield DynamoStore(transport, connection.table)
+
+
+@asynccontextmanager
+async def open_transport(connection: Connection) -> AsyncIterator[Transport]:
+    """The transport of a connection. The SDK is loaded for its own client, and for AWS's endpoints and credentials."""
+    url = connection.endpoint_url or ""
+    if connection.client == "raw" and connection.local and url.startswith("http:"):
+        async with _raw_transport(connection, url, connection.region, _local_credentials, None) as transport:
+            yield transport
+        return
+    from loaders.table.sdk import SdkTransport, credentials_of, open_client, tls_of  # noqa: PLC0415  # slow to load
+
     async with open_client(connection) as client:
-        yield DynamoStore(client, connection.table)
+        if connection.client == "sdk":
+            yield SdkTransport(client)
+            return
+        url, region = client.meta.endpoint_url, client.meta.region_name
+        async with _raw_transport(connection, url, region, credentials_of(client), tls_of(client)) as transport:
+            yield transport
 
 
-def _key_of(item: Item) -> Key:
-    return Key(str(item["PK"]), str(item["SK"]))
+@asynccontextmanager
+async def _raw_transport(
+    connection: Connection,
+    url: str,
+    region: str,
+    credentials: Callable[[], Awaitable[Credentials]],
+    tls: ssl.SSLContext | None,
+) -> AsyncIterator[RawTransport]:
+    pool = ConnectionPool(url, MAX_CONNECTIONS, connection.timeouts, tls)
+    try:
+        yield RawTransport(pool, Signer(region, pool.host_header, pool.path), credentials)
+    finally:
+        await pool.close()
+
+
+async def _local_credentials() -> Credentials:
+    """A local store checks no signature."""
+    return _LOCAL

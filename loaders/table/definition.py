@@ -6,17 +6,16 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from domain.errors import OperatorError, UnavailableError
+from loaders.contracts.table_format import FORMAT_VERSION
+from loaders.table.client import open_store, open_transport
+from loaders.table.transport import NoAnswerError, RefusedRequestError
+from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, read_format, saving
 
 if TYPE_CHECKING:
     from loaders.codecs import TableFormat
     from loaders.table.client import Connection
 
-from loaders.contracts.table_format import FORMAT_VERSION
-from loaders.table.client import open_client, open_store
-from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, read_format, saving
-
-__all__ = ["TableProblemError", "check_format", "check_table", "create_table", "definition", "describe_table"]
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +23,7 @@ _WAIT_SECONDS = 60
 _POLL_SECONDS = 0.2
 
 
-class TableProblemError(Exception):
+class TableProblemError(OperatorError):
     """The table is missing, has another layout or cannot be reached; the message says what to do."""
 
 
@@ -38,11 +37,7 @@ def definition(table: str) -> dict[str, Any]:
         ],
         "KeySchema": _key_schema("PK", "SK"),
         "GlobalSecondaryIndexes": [
-            {
-                "IndexName": "GSI1",
-                "KeySchema": _key_schema("GSI1PK", "GSI1SK"),
-                "Projection": {"ProjectionType": "ALL"},
-            }
+            {"IndexName": "GSI1", "KeySchema": _key_schema("GSI1PK", "GSI1SK"), "Projection": {"ProjectionType": "ALL"}}
         ],
     }
 
@@ -50,31 +45,29 @@ def definition(table: str) -> dict[str, Any]:
 async def describe_table(connection: Connection) -> dict[str, Any] | None:
     """The store's description of the table, or None where there is none."""
     try:
-        async with open_client(connection) as client:
-            answer: dict[str, Any] = await client.describe_table(TableName=connection.table)
-            description: dict[str, Any] = answer["Table"]
-            return description
+        answer = await _send(connection, "DescribeTable", {"TableName": connection.table})
+        description: dict[str, Any] = answer["Table"]
     except KeyError as error:
         raise TableProblemError(f"{_place(connection)} does not answer by DynamoDB's protocol") from error
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "ResourceNotFoundException":
+    except RefusedRequestError as error:
+        if error.code == "ResourceNotFoundException":
             return None
         raise TableProblemError(f"{_place(connection)} refused: {error}") from error
-    except BotoCoreError as error:
+    except NoAnswerError as error:
         raise TableProblemError(f"{_place(connection)} cannot be reached: {error}") from error
+    return description
 
 
 async def create_table(connection: Connection) -> bool:
     """Creates the table where there is none, waits until it is ready, and checks it; returns whether it was created."""
     is_new = await describe_table(connection) is None
     if is_new:
-        async with open_client(connection) as client:
-            try:
-                await client.create_table(**definition(connection.table))
-            except client.exceptions.ResourceInUseException:
-                is_new = False
-            except (ClientError, BotoCoreError) as error:
+        try:
+            await _send(connection, "CreateTable", definition(connection.table))
+        except (RefusedRequestError, NoAnswerError) as error:
+            if not isinstance(error, RefusedRequestError) or error.code != "ResourceInUseException":
                 raise TableProblemError(f"{_place(connection)} did not create the table: {error}") from error
+            is_new = False
     for _ in range(int(_WAIT_SECONDS / _POLL_SECONDS)):
         if (await describe_table(connection) or {}).get("TableStatus") == "ACTIVE":
             break
@@ -88,6 +81,19 @@ async def create_table(connection: Connection) -> bool:
             await store.transact(request)
     await check_table(connection)
     return is_new
+
+
+async def delete_table(connection: Connection) -> None:
+    """Deletes the table with all its items, and waits until it is gone."""
+    try:
+        await _send(connection, "DeleteTable", {"TableName": connection.table})
+    except (RefusedRequestError, NoAnswerError) as error:
+        raise TableProblemError(f"{_place(connection)} did not delete the table: {error}") from error
+    for _ in range(int(_WAIT_SECONDS / _POLL_SECONDS)):
+        if await describe_table(connection) is None:
+            return
+        await asyncio.sleep(_POLL_SECONDS)
+    raise TableProblemError(f"table {connection.table} was not deleted after {_WAIT_SECONDS} seconds: try again")
 
 
 async def check_table(connection: Connection) -> None:
@@ -104,7 +110,10 @@ async def check_table(connection: Connection) -> None:
             "name another with SMARTLOCKER_TABLE_NAME"
         )
     async with open_store(connection) as store:
-        found_format = await read_format(store)
+        try:
+            found_format = await read_format(store)
+        except UnavailableError as error:
+            raise TableProblemError(f"{_place(connection)} cannot be read: {error.__cause__}") from error
     check_format(connection.table, found_format)
     if found_format.format_version < FORMAT_VERSION:
         logger.warning("table %s is not migrated: run `smartlocker table migrate`", connection.table)
@@ -123,11 +132,15 @@ def check_format(table: str, found: TableFormat) -> None:
 async def _set_time_to_live(connection: Connection) -> None:
     """Has the store delete items whose `expiresAt` has passed."""
     rule = {"Enabled": True, "AttributeName": "expiresAt"}
-    async with open_client(connection) as client:
-        try:
-            await client.update_time_to_live(TableName=connection.table, TimeToLiveSpecification=rule)
-        except (ClientError, BotoCoreError) as error:
-            raise TableProblemError(f"{_place(connection)} did not set the table's time to live: {error}") from error
+    try:
+        await _send(connection, "UpdateTimeToLive", {"TableName": connection.table, "TimeToLiveSpecification": rule})
+    except (RefusedRequestError, NoAnswerError) as error:
+        raise TableProblemError(f"{_place(connection)} did not set the table's time to live: {error}") from error
+
+
+async def _send(connection: Connection, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+    async with open_transport(connection) as transport:
+        return (await transport.send(operation, request)).body
 
 
 def _key_schema(partition: str, sort: str) -> list[dict[str, str]]:

@@ -10,19 +10,9 @@ from loaders.table.values import item_from_wire
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from botocore.exceptions import ClientError
-
     from loaders.table.operations import Step, Transact
+    from loaders.table.transport import RefusedRequestError
     from loaders.table.values import Item
-
-__all__ = [
-    "BusyError",
-    "ConditionFailedError",
-    "StoreError",
-    "TableMissingError",
-    "TransactionRefusedError",
-    "translated",
-]
 
 
 class StoreError(InternalError):
@@ -98,23 +88,23 @@ _BUSY_REASONS = frozenset({"TransactionConflict", "ThrottlingError", "Provisione
 _CONDITION_FAILED = "ConditionalCheckFailed"
 
 
-def translated(error: ClientError, operation: object) -> Exception:
+def translated(error: RefusedRequestError, operation: object) -> Exception:
     """The exception that stands for the store's answer."""
-    response: Mapping[str, Any] = error.response
-    code = response["Error"].get("Code", "")
+    code = error.code
     if code == "TransactionCanceledException":
-        return _cancelled(response.get("CancellationReasons", []), operation)  # type: ignore[arg-type]
+        return _cancelled(error.body.get("CancellationReasons", []), operation)  # type: ignore[arg-type]
     if code == "ConditionalCheckFailedException":
-        return ConditionFailedError(_item(response))
-    if code in _BY_CODE:
-        kind = _BY_CODE[code]
-    else:
-        is_down = response["ResponseMetadata"].get("HTTPStatusCode", 0) >= _SERVER_FAULT
-        kind = UnavailableError if is_down else StoreError
+        return ConditionFailedError(_item(error.body))
+    kind = _BY_CODE.get(code) or (UnavailableError if error.status >= _SERVER_FAULT else StoreError)
     if kind is UnavailableError:
         return UnavailableError("The store is busy or down: try again in a moment.")
-    detail = response["Error"].get("Message", "")
-    return kind(f"{code}: {detail}") if code in _ABOUT_ACCESS else kind(code, detail)
+    named = f"{code} (request {error.request_id})" if error.request_id else code
+    return kind(f"{named}: {error.message}") if code in _ABOUT_ACCESS else kind(named, error.message)
+
+
+def is_trouble(error: RefusedRequestError) -> bool:
+    """Whether the store refuses all such requests, or fails; throttling and conflicts pass by themselves."""
+    return error.status >= _SERVER_FAULT or error.code in _ABOUT_ACCESS
 
 
 def _cancelled(reasons: list[Mapping[str, Any]], transaction: Transact) -> Exception:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Between", "IndexKey", "IndexPartition", "Key", "KeyRange", "Position", "Prefix"]
-
 
 class Key(NamedTuple):
     """The primary key of an item."""
@@ -54,8 +52,8 @@ class _OfTable:
 
     @staticmethod
     def position(names: Mapping[str, Any]) -> Position:
-        """The position of an item, or the one that a cursor names."""
-        return Key(names["PK"], names["SK"])
+        """The position of an item, from its typed attributes."""
+        return Key(names["PK"]["S"], names["SK"]["S"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +84,7 @@ class Between(_OfTable):
     @property
     def condition(self) -> tuple[str, dict[str, str]]:
         """The key condition and its values."""
-        return "#PK = :pk AND #SK BETWEEN :low AND :high", {
-            ":pk": self.pk,
-            ":low": self.low,
-            ":high": self.high,
-        }
+        return "#PK = :pk AND #SK BETWEEN :low AND :high", {":pk": self.pk, ":low": self.low, ":high": self.high}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +101,8 @@ class IndexPartition:
 
     @staticmethod
     def position(names: Mapping[str, Any]) -> Position:
-        """The position of an item, or the one that a cursor names."""
-        return IndexKey(*(names[name] for name in INDEX_NAMES))
+        """The position of an item, from its typed attributes."""
+        return IndexKey(*(names[name]["S"] for name in INDEX_NAMES))
 
     @property
     def condition(self) -> tuple[str, dict[str, str]]:

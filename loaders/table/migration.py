@@ -1,116 +1,440 @@
-"""Migrates an existing table to the current format: adds what older versions did not write.
+"""Migrates an existing table to the current format: brings items that older versions and other programs wrote to it.
 
-This is the only code that scans the table. It is run from the command line; no request of the API reaches it. It may
-run while servers of this version write, may be interrupted and run again, and changes nothing twice.
+It scans the table, and is run from the command line; no request of the API reaches it. It may run while servers of
+this version write, may be interrupted and run again, and changes nothing twice: each change is conditioned on what was
+read.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+import logging
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import BotoCoreError, ClientError
-
+from domain.bookings import BookingStatus
 from domain.errors import UnavailableError
-from domain.models import ActivePointer, ReservationStatus
+from domain.text import normalize_email
 from loaders import keys
-from loaders.codecs import TableFormat
-from loaders.contracts.maintenance import INDEX_LOCKER_COPY, SET_LATEST_END
+from loaders.codecs import (
+    ACCESS_EVENT,
+    ACTIVE_POINTER,
+    CALENDAR_CLAIM,
+    CALENDAR_SLOT,
+    EMAIL_CLAIM,
+    EVENT_CLAIM,
+    LOCATION,
+    LOCATION_CODE,
+    LOCKER,
+    OWNER,
+    OWNER_BOOKING,
+    OWNER_LOCKER,
+    RESERVATION,
+    DamagedItemError,
+    EmailClaim,
+    TableFormat,
+)
+from loaders.contracts.base import MAX_ITEMS
+from loaders.contracts.maintenance import CONVERT_ITEM, INDEX_LOCKER_COPY, MIGRATION_SCAN, UPGRADE_RESERVATIONS
 from loaders.contracts.table_format import FORMAT_VERSION
+from loaders.conversions import (
+    OLD_BOOKING,
+    OLD_EVENT,
+    OLD_USER,
+    OldBooking,
+    booking_of,
+    calendar_event_of,
+    event_claim_of,
+    owner_of,
+)
 from loaders.table.definition import TableProblemError, check_format
-from loaders.table.errors import BusyError, ConditionFailedError, TransactionRefusedError, translated
+from loaders.table.errors import BusyError, ConditionFailedError, TransactionRefusedError
 from loaders.table.keys import Key
 from loaders.table.retry import attempts
 from loaders.table.values import Item, item_from_wire
 from loaders.table_format import CURRENT_FORMAT, read_format, saving
-from loaders.writes.timeline import MovedError, walk
+from loaders.writes.booking_steps import booking_item, slots_of_booking
+from loaders.writes.locations import indexed_location
+from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.timeline import MovedError
+from loaders.writes.upgrades import upgrade_reservations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from domain.models import LockerId
-    from loaders.codecs import Guard
+    from domain.bookings import CalendarSlot
+    from domain.models import LocationId, Locker, LockerId
+    from domain.times import Instant
+    from loaders.codecs import Codec
     from loaders.table.client import DynamoStore
-    from loaders.table.operations import Transact
+    from loaders.table.operations import Step
     from loaders.table.updates import Update
+    from loaders.table.values import WireItem
 
-__all__ = ["Migrated", "migrate", "migration_cost"]
+logger = logging.getLogger(__name__)
 
-_PAGE = 200
 _AT_ONCE = 8
 _ROUNDS = 24
 _READ_UNIT = 4096
-_ATTRIBUTES = ("PK", "SK", "entityType", "ownerId", "lockerId", "status", "GSI1PK", "lastEndAt")
+_ALL = 1_000_000
+_CODECS: dict[str, Codec[Any]] = {
+    "LOCKER": LOCKER,
+    "OWNER_LOCKER": OWNER_LOCKER,
+    "RESERVATION": RESERVATION,
+    "RESERVATION_ACTIVE": ACTIVE_POINTER,
+    "ACCESS_EVENT": ACCESS_EVENT,
+    "LOCATION": LOCATION,
+    "LOCATION_CODE": LOCATION_CODE,
+}
+_NEEDS_LOCATION = frozenset({"Booking", "Event"})
+_COPIES = frozenset({"OWNER_LOCKER", "LOCATION_LOCKER"})
 
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """The progress of a migration: the items that were read, and those that were changed."""
+    """The progress of a migration: the items that were read, and those that were changed.
+
+    `kinds` counts the items that have an older form, by their kind; `left` those of them that stay as they are: damaged
+    ones, and those that need a location where none is given.
+    """
 
     read: int = 0
     changed: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict, compare=False)
+    left: int = field(default=0, compare=False)
 
 
 def migration_cost(description: dict[str, Any]) -> str:
     """What a migration of the described table costs, in words."""
     items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
-    units = -(-size // _READ_UNIT) / 2 + -(-items // _PAGE) / 2
+    units = -(-size // _READ_UNIT) / 2 + -(-items // MIGRATION_SCAN.page_size) / 2
     return (
         f"reads the whole table once: about {items:,} items, {units:,.0f} read units; "
-        "each copy of a locker that is not in the index yet takes up to 4 write units, "
-        "each active pointer of an older version up to 4 write units and a Query"
+        "each item of an older form takes up to 12 write units, each locker with older reservations a Query too"
     )
 
 
-async def migrate(store: DynamoStore, *, items_per_second: float, progress: Callable[[Migrated], None]) -> Migrated:
-    """Migrates the table to the current format, from where an interrupted run stopped.
+class Migration:
+    """A migration of a table to the current format.
 
-    Raises:
-        TableProblemError: where the table has a newer format, or another migration of it is running.
+    Args:
+        store: the table.
+        now: the current time.
+        location_id: the location of bookings and calendar events that another program wrote without one.
     """
-    found = await read_format(store)
-    check_format(store.table, found)
-    migrated = Migrated()
-    if found.format_version == FORMAT_VERSION:
-        return migrated
-    if found.migrating_to != FORMAT_VERSION:
-        started = TableFormat(format_version=found.format_version, revision=0, migrating_to=FORMAT_VERSION)
-        found = await _save(store, found, started)
-    loop = asyncio.get_running_loop()
-    while True:
-        began = loop.time()
-        position = None if found.position_pk is None else Key(found.position_pk, str(found.position_sk))
-        items, position = await _scan(store, position)
-        migrated = Migrated(migrated.read + len(items), migrated.changed + await _backfill(store, items))
-        if position is None:
-            await _save(store, found, CURRENT_FORMAT)
+
+    def __init__(self, store: DynamoStore, *, now: Instant, location_id: LocationId | None = None) -> None:
+        self._store = store
+        self._now = now
+        self._location_id = location_id
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._changes: dict[str, Callable[[Item], Awaitable[int]]] = {
+            "LOCKER": self._convert_locker,
+            "OWNER_LOCKER": self._convert_copy,
+            "LOCATION_LOCKER": self._index_copy,
+            "RESERVATION": self._upgrade,
+            "RESERVATION_ACTIVE": self._upgrade,
+            "ACCESS_EVENT": self._convert_event,
+            "LOCATION": self._rewrite_location,
+            "LOCATION_CODE": self._rewrite_code,
+            "User": self._convert_user,
+            "Booking": self._convert_booking_item,
+            "Event": self._convert_calendar_event,
+        }
+
+    async def count(self, *, items_per_second: float, progress: Callable[[Migrated], None]) -> Migrated:
+        """Counts what a migration would change, and changes nothing."""
+        migrated, position = Migrated(), None
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            page = await MIGRATION_SCAN.page(self._store, position)
+            old = await self._old_of(page.items)
+            left = sum(kind in _NEEDS_LOCATION and self._location_id is None for kind, _ in old)
+            migrated = _plus(migrated, len(page.items), 0, old, left)
             progress(migrated)
+            position = page.last
+            if position is None:
+                return migrated
+            await asyncio.sleep(max(0.0, began + len(page.items) / items_per_second - loop.time()))
+
+    async def run(self, *, items_per_second: float, progress: Callable[[Migrated], None]) -> Migrated:
+        """Migrates the table, from where an interrupted run stopped.
+
+        Raises:
+            TableProblemError: where the table has a newer format, or another migration of it is running.
+        """
+        store = self._store
+        found = await read_format(store)
+        check_format(store.table, found)
+        migrated = Migrated()
+        if found.format_version == FORMAT_VERSION:
             return migrated
-        found = await _save(store, found, replace(found, position_pk=position.pk, position_sk=position.sk))
-        progress(migrated)
-        await asyncio.sleep(max(0.0, began + len(items) / items_per_second - loop.time()))
+        if found.migrating_to != FORMAT_VERSION:
+            started = TableFormat(format_version=found.format_version, revision=0, migrating_to=FORMAT_VERSION)
+            found = await _save(store, found, started)
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            position = None if found.position_pk is None else Key(found.position_pk, str(found.position_sk))
+            page = await MIGRATION_SCAN.page(store, position)
+            old = await self._old_of(page.items)
+            changed, left = await self._change(old)
+            migrated, position = _plus(migrated, len(page.items), changed, old, left), page.last
+            if position is None:
+                await _save(store, found, CURRENT_FORMAT)
+                progress(migrated)
+                return migrated
+            found = await _save(store, found, replace(found, position_pk=position.pk, position_sk=position.sk))
+            progress(migrated)
+            await asyncio.sleep(max(0.0, began + len(page.items) / items_per_second - loop.time()))
+
+    async def _old_of(self, items: Sequence[WireItem]) -> list[tuple[str, Item]]:
+        """Those of the items that have an older form, with their kinds."""
+        old: list[tuple[str, Item]] = []
+        unsure: list[Item] = []
+        for wire in items:
+            try:
+                item = item_from_wire(wire)
+            except TypeError:
+                continue  # no program that we know writes such a value
+            kind = _old_kind(item)
+            if kind is not None:
+                old.append((kind, item))
+            elif item.get("entityType") == "RESERVATION" and "revision" not in item:
+                unsure.append(item)
+        return old + [("RESERVATION", item) for item in await self._unclaimed(unsure)]
+
+    async def _unclaimed(self, reservations: list[Item]) -> list[Item]:
+        """Those without a claim: earlier versions wrote claims, but no revisions."""
+        unclaimed = []
+        for first in range(0, len(reservations), MAX_ITEMS):
+            batch = [(item, RESERVATION.decode(item)) for item in reservations[first : first + MAX_ITEMS]]
+            wanted = list(dict.fromkeys((one.locker_id, one.reservation_id) for _, one in batch))
+            found = await UPGRADE_RESERVATIONS.read_many(self._store, "claims", wanted)
+            claimed = {(claim.locker_id, claim.reservation_id, claim.start_at) for claim in found if claim is not None}
+            unclaimed += [
+                item for item, one in batch if (one.locker_id, one.reservation_id, one.start_at) not in claimed
+            ]
+        return unclaimed
+
+    async def _change(self, old: Sequence[tuple[str, Item]]) -> tuple[int, int]:
+        """Changes items of older forms; returns how many were changed and how many were left as they are."""
+        # An event of a booking follows its booking.
+        events = [(kind, item) for kind, item in old if kind == "Event"]
+        others = [(kind, item) for kind, item in old if kind != "Event"]
+        first, second = await self._change_all(others), await self._change_all(events)
+        return first[0] + second[0], first[1] + second[1]
+
+    async def _change_all(self, old: Sequence[tuple[str, Item]]) -> tuple[int, int]:
+        changes = {_group(kind, item): (kind, item) for kind, item in old}
+
+        async def change(kind: str, item: Item) -> int | None:
+            async with self._slots:
+                try:
+                    return await self._changes[kind](item)
+                except DamagedItemError as damage:
+                    logger.error("%s is left as it is: %s", keys.masked(_key(item)), damage)  # noqa: TRY400  # no bug
+                    return None
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(change(kind, item)) for kind, item in changes.values()]
+        done = [task.result() for task in tasks]
+        return sum(count or 0 for count in done), done.count(None)
+
+    async def _upgrade(self, item: Item) -> int:
+        locker_id = _locker_id(item)
+        async for _ in attempts(UPGRADE_RESERVATIONS.rounds):
+            guard = await UPGRADE_RESERVATIONS.read(self._store, "guard", locker_id)
+            try:
+                return await upgrade_reservations(
+                    self._store, UPGRADE_RESERVATIONS, locker_id, guard, self._now, most=_ALL
+                )
+            except MovedError:
+                continue
+        raise UnavailableError("Too many concurrent changes to a locker's reservations. Run the migration again.")
+
+    async def _convert_copy(self, item: Item) -> int:
+        return await (self._index_copy(item) if OWNER_LOCKER.is_current(item) else self._convert_locker(item))
+
+    async def _convert_locker(self, item: Item) -> int:
+        """Rewrites a locker and its copies; a name that only the owner's copy has becomes the locker's."""
+        locker_id = _locker_id(item)
+        async for _ in attempts(CONVERT_ITEM.rounds):
+            locker: Locker | None = await CONVERT_ITEM.read(self._store, "locker", locker_id)
+            if locker is None:
+                raise DamagedItemError("the locker of a copy does not exist")
+            copy = await CONVERT_ITEM.read(self._store, "owner copy", locker.owner_id, locker_id)
+            if locker.alias is None and copy is not None:
+                locker = replace(locker, alias=copy.alias)
+            steps = [
+                CONVERT_ITEM.step("item", keys.locker(locker_id), LOCKER.encode(locker), readVersion=locker.version),
+                CONVERT_ITEM.step("copy", keys.owner_locker(locker.owner_id, locker_id), owner_copy(locker)),
+            ]
+            if locker.location_id is not None:
+                place = keys.location_locker(locker.location_id, locker_id)
+                steps.append(CONVERT_ITEM.step("copy", place, location_copy(locker, locker.location_id)))
+            if await self._sent(steps):
+                return len(steps)
+        raise UnavailableError("Too many concurrent changes to a locker. Run the migration again.")
+
+    async def _convert_event(self, item: Item) -> int:
+        event = ACCESS_EVENT.decode(item)
+        place = keys.event(event.locker_id, event.timestamp, event.event_id)
+        claim = EVENT_CLAIM.encode(event_claim_of(event))
+        steps = _moved(item, place, ACCESS_EVENT.encode(event))
+        if await self._sent(
+            [*steps, CONVERT_ITEM.step("claim", keys.event_claim(event.locker_id, event.event_id), claim)]
+        ):
+            return 1
+        return await self._required(steps)  # another event has the id; both stay
+
+    async def _rewrite_location(self, item: Item) -> int:
+        location = LOCATION.decode(item)
+        gone = dict.fromkeys({"itemType", "locationCode", "addressComponents"} & item.keys())
+        content = indexed_location(location) | gone
+        return await self._required([CONVERT_ITEM.step("item", _key(item), content, readVersion=location.version)])
+
+    async def _rewrite_code(self, item: Item) -> int:
+        gone = dict.fromkeys({"itemType", "locationCode"} & item.keys())
+        content = LOCATION_CODE.encode(LOCATION_CODE.decode(item)) | gone
+        return await self._required([CONVERT_ITEM.step("item", _key(item), content, readVersion=0)])
+
+    async def _convert_user(self, item: Item) -> int:
+        owner = owner_of(OLD_USER.decode(item))
+        steps = _moved(item, keys.owner(owner.owner_id), OWNER.encode(owner))
+        if owner.email is not None:
+            claim = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
+            steps.append(CONVERT_ITEM.step("claim", keys.email_claim(normalize_email(owner.email)), claim))
+        return await self._required(steps)
+
+    async def _convert_booking_item(self, item: Item) -> int:
+        return await self._convert_booking(OLD_BOOKING.decode(item))
+
+    async def _convert_booking(self, old: OldBooking) -> int:
+        status = old.current_status
+        if status is None or self._location_id is None:
+            raise DamagedItemError("its status is unknown, or no location is given for bookings")
+        booking, content = booking_of(old, status, self._location_id)
+        copy = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
+        slots = slots_of_booking(booking) if status is BookingStatus.APPROVED else []
+        return await self._required(
+            [
+                CONVERT_ITEM.step("old item", keys.old_booking(booking.booking_id)),
+                CONVERT_ITEM.step("new item", keys.booking(booking.booking_id), booking_item(booking, content)),
+                CONVERT_ITEM.step("copy", copy, OWNER_BOOKING.encode(booking)),
+                CONVERT_ITEM.step("old copy", keys.user_booking(booking.owner_id, booking.booking_id)),
+                *map(_taking, slots),
+            ]
+        )
+
+    async def _convert_calendar_event(self, item: Item) -> int:
+        """An event of an approved booking is that booking; any other becomes an event of an administrator."""
+        old = OLD_EVENT.decode(item)
+        if self._location_id is None:
+            raise DamagedItemError("no location is given for calendar events")
+        removal = CONVERT_ITEM.step("old item", _key(item))
+        if old.booking_id is not None:
+            unconverted: OldBooking | None = await CONVERT_ITEM.read(self._store, "old booking", old.booking_id)
+            if unconverted is not None:
+                await self._convert_booking(unconverted)
+            booking = await CONVERT_ITEM.read(self._store, "booking", old.booking_id)
+            if booking is not None and booking.status is BookingStatus.APPROVED:
+                return await self._required([removal])
+        claim, slots = calendar_event_of(old, self._location_id)
+        place = keys.calendar_claim(claim.location_id, claim.event_id)
+        return await self._required(
+            [removal, CONVERT_ITEM.step("claim", place, CALENDAR_CLAIM.encode(claim)), *map(_taking, slots)]
+        )
+
+    async def _index_copy(self, copy: Item) -> int:
+        """Adds a copy to the index under its status; the scan may have read an earlier status."""
+        found: Item | None = copy
+        async for _ in attempts(_ROUNDS):
+            if found is None or "GSI1PK" in found:
+                return 0  # it was moved, or changed by a server of this version
+            try:
+                await self._store.update(_indexing(found))
+            except ConditionFailedError as failure:
+                found = failure.item
+            except BusyError:
+                continue
+            else:
+                return 1
+        raise UnavailableError("Too many concurrent changes to a locker. Run the migration again.")
+
+    async def _sent(self, steps: Sequence[Step]) -> bool:
+        try:
+            await self._store.transact(CONVERT_ITEM.transact(*steps))
+        except TransactionRefusedError:
+            return False
+        return True
+
+    async def _required(self, steps: Sequence[Step]) -> int:
+        try:
+            await self._store.transact(CONVERT_ITEM.transact(*steps))
+        except TransactionRefusedError as refusal:
+            raise DamagedItemError(f"it changed, or what it becomes exists already ({refusal})") from None
+        return 1
 
 
-async def _scan(store: DynamoStore, start: Key | None) -> tuple[list[Item], Key | None]:
-    """The next items of the table, and where to go on."""
-    request: dict[str, Any] = {
-        "TableName": store.table,
-        "Limit": _PAGE,
-        "ProjectionExpression": ", ".join(f"#{name}" for name in _ATTRIBUTES),
-        "ExpressionAttributeNames": {f"#{name}": name for name in _ATTRIBUTES},
-    }
-    if start is not None:
-        request["ExclusiveStartKey"] = start.wire
-    try:
-        answer = await store.client.scan(**request)
-    except ClientError as error:
-        raise translated(error, None) from error
-    except BotoCoreError as error:
-        raise UnavailableError("The store did not answer. Run the migration again.") from error
-    last = answer.get("LastEvaluatedKey")
-    position = None if not last else Key(last["PK"]["S"], last["SK"]["S"])
-    return [item_from_wire(item) for item in answer["Items"]], position
+def _old_kind(item: Item) -> str | None:
+    """The kind of an item of an older form; None for all others."""
+    key = _key(item)
+    kind = keys.kind_of(key)
+    if item.get("entityType") in _COPIES and "GSI1PK" not in item:
+        return str(item["entityType"])
+    codec = None if kind is None else _CODECS.get(kind)
+    if kind is None or codec is None:
+        return kind
+    if kind == "RESERVATION_ACTIVE" and "lastEndAt" not in item:
+        return kind
+    if not codec.is_current(item):
+        return kind
+    return kind if _place(kind, codec.decode(item)) not in {None, key} else None
+
+
+def _group(kind: str, item: Item) -> Key:
+    """What is changed with an item: the reservations of a locker are changed together, and so are its copies."""
+    if kind in {"RESERVATION", "RESERVATION_ACTIVE"}:
+        return keys.active_pointer(_locker_id(item))
+    if kind == "OWNER_LOCKER" and not OWNER_LOCKER.is_current(item):
+        return keys.locker(_locker_id(item))
+    return _key(item)
+
+
+def _locker_id(item: Item) -> LockerId:
+    key = _key(item)
+    named: Any = keys.named_by(keys.kind_of(key) or "", key)
+    locker_id: LockerId = named["lockerId"]
+    return locker_id
+
+
+def _place(kind: str, record: Any) -> Key | None:
+    """Where a record belongs whose key has a time in it."""
+    if kind == "RESERVATION":
+        return keys.reservation(record.locker_id, record.start_at, record.reservation_id)
+    if kind == "ACCESS_EVENT":
+        return keys.event(record.locker_id, record.timestamp, record.event_id)
+    return None
+
+
+def _plus(done: Migrated, read: int, changed: int, old: Sequence[tuple[str, Item]], left: int) -> Migrated:
+    kinds = Counter(done.kinds) + Counter(kind for kind, _ in old)
+    return Migrated(done.read + read, done.changed + changed, kinds, done.left + left)
+
+
+def _moved(item: Item, place: Key, attributes: dict[str, Any]) -> list[Step]:
+    """The steps that write an item anew, at its key or at another."""
+    if place == _key(item):
+        return [CONVERT_ITEM.step("item", place, attributes, readVersion=0)]
+    return [CONVERT_ITEM.step("old item", _key(item)), CONVERT_ITEM.step("new item", place, attributes)]
+
+
+def _taking(slot: CalendarSlot) -> Step:
+    place = keys.calendar_slot(slot.location_id, slot.date, slot.slot)
+    return CONVERT_ITEM.step("new item", place, CALENDAR_SLOT.encode(slot))
 
 
 async def _save(store: DynamoStore, read: TableFormat, becomes: TableFormat) -> TableFormat:
@@ -120,47 +444,6 @@ async def _save(store: DynamoStore, read: TableFormat, becomes: TableFormat) -> 
     except TransactionRefusedError:
         raise TableProblemError(f"another migration of table {store.table} is running: let it finish") from None
     return written
-
-
-async def _backfill(store: DynamoStore, items: list[Item]) -> int:
-    """Changes what needs it of these items, and returns how many were changed."""
-    slots = asyncio.Semaphore(_AT_ONCE)
-
-    async def change(item: Item) -> bool:
-        async with slots:
-            if item["entityType"] == "RESERVATION_ACTIVE":
-                return await _set_latest_end(store, str(item["lockerId"]))  # type: ignore[arg-type]
-            return await _index_copy(store, item)
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(change(item)) for item in items if _is_old(item)]
-    return sum(task.result() for task in tasks)
-
-
-def _is_old(item: Item) -> bool:
-    match item.get("entityType"):
-        case "OWNER_LOCKER" | "LOCATION_LOCKER":
-            return "GSI1PK" not in item
-        case "RESERVATION_ACTIVE":
-            return "lastEndAt" not in item
-    return False
-
-
-async def _index_copy(store: DynamoStore, copy: Item) -> bool:
-    """Adds a copy to the index under its status; the scan may have read an earlier status."""
-    found: Item | None = copy
-    async for _ in attempts(_ROUNDS):
-        if found is None or "GSI1PK" in found:
-            return False  # it was moved, or changed by a server of this version
-        try:
-            await store.update(_indexing(found))
-        except ConditionFailedError as failure:
-            found = failure.item
-        except BusyError:
-            continue
-        else:
-            return True
-    raise UnavailableError("Too many concurrent changes to a locker. Run the migration again.")
 
 
 def _indexing(copy: Item) -> Update:
@@ -175,38 +458,5 @@ def _indexing(copy: Item) -> Update:
     return INDEX_LOCKER_COPY.update("location copy", (location_id, locker_id), index, readStatus=status)
 
 
-async def _set_latest_end(store: DynamoStore, locker_id: LockerId) -> bool:
-    async for _ in attempts(SET_LATEST_END.rounds):
-        read = await SET_LATEST_END.read_batch(store, guard=(locker_id,), pointer=(locker_id,))
-        pointer: ActivePointer | None = read["pointer"]
-        if pointer is None or pointer.last_end_at is not None:
-            return False
-        try:
-            await store.transact(await _setting_latest_end(store, pointer, read["guard"]))
-        except (MovedError, TransactionRefusedError):
-            continue
-        return True
-    raise UnavailableError("Too many concurrent changes to a locker's reservations. Run the migration again.")
-
-
-async def _setting_latest_end(store: DynamoStore, pointer: ActivePointer, guard: Guard | None) -> Transact:
-    """Reservations that are not cancelled do not overlap, so the one with the latest start has the latest end."""
-    pointed = pointer.reservation
-    last_end = pointed.end_at
-    async for reservation in walk(store, SET_LATEST_END, "latest", (pointed.locker_id,), guard):
-        if reservation.status is not ReservationStatus.CANCELLED:
-            last_end = max(last_end, reservation.end_at)
-            break
-    place = (pointed.locker_id,)
-    return SET_LATEST_END.transact(
-        SET_LATEST_END.step("no guard", place)
-        if guard is None
-        else SET_LATEST_END.step("guard", place, readRevision=guard.revision),
-        SET_LATEST_END.step(
-            "pointer",
-            place,
-            {"lastEndAt": last_end},
-            pointed=pointed.reservation_id,
-            pointedEnd=pointed.end_at,
-        ),
-    )
+def _key(item: Item) -> Key:
+    return Key(str(item["PK"]), str(item["SK"]))

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     from loaders.table.keys import Key, KeyRange, Position
 
-__all__ = [
-    "Action",
-    "BatchGet",
-    "Get",
-    "Operation",
-    "Put",
-    "Query",
-    "Step",
-    "Transact",
-]
-
 _NAME = re.compile(r"#(\w+)")
 
 
@@ -56,7 +45,7 @@ class BatchGet:
 
     def render(self, table: str) -> dict[str, Any]:
         """The BatchGetItem request."""
-        keys = [key.wire for key in self.keys]
+        keys = [{"PK": {"S": pk}, "SK": {"S": sk}} for pk, sk in self.keys]  # as `Key.wire`
         return {"RequestItems": {table: {"Keys": keys, "ConsistentRead": self.consistent}}}
 
 
@@ -87,6 +76,25 @@ class Query:
         return request if self.start is None else request | {"ExclusiveStartKey": self.start.wire}
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A stretch of the whole table, in no order, after a key."""
+
+    contract: str
+    limit: int
+    attributes: tuple[str, ...] = ()
+    start: Key | None = None
+    consistent: bool = False
+
+    def render(self, table: str) -> dict[str, Any]:
+        """The Scan request."""
+        request: dict[str, Any] = {"TableName": table, "Limit": self.limit, "ConsistentRead": self.consistent}
+        if self.attributes:
+            names = ", ".join(f"#{name}" for name in self.attributes)
+            request |= {"ProjectionExpression": names, **_placeholders([names], {})}
+        return request if self.start is None else request | {"ExclusiveStartKey": self.start.wire}
+
+
 class Action(StrEnum):
     """What a step of a write does to its item."""
 
@@ -109,6 +117,8 @@ class Step:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     condition: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
+    added: Mapping[str, int] = field(default_factory=dict)
+    """What an update adds to numbers; a number that is not there counts as 0."""
 
     def render(self, table: str) -> dict[str, Any]:
         """The step inside a TransactWriteItems request."""
@@ -121,8 +131,11 @@ class Step:
             request["Key"] = self.key.wire
         if self.action is Action.UPDATE:
             request["UpdateExpression"] = _set_expression(self.attributes)
+            if self.added:
+                request["UpdateExpression"] += f" ADD {', '.join(f'#{name} :{name}Added' for name in self.added)}"
             expressions.append(request["UpdateExpression"])
             values |= {f":{name}": value for name, value in self.attributes.items() if value is not None}
+            values |= {f":{name}Added": number for name, number in self.added.items()}
         if self.condition is not None:
             request["ConditionExpression"] = self.condition
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
@@ -155,13 +168,10 @@ class Transact:
 
     def render(self, table: str) -> dict[str, Any]:
         """The TransactWriteItems request."""
-        return {
-            "TransactItems": [step.render(table) for step in self.steps],
-            "ClientRequestToken": self.token,
-        }
+        return {"TransactItems": [step.render(table) for step in self.steps], "ClientRequestToken": self.token}
 
 
-Operation: TypeAlias = Get | BatchGet | Query | Put | Transact
+Operation: TypeAlias = Get | BatchGet | Query | Scan | Put | Transact
 
 
 def _set_expression(attributes: Mapping[str, Any]) -> str:

@@ -12,24 +12,22 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from botocore.exceptions import ClientError
-
 from domain.errors import SmartLockerError
-from loaders.table.client import SDK_ATTEMPTS, DynamoStore
+from loaders.table.client import DynamoStore
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
-from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Transact
+from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact
+from loaders.table.transport import NoAnswerError, RefusedRequestError
 from loaders.table.updates import Update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from loaders.table.client import QueryPage
-    from loaders.table.keys import Key
-    from loaders.table.values import Item
-
-__all__ = ["FINISHED", "Record", "RecordedStore", "Recorder", "asking"]
+    from loaders.table.client import QueryPage, ScanPage
+    from loaders.table.transport import Answer
+    from loaders.table.values import Item, WireItem
 
 FINISHED = "ok"
+_WRITES = (Put, Transact, Update)
 
 _ASKER: ContextVar[tuple[str, int]] = ContextVar("_ASKER", default=("", 1))
 """The response path on whose behalf the store is asked, and for how many objects there."""
@@ -81,7 +79,7 @@ class Record:
     @property
     def is_write(self) -> bool:
         """Whether its units are write units."""
-        return isinstance(self.operation, Put | Transact | Update)
+        return isinstance(self.operation, _WRITES)
 
 
 class Recorder(Protocol):
@@ -104,20 +102,22 @@ class RecordedStore:
         self._store = store
         self._recorder = recorder
 
-    async def get(self, operation: Get) -> Item | None:
-        """See Store."""
+    async def get(self, operation: Get) -> WireItem | None:
         with self._recorded(operation) as store:
             return await store.get(operation)
 
-    async def batch_get(self, operation: BatchGet) -> dict[Key, Item]:
-        """See Store."""
+    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
         with self._recorded(operation) as store:
             return await store.batch_get(operation)
 
     async def query(self, operation: Query) -> QueryPage:
-        """See Store."""
         with self._recorded(operation) as store:
             return await store.query(operation)
+
+    async def scan(self, operation: Scan) -> ScanPage:
+        """Not part of Store, as only commands scan."""
+        with self._recorded(operation) as store:
+            return await store.scan(operation)
 
     async def update(self, operation: Update) -> Item:
         """Not part of Store, as what charges a request is not part of it."""
@@ -125,12 +125,10 @@ class RecordedStore:
             return await store.update(operation)
 
     async def put(self, operation: Put) -> None:
-        """See Store."""
         with self._recorded(operation) as store:
             await store.put(operation)
 
     async def transact(self, operation: Transact) -> None:
-        """See Store."""
         with self._recorded(operation) as store:
             await store.transact(operation)
 
@@ -155,31 +153,24 @@ class _CountedStore(DynamoStore):
     """The store of one operation: counts its requests, and what came back."""
 
     def __init__(self, store: DynamoStore, record: Record, *, wants_units: bool) -> None:
-        super().__init__(store.client, store.table)
+        super().__init__(store.transport, store.table)
         self._record = record
         self._more = {"ReturnConsumedCapacity": "TOTAL"} if wants_units else {}
 
-    async def _send(self, method: str, operation: Operation | Update, request: dict[str, Any]) -> dict[str, Any]:
+    async def answer(self, name: str, operation: Operation | Update, request: dict[str, Any]) -> Answer:
         record = self._record
         record.attempts += 1
         try:
-            answer = await super()._send(method, operation, request | self._more)
+            answer = await super().answer(name, operation, request | self._more)
         except Exception as error:
-            record.attempts += _retries(error.__cause__)
+            cause = error.__cause__
+            record.attempts += cause.retries if isinstance(cause, RefusedRequestError | NoAnswerError) else 0
             raise
-        record.attempts += answer["ResponseMetadata"]["RetryAttempts"]
-        record.pages = record.pages + 1 if method == "query" else 1
-        record.returned += _returned(answer)
-        record.units += _units(answer)
+        record.attempts += answer.retries
+        record.pages = record.pages + 1 if name == "Query" else 1
+        record.returned += _returned(answer.body)
+        record.units += _units(answer.body)
         return answer
-
-
-def _retries(cause: BaseException | None) -> int:
-    """How often the SDK itself sent a request again that failed all the same."""
-    if isinstance(cause, ClientError):
-        retries: int = cause.response["ResponseMetadata"].get("RetryAttempts", 0)
-        return retries
-    return SDK_ATTEMPTS - 1  # where there was no answer at all it tries as often as it may, and does not say
 
 
 def _returned(answer: dict[str, Any]) -> int:

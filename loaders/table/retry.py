@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-__all__ = ["attempts"]
-
 _BASE_SECONDS = 0.01
 _CAP_SECONDS = 0.25
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from loaders.table.keys import Key
 
-__all__ = ["Update"]
-
 
 @dataclass(frozen=True, slots=True)
 class Update:

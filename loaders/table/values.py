@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 
 from domain.models import Json
 
-__all__ = ["Item", "WireItem", "WireValue", "from_wire", "item_from_wire", "item_to_wire", "to_wire"]
-
 Item: TypeAlias = Mapping[str, Json]
 WireValue: TypeAlias = dict[str, Any]
 WireItem: TypeAlias = dict[str, WireValue]

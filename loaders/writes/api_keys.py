@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.table.operations import Transact
 
-__all__ = ["CreatedKey", "api_key_item", "create_api_key", "creating", "revoke_api_key", "revoking"]
-
 _SECRET_BYTES = 32
 
 
@@ -34,7 +32,7 @@ class CreatedKey:
 
 
 async def create_api_key(backend: Backend, command: CreateApiKey, created_by: str) -> CreatedKey:
-    """Creates a key of 256 random bits (QC-61); a repeated request returns the record without the secret."""
+    """Creates a key of 256 random bits (QC-61); a client that repeats it gets the record without the secret."""
     check_fields_for_role(command)
     now = backend.clock()
     if command.expires_at is not None and command.expires_at <= now:
@@ -63,7 +61,9 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         if existing.get("fingerprint") != content:
             message = f"The id {key_id} was used before, for another key."
             raise IdTakenError(message, ("input", "keyId")) from None
-        return CreatedKey(API_KEY.decode(existing), None)
+        first = API_KEY.decode(existing)
+        # The same hash means that this very request wrote the key, although the response was lost.
+        return CreatedKey(first, secret if first.digest == api_key.digest else None)
     return CreatedKey(api_key, secret)
 
 

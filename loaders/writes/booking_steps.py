@@ -11,22 +11,12 @@ from loaders.codecs import BOOKING, CALENDAR_SLOT, NOTIFICATION, OWNER_BOOKING, 
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 
 if TYPE_CHECKING:
+    from domain.models import OwnerId
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
-__all__ = [
-    "approving",
-    "booking_item",
-    "cancelling",
-    "notification_of",
-    "rejecting",
-    "requesting",
-    "slots_for",
-    "slots_of_booking",
-]
 
-
-def requesting(booking: Booking, content: str) -> Transact:
+def requesting(booking: Booking, content: str, most_pending: int) -> Transact:
     """The request that creates a booking, with its place in the index of pending bookings."""
     return REQUEST_BOOKING.transact(
         REQUEST_BOOKING.step("booking", (booking.booking_id,), booking_item(booking, content)),
@@ -35,29 +25,36 @@ def requesting(booking: Booking, content: str) -> Transact:
         ),
         REQUEST_BOOKING.step("owner", (booking.owner_id,)),
         REQUEST_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE),
+        REQUEST_BOOKING.step(
+            "pending",
+            (booking.owner_id,),
+            {"entityType": "PENDING_BOOKINGS", "ownerId": booking.owner_id},
+            added={"pendingBookings": 1},
+            most=most_pending,
+        ),
     )
 
 
-def approving(booking: Booking, approved: Booking) -> Transact:
+def approving(booking: Booking, approved: Booking, *, counted: bool) -> Transact:
     """The request that approves a booking and takes its half days in the calendar."""
     return DECIDE_BOOKING.transact(
-        *_booking_steps(booking, approved),
+        *_booking_steps(booking, approved, counted=counted),
         *slots_for(DECIDE_BOOKING, slots_of_booking(approved)),
         *_notifying(approved),
         DECIDE_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE),
     )
 
 
-def rejecting(booking: Booking, rejected: Booking) -> Transact:
+def rejecting(booking: Booking, rejected: Booking, *, counted: bool) -> Transact:
     """The request that rejects a booking."""
-    return DECIDE_BOOKING.transact(*_booking_steps(booking, rejected), *_notifying(rejected))
+    return DECIDE_BOOKING.transact(*_booking_steps(booking, rejected, counted=counted), *_notifying(rejected))
 
 
-def cancelling(booking: Booking, cancelled: Booking) -> Transact:
+def cancelling(booking: Booking, cancelled: Booking, *, counted: bool) -> Transact:
     """The request that cancels a booking and frees its half days."""
     freed = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
     return DECIDE_BOOKING.transact(
-        *_booking_steps(booking, cancelled),
+        *_booking_steps(booking, cancelled, counted=counted),
         *(
             DECIDE_BOOKING.step("freed slot", (slot.location_id, slot.date, slot.slot), bookingId=booking.booking_id)
             for slot in freed
@@ -80,8 +77,9 @@ def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
             event_id=booking.booking_id,
             title=booking.description.splitlines()[0][:200],
             booking_id=booking.booking_id,
-            created_by=booking.decided_by or booking.owner_id,
+            created_by=booking.decided_by or booking.decided_by_subject or booking.owner_id,
             created_at=booking.updated_at,
+            duration=booking.duration,
         )
         for slot in slots_in(booking.duration)
     ]
@@ -107,8 +105,8 @@ def notification_of(booking: Booking) -> Notification:
     )
 
 
-def _booking_steps(booking: Booking, changed: Booking) -> tuple[Step, Step]:
-    return (
+def _booking_steps(booking: Booking, changed: Booking, *, counted: bool) -> list[Step]:
+    steps = [
         DECIDE_BOOKING.step(
             "booking",
             (booking.booking_id,),
@@ -117,20 +115,27 @@ def _booking_steps(booking: Booking, changed: Booking) -> tuple[Step, Step]:
             readStatus=booking.status,
         ),
         DECIDE_BOOKING.step(
-            "copy",
-            (booking.owner_id, booking.date, booking.booking_id),
-            OWNER_BOOKING.encode(changed),
+            "copy", (booking.owner_id, booking.date, booking.booking_id), OWNER_BOOKING.encode(changed)
         ),
-    )
+    ]
+    if counted and booking.status is BookingStatus.PENDING:
+        owner = {"ownerId": booking.owner_id}
+        steps.append(DECIDE_BOOKING.step("pending", (booking.owner_id,), owner, added={"pendingBookings": -1}, none=0))
+    return steps
 
 
-def _notifying(decided: Booking) -> tuple[Step, Step]:
+def _notifying(decided: Booking) -> list[Step]:
     notice = notification_of(decided)
     place = (notice.owner_id, notice.created_at, notice.notification_id)
-    return (
+    return [
         DECIDE_BOOKING.step("notification", place, NOTIFICATION.encode(notice)),
-        DECIDE_BOOKING.step("admin", (decided.decided_by,), admin=OwnerRole.ADMIN),
-    )
+        *admin_step(DECIDE_BOOKING, decided.decided_by),
+    ]
+
+
+def admin_step(contract: WriteContract, admin_id: OwnerId | None) -> list[Step]:
+    """The step that checks that the owner who acts as an admin is one."""
+    return [] if admin_id is None else [contract.step("admin", (admin_id,), admin=OwnerRole.ADMIN)]
 
 
 def _indexed(booking: Booking) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain.authorization import Scope, acts_for, is_admin, may_decide_as, not_found_or_forbidden, require
+from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingId, BookingStatus
+from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
@@ -16,10 +17,10 @@ from domain.errors import (
     LocationInactiveError,
     NotFoundError,
     SlotTakenError,
+    TooManyPendingError,
     UnavailableError,
-    VersionConflictError,
 )
-from domain.models import Location, LocationStatus, Owner, OwnerId, OwnerRole
+from domain.models import Location, LocationStatus, Owner, OwnerRole
 from domain.times import local_day
 from loaders import keys
 from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING, DamagedItemError
@@ -35,16 +36,6 @@ if TYPE_CHECKING:
     from domain.times import Day, Instant
     from loaders.backend import Backend
     from loaders.codecs import RequestedBooking
-
-__all__ = [
-    "approve_booking",
-    "cancel_booking",
-    "check_admin",
-    "check_location",
-    "check_slots",
-    "reject_booking",
-    "request_booking",
-]
 
 
 async def request_booking(backend: Backend, command: RequestBooking, principal: Principal) -> Booking:
@@ -70,12 +61,14 @@ async def request_booking(backend: Backend, command: RequestBooking, principal: 
         version=1,
     )
     try:
-        await backend.store.transact(requesting(booking, content))
+        await backend.store.transact(requesting(booking, content, backend.most_pending_bookings))
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("booking")
         if existing is not None:
             return _first_result(REQUESTED_BOOKING.decode(existing), content)
         check_location(refusal, command.location_id)
+        if "owner" not in refusal.failed:
+            raise TooManyPendingError(backend.most_pending_bookings) from None
         raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
     return booking
 
@@ -92,12 +85,10 @@ async def reject_booking(backend: Backend, command: RejectBooking, principal: Pr
 
 async def cancel_booking(backend: Backend, command: CancelBooking, principal: Principal) -> Booking:
     """Cancels a booking before its day, and frees its half days (QC-43)."""
-    require(acts_for(principal, command.owner_id, Scope.BOOKINGS_WRITE), ("input", "ownerId"))
+    counted = True
     async for _ in attempts(DECIDE_BOOKING.rounds):
         booking = await _read(backend, command.booking_id, principal)
-        if booking.owner_id != command.owner_id:
-            require(is_admin(principal), ("input", "bookingId"))  # others get the answer for a missing booking
-            raise ForbiddenError("Only the owner who requested a booking may cancel it.", ("input", "ownerId"))
+        require(acts_for(principal, booking.owner_id, Scope.BOOKINGS_WRITE), ("input", "bookingId"))
         if booking.status is BookingStatus.CANCELLED:
             return booking
         if booking.status is BookingStatus.REJECTED:
@@ -105,11 +96,19 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
         now = backend.clock()
         if await _today(backend, booking, now) >= booking.date:
             raise BookingClosedError("The booking's day has come, so it cannot be cancelled.", booking)
-        cancelled = replace(booking, status=BookingStatus.CANCELLED, updated_at=now, version=booking.version + 1)
+        # A cancellation is recognised by the status, so it leaves no token; that of an earlier change goes.
+        cancelled = replace(
+            booking,
+            status=BookingStatus.CANCELLED,
+            updated_at=now,
+            version=booking.version + 1,
+            last_change=None,
+        )
         try:
-            await backend.store.transact(cancelling(booking, cancelled))
-        except TransactionRefusedError:
-            continue  # it was decided concurrently
+            await backend.store.transact(cancelling(booking, cancelled, counted=counted))
+        except TransactionRefusedError as refusal:
+            counted = "pending" not in refusal.failed
+            continue  # it was decided concurrently, or is not counted
         return cancelled
     raise UnavailableError("Too many concurrent changes to this booking. Try again.", ("input", "bookingId"))
 
@@ -121,22 +120,25 @@ def check_admin(refusal: TransactionRefusedError) -> None:
 
 
 def check_location(
-    refusal: TransactionRefusedError, location_id: LocationId, path: tuple[str, ...] = ("input", "locationId")
+    refusal: TransactionRefusedError,
+    location_id: LocationId,
+    path: tuple[str, ...] = ("input", "locationId"),
+    booking: Booking | None = None,
 ) -> None:
     """Reports a location that does not exist or is inactive."""
     if "location" not in refusal.failed:
         return
     if refusal.failed["location"] is None:
         raise NotFoundError(f"Location {location_id} does not exist.", path) from None
-    raise LocationInactiveError(f"Location {location_id} is inactive.", path) from None
+    raise LocationInactiveError(f"Location {location_id} is inactive.", path, booking) from None
 
 
-def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], but: BookingId | None = None) -> None:
+def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], booking: Booking | None = None) -> None:
     """Reports a half day that is taken, unless the booking itself has it already."""
     for step, item in refusal.refused:
         slot = CALENDAR_SLOT.decode(item) if step.name == "slot" and item is not None else None
-        if slot is not None and (but is None or slot.booking_id != but):
-            raise SlotTakenError(slot, path) from None
+        if slot is not None and (booking is None or slot.booking_id != booking.booking_id):
+            raise SlotTakenError(slot, path, booking) from None
 
 
 async def _decide(
@@ -146,37 +148,40 @@ async def _decide(
     status: BookingStatus,
     reason: str | None,
 ) -> Booking:
-    require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
-    approves = status is BookingStatus.APPROVED
+    require(is_admin(principal), ("input",))
+    approves, counted = status is BookingStatus.APPROVED, True
+    request = ChangeRequest.of(command, backend.new_id, principal.subject)
     async for _ in attempts(DECIDE_BOOKING.rounds):
         booking = await _read(backend, command.booking_id, principal)
+        if request.is_made(booking):
+            return booking
+        request.check(booking)
         if booking.status is status:
-            await _check_admin_now(backend, command.admin_id)
+            await _check_admin_now(backend, principal)
             return booking
         if booking.status is not BookingStatus.PENDING:
             message = f"The booking was {booking.status.lower()}, so it cannot be decided any more."
             raise BookingClosedError(message, booking)
-        if booking.version != command.expected_version:
-            raise VersionConflictError(booking)
         now = backend.clock()
         if approves and await _today(backend, booking, now) > booking.date:
             raise BookingClosedError("The booking's day has passed, so it cannot be approved.", booking)
-        decided = replace(
+        decided = request.apply(
             booking,
+            now,
             status=status,
             reason=reason,
-            decided_by=command.admin_id,
-            updated_at=now,
-            version=booking.version + 1,
+            decided_by=principal.owner_id,
+            decided_by_subject=principal.subject,
         )
         try:
-            await backend.store.transact((approving if approves else rejecting)(booking, decided))
+            await backend.store.transact((approving if approves else rejecting)(booking, decided, counted=counted))
         except TransactionRefusedError as refusal:
-            check_admin(refusal)
             if "booking" not in refusal.failed:
-                check_slots(refusal, ("input", "bookingId"), but=booking.booking_id)
-                check_location(refusal, booking.location_id, ("input", "bookingId"))
-            continue  # it was decided concurrently
+                check_admin(refusal)
+                check_slots(refusal, ("input", "bookingId"), booking)
+                check_location(refusal, booking.location_id, ("input", "bookingId"), booking)
+            counted = "pending" not in refusal.failed
+            continue  # it was changed concurrently, or by this request, whose response was lost, or is not counted
         return decided
     raise UnavailableError("Too many concurrent changes to this booking. Try again.", ("input", "bookingId"))
 
@@ -197,15 +202,17 @@ async def _today(backend: Backend, booking: Booking, now: Instant) -> Day:
     return local_day(location.time_zone, now)
 
 
-async def _check_admin_now(backend: Backend, admin_id: OwnerId) -> None:
+async def _check_admin_now(backend: Backend, principal: Principal) -> None:
     """Checks what the transaction checks otherwise, where nothing is left to write."""
-    admin: Owner | None = await DECIDE_BOOKING.read(backend.store, "admin", admin_id)
+    if principal.owner_id is None:
+        return
+    admin: Owner | None = await DECIDE_BOOKING.read(backend.store, "admin", principal.owner_id)
     if admin is None or admin.role is not OwnerRole.ADMIN:
         raise _no_admin()
 
 
 def _no_admin() -> ForbiddenError:
-    return ForbiddenError("Only an admin may do this.", ("input", "adminId"))
+    return ForbiddenError("The owner of your credentials is not an admin.", ("input",))
 
 
 def _first_result(existing: RequestedBooking, content: str) -> Booking:

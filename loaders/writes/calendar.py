@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.authorization import may_decide_as, require
-from domain.bookings import CalendarSlot, Payment, slots_in
+from domain.authorization import is_admin, require
+from domain.bookings import CalendarSlot, Money, Payment, slots_in
 from domain.commands.base import fingerprint
 from domain.errors import IdTakenError, NotFoundError
-from domain.models import LocationStatus, OwnerRole
+from domain.models import LocationStatus
 from loaders.codecs import CALENDAR_CLAIM, PAYMENT, CalendarClaim
 from loaders.contracts.bookings import CHANGE_CALENDAR, RECORD_PAYMENT
 from loaders.table.errors import TransactionRefusedError
-from loaders.writes.booking_steps import slots_for
+from loaders.writes.booking_steps import admin_step, slots_for
 from loaders.writes.bookings import check_admin, check_location, check_slots
 
 if TYPE_CHECKING:
@@ -23,21 +23,10 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.table.operations import Transact
 
-__all__ = [
-    "create_calendar_event",
-    "creating",
-    "delete_calendar_event",
-    "deleting",
-    "paying",
-    "record_payment",
-]
 
-
-async def create_calendar_event(
-    backend: Backend, command: CreateCalendarEvent, principal: Principal
-) -> list[CalendarSlot]:
+async def create_calendar_event(backend: Backend, command: CreateCalendarEvent, principal: Principal) -> CalendarSlot:
     """Takes a day or half day without a booking (QC-49)."""
-    require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
+    require(is_admin(principal), ("input",))
     event_id = command.event_id or backend.new_id()
     claim = CalendarClaim(
         event_id=event_id,
@@ -54,13 +43,14 @@ async def create_calendar_event(
             event_id=event_id,
             title=command.title,
             booking_id=None,
-            created_by=command.admin_id,
+            created_by=principal.owner_id or principal.subject,
             created_at=backend.clock(),
+            duration=command.duration,
         )
         for slot in slots_in(command.duration)
     ]
     try:
-        await backend.store.transact(creating(claim, slots))
+        await backend.store.transact(creating(claim, slots, principal.owner_id))
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("claim")
         if existing is not None:
@@ -69,12 +59,12 @@ async def create_calendar_event(
         check_location(refusal, command.location_id)
         check_slots(refusal, ("input", "date"))
         raise
-    return slots
+    return slots[0]
 
 
 async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, principal: Principal) -> CalendarClaim:
     """Frees the half days of an administrator's event; a deleted event gives the same result (QC-49)."""
-    require(may_decide_as(principal, command.admin_id), ("input", "adminId"))
+    require(is_admin(principal), ("input",))
     claim: CalendarClaim | None = await CHANGE_CALENDAR.read(
         backend.store, "claim", command.location_id, command.event_id
     )
@@ -82,7 +72,7 @@ async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, 
         message = f"Location {command.location_id} has no calendar event {command.event_id}."
         raise NotFoundError(message, ("input", "eventId"))
     try:
-        await backend.store.transact(deleting(claim, command.admin_id))
+        await backend.store.transact(deleting(claim, principal.owner_id))
     except TransactionRefusedError as refusal:
         check_admin(refusal)  # any other failed condition means that the half days are free already
     return claim
@@ -94,8 +84,7 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
     payment = Payment(
         payment_id=command.payment_id or backend.new_id(),
         booking_id=command.booking_id,
-        amount=command.amount,
-        currency=command.currency,
+        amount=Money(amount=command.amount.amount, currency=command.amount.currency),
         method=command.method,
         paid_at=command.paid_at or now,
         recorded_at=now,
@@ -114,24 +103,24 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
     return payment
 
 
-def creating(claim: CalendarClaim, slots: list[CalendarSlot]) -> Transact:
+def creating(claim: CalendarClaim, slots: list[CalendarSlot], admin_id: OwnerId | None) -> Transact:
     """The request that takes half days and claims the event's id."""
     return CHANGE_CALENDAR.transact(
         CHANGE_CALENDAR.step("claim", (claim.location_id, claim.event_id), CALENDAR_CLAIM.encode(claim)),
         *slots_for(CHANGE_CALENDAR, slots),
-        CHANGE_CALENDAR.step("admin", (slots[0].created_by,), admin=OwnerRole.ADMIN),
+        *admin_step(CHANGE_CALENDAR, admin_id),
         CHANGE_CALENDAR.step("location", (claim.location_id,), active=LocationStatus.ACTIVE),
     )
 
 
-def deleting(claim: CalendarClaim, admin_id: OwnerId) -> Transact:
+def deleting(claim: CalendarClaim, admin_id: OwnerId | None) -> Transact:
     """The request that frees the half days of an event."""
     return CHANGE_CALENDAR.transact(
         *(
             CHANGE_CALENDAR.step("freed slot", (claim.location_id, claim.date, slot), eventId=claim.event_id)
             for slot in slots_in(claim.duration)
         ),
-        CHANGE_CALENDAR.step("admin", (admin_id,), admin=OwnerRole.ADMIN),
+        *admin_step(CHANGE_CALENDAR, admin_id),
     )
 
 
@@ -145,16 +134,14 @@ def paying(payment: Payment, content: str) -> Transact:
     )
 
 
-async def _first_result(backend: Backend, existing: CalendarClaim, wanted: CalendarClaim) -> list[CalendarSlot]:
-    """The half days of an event that was created before with the same content and is not deleted."""
+async def _first_result(backend: Backend, existing: CalendarClaim, wanted: CalendarClaim) -> CalendarSlot:
+    """The first half day of an event that was created before with the same content and is not deleted."""
     taken: list[CalendarSlot | None] = await CHANGE_CALENDAR.read_many(
-        backend.store,
-        "slot",
-        [(existing.location_id, existing.date, slot) for slot in slots_in(existing.duration)],
+        backend.store, "slot", [(existing.location_id, existing.date, slot) for slot in slots_in(existing.duration)]
     )
     slots = [slot for slot in taken if slot is not None]
     is_there = bool(slots) and all(slot.event_id == existing.event_id and slot.booking_id is None for slot in slots)
     if existing.fingerprint != wanted.fingerprint or not is_there:
         message = f"The id {wanted.event_id} was used before, for another event or one that was deleted."
         raise IdTakenError(message, ("input", "eventId"))
-    return slots
+    return slots[0]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from loaders.table.keys import Key
     from loaders.table.operations import Put, Step, Transact
 
-__all__ = ["Entry", "putting", "record_access_events", "recording"]
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -47,10 +45,7 @@ class Entry:
 
 
 async def record_access_events(
-    backend: Backend,
-    commands: Sequence[RecordAccessEvent],
-    principal: Principal,
-    paths: Sequence[tuple[str, ...]],
+    backend: Backend, commands: Sequence[RecordAccessEvent], principal: Principal, paths: Sequence[tuple[str, ...]]
 ) -> list[AccessEvent]:
     """Records events, all or none; an event that was recorded before is returned as it was (QC-08).
 
@@ -163,12 +158,18 @@ async def _write(store: Store, entries: Sequence[Entry]) -> None:
 async def _recorded_before(
     store: Store, entries: Sequence[Entry], refusal: TransactionRefusedError
 ) -> dict[Key, AccessEvent]:
-    """The events whose ids are already claimed, with the same content."""
+    """The events that are already there: by the claims on their ids, or by this request, whose response was lost."""
     claimed = {step.key: item for step, item in refusal.refused if step.name == "claim"}
+    written = {step.key: item for step, item in refusal.refused if step.name == "event"}
     found: dict[Key, AccessEvent] = {}
     for entry in entries:
+        if entry.claim is None:
+            item = written.get(keys.event(*_place(entry.event)))
+            if item is not None and ACCESS_EVENT.decode(item) == entry.event:
+                found[entry.key] = entry.event
+            continue
         item = claimed.get(entry.key)
-        if item is None or entry.claim is None:
+        if item is None:
             continue
         claim = EVENT_CLAIM.decode(item)
         if claim.fingerprint != entry.claim.fingerprint:

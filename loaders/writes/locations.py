@@ -5,35 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.commands.base import fingerprint
-from domain.errors import BadInputError, CodeTakenError, IdTakenError, NotFoundError, VersionConflictError
-from domain.models import Location, LocationId, LocationStatus
+from domain.changes import ChangeRequest
+from domain.commands.base import Change, fingerprint
+from domain.errors import BadInputError, CodeTakenError, IdTakenError, NotFoundError
+from domain.models import Address, Location, LocationId, LocationStatus
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_CODE, LocationCode, difference
 from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
+    from domain.commands.locations import Address as AddressChanges
     from domain.commands.locations import CreateLocation, DeactivateLocation, ReactivateLocation, UpdateLocation
     from loaders.backend import Backend
     from loaders.table.operations import Transact
-
-__all__ = [
-    "changing",
-    "create_location",
-    "creating",
-    "deactivate_location",
-    "location_item",
-    "reactivate_location",
-    "update_location",
-]
 
 
 async def create_location(backend: Backend, command: CreateLocation) -> Location:
     """Creates a location whose code was never used before (QC-30)."""
     now = backend.clock()
     location = Location(
-        **command.model_dump(exclude={"location_id"}),
+        **command.model_dump(exclude={"location_id", "address"}),
+        address=Address() if command.address is None else Address(**command.address.model_dump()),
         location_id=command.location_id or LocationId(backend.new_id()),
         status=LocationStatus.ACTIVE,
         created_at=now,
@@ -56,35 +49,40 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
 
 async def update_location(backend: Backend, command: UpdateLocation) -> Location:
     """Changes the fields of a location that the command names (QC-33)."""
-    given = command.model_fields_set - {"location_id", "expected_version"}
+    given = command.model_fields_set - Change.model_fields.keys() - {"location_id"}
     if not given:
         raise BadInputError("Name at least one field to change.", ("input",))
     current = await _read(backend, command.location_id)
-    return await _change(backend, current, command.expected_version, {name: getattr(command, name) for name in given})
+    values = {name: getattr(command, name) for name in given - {"address"}}
+    if "address" in given:
+        values["address"] = _changed_address(current.address, command.address)
+    return await _change(backend, command, current, values)
 
 
 async def deactivate_location(backend: Backend, command: DeactivateLocation) -> Location:
     """Deactivates a location; an inactive one is returned unchanged (QC-33)."""
-    return await _set_status(backend, command, LocationStatus.INACTIVE)
+    current = await _read(backend, command.location_id)
+    return await _change(backend, command, current, {"status": LocationStatus.INACTIVE})
 
 
 async def reactivate_location(backend: Backend, command: ReactivateLocation) -> Location:
     """Reactivates a location; an active one is returned unchanged (QC-33)."""
-    return await _set_status(backend, command, LocationStatus.ACTIVE)
+    current = await _read(backend, command.location_id)
+    return await _change(backend, command, current, {"status": LocationStatus.ACTIVE})
 
 
 def creating(location: Location, content: str) -> Transact:
     """The request that creates a location."""
-    claim = LOCATION_CODE.encode(LocationCode(location_id=location.location_id, code=location.code))
+    claim = LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
     return CREATE_LOCATION.transact(
         CREATE_LOCATION.step("location", (location.location_id,), location_item(location, content)),
-        CREATE_LOCATION.step("code", (location.code,), claim),
+        CREATE_LOCATION.step("code", (location.code,), LOCATION_CODE.encode(claim)),
     )
 
 
 def changing(current: Location, changed: Location) -> Transact:
     """The request that changes a location and, with its status, its place in the index."""
-    attributes = difference(_indexed(current), _indexed(changed))
+    attributes = difference(indexed_location(current), indexed_location(changed))
     return CHANGE_LOCATION.transact(
         CHANGE_LOCATION.step("location", (current.location_id,), attributes, expectedVersion=current.version)
     )
@@ -92,7 +90,13 @@ def changing(current: Location, changed: Location) -> Transact:
 
 def location_item(location: Location, content: str) -> dict[str, Any]:
     """The attributes of a new location."""
-    return _indexed(location) | {"fingerprint": content}
+    return indexed_location(location) | {"fingerprint": content}
+
+
+def _changed_address(current: Address, given: AddressChanges | None) -> Address:
+    if given is None:
+        return Address()
+    return replace(current, **{name: getattr(given, name) for name in given.model_fields_set})
 
 
 async def _read(backend: Backend, location_id: LocationId) -> Location:
@@ -102,29 +106,27 @@ async def _read(backend: Backend, location_id: LocationId) -> Location:
     return location
 
 
-async def _set_status(
-    backend: Backend, command: DeactivateLocation | ReactivateLocation, status: LocationStatus
+async def _change(
+    backend: Backend,
+    command: UpdateLocation | DeactivateLocation | ReactivateLocation,
+    current: Location,
+    values: dict[str, Any],
 ) -> Location:
-    current = await _read(backend, command.location_id)
-    if current.status is status:
+    request = ChangeRequest.of(command, backend.new_id)
+    changed = request.apply(current, backend.clock(), **values)
+    if changed is current:
         return current
-    return await _change(backend, current, command.expected_version, {"status": status})
-
-
-async def _change(backend: Backend, current: Location, expected: int, changes: dict[str, Any]) -> Location:
-    if current.version != expected:
-        raise VersionConflictError(current)
-    changed = replace(current, **changes, updated_at=backend.clock(), version=current.version + 1)
     try:
         await backend.store.transact(changing(current, changed))
     except TransactionRefusedError as refusal:
         item = refusal.failed["location"]
         if item is None:
             raise
-        raise VersionConflictError(LOCATION.decode(item)) from None
+        request.check_made(LOCATION.decode(item))
     return changed
 
 
-def _indexed(location: Location) -> dict[str, Any]:
+def indexed_location(location: Location) -> dict[str, Any]:
+    """The attributes of a location with its place in the index by status."""
     index = keys.location_index(location.status, location.created_at, location.location_id)
     return LOCATION.encode(location) | index

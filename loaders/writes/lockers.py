@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, require
+from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
-from domain.errors import BadInputError, IdTakenError, LocationInactiveError, NotFoundError, VersionConflictError
+from domain.errors import IdTakenError, LocationInactiveError, NotFoundError
 from domain.lifecycle import check_transition
 from domain.models import LocationStatus, Locker, LockerId, LockerStatus, LockerSummary
 from loaders import keys
@@ -26,20 +26,6 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
-
-__all__ = [
-    "changing",
-    "location_copy",
-    "move_locker",
-    "moving",
-    "owner_copy",
-    "register_locker",
-    "registering",
-    "rename_locker",
-    "transfer_locker",
-    "transferring",
-    "update_locker_status",
-]
 
 NONE_MISSING = frozenset[str]()
 
@@ -79,47 +65,45 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
 
 async def update_locker_status(backend: Backend, command: UpdateLockerStatus, principal: Principal) -> Locker:
     """Changes a locker's status by one transition of its state machine (QC-03)."""
-    current = await _read_for_change(backend, CHANGE_LOCKER_STATUS, command, principal)
-    check_transition(current, command.new_status)
-    changed = replace(current, status=command.new_status, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, partial(changing, CHANGE_LOCKER_STATUS), current, changed, principal)
+
+    def check(current: Locker) -> None:
+        check_transition(current, command.new_status)
+
+    build = partial(changing, CHANGE_LOCKER_STATUS)
+    values = {"status": command.new_status}
+    return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, values, build, check=check)
 
 
 async def rename_locker(backend: Backend, command: RenameLocker, principal: Principal) -> Locker:
     """Changes a locker's alias (QC-12)."""
-    current = await _read_for_change(backend, CHANGE_LOCKER, command, principal)
-    changed = replace(current, alias=command.alias, updated_at=backend.clock(), version=current.version + 1)
-    return await _change(backend, partial(changing, CHANGE_LOCKER), current, changed, principal)
+    build = partial(changing, CHANGE_LOCKER)
+    return await _change(backend, CHANGE_LOCKER, command, principal, {"alias": command.alias}, build)
 
 
 async def move_locker(backend: Backend, command: MoveLocker, principal: Principal) -> Locker:
     """Moves a locker to another active location, or to none (QC-12)."""
-    current = await _read_for_change(backend, CHANGE_LOCKER, command, principal)
-    if command.new_location_id == current.location_id:
-        raise BadInputError("The locker is already there.", ("input", "newLocationId"))
-    changed = replace(
-        current, location_id=command.new_location_id, updated_at=backend.clock(), version=current.version + 1
-    )
 
-    def check(refusal: TransactionRefusedError) -> None:
+    def explain(refusal: TransactionRefusedError) -> None:
         _raise_if_not_active(refusal, command.new_location_id, "newLocationId")
 
-    return await _change(backend, moving, current, changed, principal, check)
+    values = {"location_id": command.new_location_id}
+    return await _change(backend, CHANGE_LOCKER, command, principal, values, moving, explain=explain)
 
 
 async def transfer_locker(backend: Backend, command: TransferLocker, principal: Principal) -> Locker:
     """Transfers a locker to another existing owner (QC-06)."""
-    current = await _read_for_change(backend, TRANSFER_LOCKER, command, principal)
-    require(may_transfer(principal, current.owner_id, command.new_owner_id), ("input", "newOwnerId"))
-    if command.new_owner_id == current.owner_id:
-        raise BadInputError(f"{current.owner_id} already owns this locker.", ("input", "newOwnerId"))
-    changed = replace(current, owner_id=command.new_owner_id, updated_at=backend.clock(), version=current.version + 1)
 
-    def check(refusal: TransactionRefusedError) -> None:
+    def check(current: Locker) -> None:
+        require(may_transfer(principal, current.owner_id, command.new_owner_id), ("input", "newOwnerId"))
+
+    def explain(refusal: TransactionRefusedError) -> None:
         if "new owner" in refusal.failed:
             raise NotFoundError(f"Owner {command.new_owner_id} does not exist.", ("input", "newOwnerId")) from None
 
-    return await _change(backend, transferring, current, changed, principal, check)
+    values = {"owner_id": command.new_owner_id}
+    return await _change(
+        backend, TRANSFER_LOCKER, command, principal, values, transferring, check=check, explain=explain
+    )
 
 
 def registering(locker: Locker, content: str) -> Transact:
@@ -178,35 +162,36 @@ def transferring(current: Locker, changed: Locker, missing: frozenset[str] = NON
     )
 
 
-async def _read_for_change(
-    backend: Backend,
-    contract: WriteContract,
-    command: UpdateLockerStatus | RenameLocker | MoveLocker | TransferLocker,
-    principal: Principal,
-) -> Locker:
-    """The locker, if the caller may change it; the write is conditioned on the owner that was read here."""
-    current: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
-    if current is None:
-        raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", ("input", "lockerId"))
-    _require_change(principal, current.owner_id)
-    if current.version != command.expected_version:
-        raise VersionConflictError(current)
-    return current
-
-
 def _require_change(principal: Principal, owner_id: OwnerId) -> None:
     require(acts_for(principal, owner_id, Scope.LOCKERS_WRITE), ("input", "lockerId"))
 
 
 async def _change(
     backend: Backend,
-    build: Callable[[Locker, Locker, frozenset[str]], Transact],
-    current: Locker,
-    changed: Locker,
+    contract: WriteContract,
+    command: UpdateLockerStatus | RenameLocker | MoveLocker | TransferLocker,
     principal: Principal,
-    check: Callable[[TransactionRefusedError], None] = lambda _: None,
+    values: dict[str, Any],
+    build: Callable[[Locker, Locker, frozenset[str]], Transact],
+    *,
+    check: Callable[[Locker], None] = lambda _: None,
+    explain: Callable[[TransactionRefusedError], None] = lambda _: None,
 ) -> Locker:
-    """Writes a change; where older data lacks a copy, once more, creating the copies that are missing."""
+    """Changes a locker and its copies; where older data lacks a copy, once more, creating the copies that are missing.
+
+    The write is conditioned on the owner that was read. A caller who has transferred a locker may not see it any more,
+    but gets the result again.
+    """
+    request = ChangeRequest.of(command, backend.new_id, principal.subject)
+    current: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
+    if current is None:
+        raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", ("input", "lockerId"))
+    if not request.is_made(current):
+        _require_change(principal, current.owner_id)
+    changed = request.apply(current, backend.clock(), **values)
+    if changed is current:
+        return current
+    check(current)
     missing = NONE_MISSING
     while True:
         try:
@@ -214,12 +199,14 @@ async def _change(
         except TransactionRefusedError as refusal:
             item = refusal.failed.get("locker")
             if item is not None:
-                # A locker is never deleted, so one that is not as it was read has another version, or another owner,
-                # and then the caller may not see it any more.
+                # A locker is never deleted, so one that is not as it was read has another version, perhaps that of this
+                # very request, or another owner, and then the caller may not see it any more.
                 now_there = LOCKER.decode(item)
-                _require_change(principal, now_there.owner_id)
-                raise VersionConflictError(now_there) from None
-            check(refusal)
+                if not request.is_made(now_there):
+                    _require_change(principal, now_there.owner_id)
+                request.check_made(now_there)
+                return changed
+            explain(refusal)
             if missing:
                 raise
             missing = frozenset(refusal.failed) & {"copy", "location copy"}
@@ -239,8 +226,13 @@ def _raise_if_not_active(refusal: TransactionRefusedError, location_id: Location
 
 def _locker_step(contract: WriteContract, current: Locker, changed: Locker) -> Step:
     attributes = difference(LOCKER.encode(current), LOCKER.encode(changed))
-    values = {"expectedVersion": current.version, "readOwner": current.owner_id}
-    return contract.step("locker", (current.locker_id,), attributes, **values)
+    return contract.step(
+        "locker",
+        (current.locker_id,),
+        attributes,
+        expectedVersion=current.version,
+        readOwner=current.owner_id,
+    )
 
 
 def _owner_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> Step:

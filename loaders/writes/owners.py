@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain.authorization import Scope, acts_for, is_admin, require
-from domain.commands.base import fingerprint
-from domain.errors import BadInputError, EmailTakenError, IdTakenError, NotFoundError, VersionConflictError
+from domain.changes import ChangeRequest
+from domain.commands.base import Change, fingerprint
+from domain.errors import BadInputError, EmailTakenError, IdTakenError, NotFoundError
 from domain.models import Owner, OwnerId
 from domain.text import normalize_email
 from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim, difference
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from domain.commands.owners import CreateOwner, UpdateOwner
     from loaders.backend import Backend
     from loaders.table.operations import Step, Transact
-
-__all__ = ["changing", "create_owner", "creating", "update_owner"]
 
 
 async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
@@ -53,7 +51,7 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
 
 async def update_owner(backend: Backend, command: UpdateOwner, principal: Principal) -> Owner:
     """Changes the fields of an owner that the command names; only an administrator changes the role (QC-22)."""
-    given = command.model_fields_set - {"owner_id", "expected_version"}
+    given = command.model_fields_set - Change.model_fields.keys() - {"owner_id"}
     require(acts_for(principal, command.owner_id, Scope.OWNERS_WRITE), ("input", "ownerId"))
     require("role" not in given or is_admin(principal), ("input", "role"))
     if not given:
@@ -61,16 +59,17 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
     current: Owner | None = await SAVE_OWNER.read(backend.store, "owner", command.owner_id)
     if current is None:
         raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
-    if current.version != command.expected_version:
-        raise VersionConflictError(current)
-    changes = {name: getattr(command, name) for name in given}
-    changed = replace(current, **changes, updated_at=backend.clock(), version=current.version + 1)
+    request = ChangeRequest.of(command, backend.new_id)
+    changed = request.apply(current, backend.clock(), **{name: getattr(command, name) for name in given})
+    if changed is current:
+        return current
     try:
         await backend.store.transact(changing(current, changed))
     except TransactionRefusedError as refusal:
-        now_there = refusal.failed.get("owner")
-        if now_there is not None:
-            raise VersionConflictError(OWNER.decode(now_there)) from None
+        item = refusal.failed.get("owner")
+        if item is not None:
+            request.check_made(OWNER.decode(item))
+            return changed
         if "claim" not in refusal.failed:
             raise
         raise _email_taken(changed) from None

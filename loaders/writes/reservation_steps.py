@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from loaders.codecs import Guard
     from loaders.table.operations import Transact
 
-__all__ = ["changing", "creating"]
-
 
 def creating(
     reservation: Reservation,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +20,7 @@ from domain.errors import (
 )
 from domain.models import LockerStatus, Reservation, ReservationId, ReservationStatus
 from domain.schedule import check_end_after_start, check_reservation_window, has_ended, overlaps
-from domain.times import shift
+from domain.times import EARLIEST, LATEST, shift
 from loaders import keys
 from loaders.codecs import DamagedItemError, ReservationClaim
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
@@ -27,22 +28,30 @@ from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATIO
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 from loaders.writes.reservation_steps import changing, creating
-from loaders.writes.timeline import MOVED, MovedError, earliest_other, first_live, pointer_after, walk
+from loaders.writes.timeline import (
+    MOVED,
+    MovedError,
+    OldReservationsError,
+    earliest_other,
+    first_live,
+    may_have_old,
+    pointer_after,
+    walk,
+)
+from loaders.writes.upgrades import MOST_UPGRADES, upgrade_reservations
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from domain.authorization import Principal
     from domain.commands.reservations import CancelReservation, CreateReservation, ExtendReservation
-    from domain.models import ActivePointer, Locker
+    from domain.models import ActivePointer, Locker, LockerId
     from domain.times import Instant
     from loaders.backend import Backend
     from loaders.codecs import Guard
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Transact
-
-__all__ = ["cancel_reservation", "create_reservation", "extend_reservation"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -101,10 +110,13 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
         check_reservation_window(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
         try:
             overlapping, other = await _together(
-                _overlapping(backend, reservation, ledger.guard),
+                _overlapping(backend, reservation, ledger),
                 earliest_other(store, CREATE_RESERVATION, ledger.pointer, ledger.guard, reservation_id, now),
             )
         except MovedError:
+            continue
+        except OldReservationsError:
+            await _upgrade(backend, CREATE_RESERVATION, locker_id, ledger.guard)
             continue
         if overlapping is not None and overlapping.reservation_id == reservation_id:
             continue  # the same request, sent twice, was faster: its claim is visible by now
@@ -125,7 +137,11 @@ async def cancel_reservation(backend: Backend, command: CancelReservation, princ
     store = backend.store
     async for _ in attempts(CHANGE_RESERVATION.rounds):
         now = backend.clock()
-        ledger, claim = await _open_existing(store, command, principal)
+        ledger = await _open_existing(store, command, principal)
+        claim = ledger.claim
+        if claim is None or may_have_old(ledger.guard):
+            await _upgrade(backend, CHANGE_RESERVATION, command.locker_id, ledger.guard)
+            continue
         try:
             reservation, other = await _together(
                 _claimed(store, CHANGE_RESERVATION, claim),
@@ -152,7 +168,11 @@ async def extend_reservation(backend: Backend, command: ExtendReservation, princ
     store = backend.store
     async for _ in attempts(CHANGE_RESERVATION.rounds):
         now = backend.clock()
-        ledger, claim = await _open_existing(store, command, principal)
+        ledger = await _open_existing(store, command, principal)
+        claim = ledger.claim
+        if claim is None or may_have_old(ledger.guard):
+            await _upgrade(backend, CHANGE_RESERVATION, command.locker_id, ledger.guard)
+            continue
         extension = (claim.locker_id, claim.start_at, max(claim.start_at, command.new_end_at))
         own_id = claim.reservation_id
         try:
@@ -180,18 +200,36 @@ async def extend_reservation(backend: Backend, command: ExtendReservation, princ
     raise _contended()
 
 
-async def _open_existing(
-    store: Store, command: CancelReservation | ExtendReservation, principal: Principal
-) -> tuple[_Ledger, ReservationClaim]:
+async def _open_existing(store: Store, command: CancelReservation | ExtendReservation, principal: Principal) -> _Ledger:
+    """What is known of a reservation that exists; it has no claim where it has an older form."""
     locker_id = command.locker_id
     read = await CHANGE_RESERVATION.read_batch(
         store, guard=(locker_id,), pointer=(locker_id,), claim=(locker_id, command.reservation_id)
     )
     ledger = _Ledger(guard=read["guard"], pointer=read["pointer"], claim=read["claim"])
     if ledger.claim is None:
-        message = f"Locker {locker_id} has no reservation {command.reservation_id}."
-        raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
-    return ledger, ledger.claim
+        old = await _unclaimed(store, command) if may_have_old(ledger.guard) else None
+        if old is None:
+            message = f"Locker {locker_id} has no reservation {command.reservation_id}."
+            raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
+        _require_change(principal, old)
+    return ledger
+
+
+async def _unclaimed(store: Store, command: CancelReservation | ExtendReservation) -> Reservation | None:
+    whole = (command.locker_id, EARLIEST)
+    async for _, stored in CHANGE_RESERVATION.read_range(store, "ahead", *whole):
+        # Another write may have given it today's form meanwhile; then everything is read again.
+        if stored.reservation.reservation_id == command.reservation_id:
+            reservation: Reservation = stored.reservation
+            return reservation
+    return None
+
+
+async def _upgrade(backend: Backend, contract: WriteContract, locker_id: LockerId, guard: Guard | None) -> None:
+    """Brings reservations to today's form; where another write is faster, everything is read again."""
+    with suppress(MovedError):
+        await upgrade_reservations(backend.store, contract, locker_id, guard, backend.clock(), most=MOST_UPGRADES)
 
 
 async def _together(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
@@ -230,14 +268,21 @@ def _check_bookable(locker: Locker) -> None:
         raise LockerInMaintenanceError(f"Locker {locker.locker_id} is in maintenance.", ("input", "lockerId"))
 
 
-async def _overlapping(backend: Backend, wanted: Reservation, guard: Guard | None) -> Reservation | None:
+async def _overlapping(backend: Backend, wanted: Reservation, ledger: _Ledger) -> Reservation | None:
     """A reservation that is not cancelled and overlaps the wanted one.
 
     Such reservations do not overlap each other, so the walk backwards ends at the first one that starts no later than
-    the window: all before it have ended before it starts.
+    the window: all before it have ended before it starts. Where some may have an older form, all are looked at: ids
+    must be claimed, and other programs did not see to it that no two overlap.
     """
-    earliest = shift(wanted.start_at, -backend.longest_reservation)
-    window = (wanted.locker_id, earliest, wanted.end_at)
+    guard = ledger.guard
+    if guard is None and ledger.pointer is not None:
+        raise OldReservationsError
+    if may_have_old(guard):
+        window = (wanted.locker_id, EARLIEST, LATEST)
+    else:
+        earliest = shift(wanted.start_at, -backend.longest_reservation)
+        window = (wanted.locker_id, earliest, wanted.end_at)
     async for other in walk(backend.store, CREATE_RESERVATION, "overlapping", window, guard):
         if overlaps(other, wanted.start_at, wanted.end_at):
             return other

@@ -18,21 +18,8 @@ if TYPE_CHECKING:
     from loaders.codecs import StoredReservation
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.keys import Key
+    from loaders.table.keys import Key, Position
     from loaders.table.operations import Step
-
-__all__ = [
-    "MOVED",
-    "MovedError",
-    "earliest_other",
-    "first_live",
-    "guard_step",
-    "last_change_step",
-    "next_revision",
-    "pointer_after",
-    "pointer_step",
-    "walk",
-]
 
 MOVED = frozenset(
     {
@@ -55,10 +42,34 @@ class MovedError(Exception):
     """A concurrent write is only partly visible: everything must be read again."""
 
 
+class OldReservationsError(Exception):
+    """Reservations of the locker have an older form: they must be brought to today's first."""
+
+
+def may_have_old(guard: Guard | None) -> bool:
+    """Whether reservations of the locker may have an older form; other programs write no guard."""
+    return guard is None or guard.has_old is True
+
+
 async def walk(
     store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
 ) -> AsyncIterator[Reservation]:
     """The reservations of a declared range one by one, read no further than needed.
+
+    Raises:
+        MovedError: where the last change belongs to the range and is not visible yet.
+        OldReservationsError: where one has an older form.
+    """
+    async for _, stored in walk_stored(store, contract, name, arguments, guard):
+        if stored.revision is None and may_have_old(guard):
+            raise OldReservationsError
+        yield stored.reservation
+
+
+async def walk_stored(
+    store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
+) -> AsyncIterator[tuple[Position, StoredReservation]]:
+    """The same with the key and the revision of each, whatever its form.
 
     The guard, read before, names the last change. The items of a transaction become visible one by one, so the guard's
     new revision may be visible before the reservation is: then what was read is older than the guard.
@@ -75,7 +86,7 @@ async def walk(
             if key != awaited or not _is_at(stored, guard):
                 raise MovedError
             awaited = None
-        yield stored.reservation
+        yield key, stored
     if awaited is not None:
         raise MovedError
 
@@ -146,17 +157,27 @@ def next_revision(guard: Guard | None) -> int:
 
 def guard_step(contract: WriteContract, guard: Guard | None, changed: Reservation) -> Step:
     """Increments the revision that was read, and names the reservation that changes with it."""
+    return replace_guard_step(contract, changed.locker_id, guard, guard_after(guard, changed))
+
+
+def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
+    """The guard after a write that changes one reservation."""
     revision = next_revision(guard)
-    bumped = Guard(
+    return Guard(
         revision=revision,
         changed_start_at=changed.start_at,
         changed_reservation_id=changed.reservation_id,
         changed_revision=revision,
+        has_old=None if guard is None else guard.has_old,
     )
+
+
+def replace_guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None, becomes: Guard) -> Step:
+    """Replaces the guard that was read."""
     if guard is None:
-        return contract.step("first guard", (changed.locker_id,), GUARD.encode(bumped))
-    attributes = difference(GUARD.encode(guard), GUARD.encode(bumped))
-    return contract.step("guard", (changed.locker_id,), attributes, readRevision=guard.revision)
+        return contract.step("first guard", (locker_id,), GUARD.encode(becomes))
+    attributes = difference(GUARD.encode(guard), GUARD.encode(becomes))
+    return contract.step("guard", (locker_id,), attributes, readRevision=guard.revision)
 
 
 def last_change_step(

@@ -7,8 +7,8 @@ from enum import StrEnum
 import strawberry
 
 from domain.api_keys import ApiKeyRole
-from domain.authorization import Scope
-from domain.bookings import BookingStatus, DaySlot, Duration
+from domain.authorization import Role, Scope
+from domain.bookings import BookingStatus, DayPart, DaySlot
 from domain.models import (
     AccessAction,
     AccessResult,
@@ -20,15 +20,13 @@ from domain.models import (
 )
 from loaders.contracts.base import Order
 
-__all__ = ["UserErrorCode"]
-
 
 class UserErrorCode(StrEnum):
     """Why a mutation was refused; stable, since clients switch on it."""
 
     BAD_USER_INPUT = "BAD_USER_INPUT"
     NOT_FOUND = "NOT_FOUND"
-    CONFLICT = "CONFLICT"
+    VERSION_CONFLICT = "VERSION_CONFLICT"
     INVALID_TRANSITION = "INVALID_TRANSITION"
     ID_TAKEN = "ID_TAKEN"
     EMAIL_TAKEN = "EMAIL_TAKEN"
@@ -40,6 +38,7 @@ class UserErrorCode(StrEnum):
     LOCATION_INACTIVE = "LOCATION_INACTIVE"
     SLOT_TAKEN = "SLOT_TAKEN"
     BOOKING_CLOSED = "BOOKING_CLOSED"
+    TOO_MANY_PENDING_BOOKINGS = "TOO_MANY_PENDING_BOOKINGS"
 
 
 def _describe(enum: type[StrEnum], description: str, *, name: str | None = None, **values: str) -> None:
@@ -56,12 +55,7 @@ _describe(
     OCCUPIED="The locker is in use.",
     MAINTENANCE="The locker is out of order and accepts no new reservations.",
 )
-_describe(
-    OwnerKind,
-    "Kind of an owner.",
-    USER="A person.",
-    ORGANIZATION="An organisation.",
-)
+_describe(OwnerKind, "Kind of an owner.", USER="A person.", ORGANIZATION="An organisation.")
 _describe(
     OwnerRole,
     "Role of an owner.",
@@ -74,14 +68,9 @@ _describe(
     ACTIVE="The location accepts lockers and bookings.",
     INACTIVE="The location accepts nothing new. Its code stays reserved.",
 )
+_describe(DaySlot, "Half of a day.", MORNING="First half of the day.", AFTERNOON="Second half of the day.")
 _describe(
-    DaySlot,
-    "Half of a day.",
-    MORNING="First half of the day.",
-    AFTERNOON="Second half of the day.",
-)
-_describe(
-    Duration,
+    DayPart,
     "Part of a day.",
     MORNING="First half of the day.",
     AFTERNOON="Second half of the day.",
@@ -120,6 +109,15 @@ _describe(
     DEVICE="Device of one locker.",
 )
 _describe(
+    Role,
+    "Role of a caller.",
+    name="ViewerRole",
+    OWNER="Owner, or member of organisations.",
+    PARTNER="Partner who acts for certain owners, as its scopes allow.",
+    DEVICE="Device of one locker.",
+    ADMIN="Administrator, who may do everything.",
+)
+_describe(
     Scope,
     "Permission of a partner, for the owners that it acts for.",
     OWNERS_READ="Read owners.",
@@ -134,18 +132,14 @@ _describe(
     BOOKINGS_WRITE="Request and cancel bookings.",
 )
 _describe(
-    Order,
-    "Sort direction.",
-    name="OrderBy",
-    ASC="Ascending: earliest first.",
-    DESC="Descending: latest first.",
+    Order, "Sort direction.", name="SortDirection", ASC="Ascending: earliest first.", DESC="Descending: latest first."
 )
 _describe(
     UserErrorCode,
     "Reason why a mutation failed.",
     BAD_USER_INPUT="A value of the input is invalid.",
     NOT_FOUND="An object that the input refers to does not exist.",
-    CONFLICT="The object was changed by someone else in the meantime.",
+    VERSION_CONFLICT="The object was changed by someone else in the meantime.",
     INVALID_TRANSITION="The locker cannot change to the requested status.",
     ID_TAKEN="The id was used before with different content.",
     EMAIL_TAKEN="The e-mail address belongs to another owner.",
@@ -157,4 +151,5 @@ _describe(
     LOCATION_INACTIVE="The location is inactive and accepts nothing new.",
     SLOT_TAKEN="The half day is taken by another event.",
     BOOKING_CLOSED="The booking was decided or cancelled, or its day has passed.",
+    TOO_MANY_PENDING_BOOKINGS="The owner has too many bookings that wait for a decision.",
 )

@@ -7,32 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import strawberry
 from typing_extensions import dataclass_transform
 
+from domain import errors
 from domain.authorization import Scope, acts_for
-from domain.errors import (
-    BadInputError,
-    BookingClosedError,
-    InvalidTransitionError,
-    OverlapError,
-    ReservationOverError,
-    SlotTakenError,
-    VersionConflictError,
-)
 from domain.models import LockerStatus
 from resolvers.api.enums import UserErrorCode
 from resolvers.bindings.base import column, embedded
 
 if TYPE_CHECKING:
-    from domain.errors import SmartLockerError
     from resolvers.bindings.writes import Outcome
     from resolvers.entities.calendar import CalendarEvent
     from resolvers.entities.reservations import Reservation
     from resolvers.request import RequestState
 
-__all__ = ["AFTER_CHANGE", "ERROR_TYPES", "Payload", "UserError", "current_entity", "payload"]
-
 T = TypeVar("T")
-
-AFTER_CHANGE = "as it is now; after a conflict, its current state."
 
 
 @strawberry.interface(description="An expected failure of a mutation. Nothing was written.")
@@ -52,18 +39,18 @@ class PlainError(UserError):
 
 
 @strawberry.type(
-    description="The object was changed by someone else in the meantime. The payload contains its current state."
+    description="The object was changed by someone else in the meantime. The payload contains its current state.",
 )
-class VersionConflict(UserError):
+class VersionConflictError(UserError):
     """Carries what to send next."""
 
     current_version: int = column("Current version of the object.")
 
 
 @strawberry.type(
-    description="The locker cannot change from its current status to the requested one. The payload has the locker."
+    description="The locker cannot change from its current status to the requested one. The payload has the locker.",
 )
-class InvalidTransition(UserError):
+class InvalidTransitionError(UserError):
     """Carries what would be allowed."""
 
     current_status: LockerStatus = column("Current status of the locker.")
@@ -71,7 +58,7 @@ class InvalidTransition(UserError):
 
 
 @strawberry.type(description="Another reservation overlaps the requested window.")
-class ReservationOverlap(UserError):
+class ReservationOverlapError(UserError):
     """Carries what is in the way."""
 
     reservation: Annotated[Reservation, strawberry.lazy("resolvers.entities.reservations")] = embedded(
@@ -80,7 +67,7 @@ class ReservationOverlap(UserError):
 
 
 @strawberry.type(description="The requested half day is taken.")
-class SlotTaken(UserError):
+class SlotTakenError(UserError):
     """Carries what is in the way."""
 
     event: Annotated[CalendarEvent, strawberry.lazy("resolvers.entities.calendar")] = embedded(
@@ -88,7 +75,7 @@ class SlotTaken(UserError):
     )
 
 
-ERROR_TYPES = (PlainError, VersionConflict, InvalidTransition, ReservationOverlap, SlotTaken)
+ERROR_TYPES = (PlainError, VersionConflictError, InvalidTransitionError, ReservationOverlapError, SlotTakenError)
 
 
 def current_entity(outcome: Outcome, _request: RequestState) -> Any:
@@ -97,10 +84,12 @@ def current_entity(outcome: Outcome, _request: RequestState) -> Any:
         case None:
             return outcome.entity
         case (
-            VersionConflictError(current=entity)
-            | InvalidTransitionError(locker=entity)
-            | ReservationOverError(reservation=entity)
-            | BookingClosedError(booking=entity)
+            errors.VersionConflictError(current=entity)
+            | errors.InvalidTransitionError(locker=entity)
+            | errors.ReservationOverError(reservation=entity)
+            | errors.BookingClosedError(booking=entity)
+            | errors.SlotTakenError(booking=entity)
+            | errors.LocationInactiveError(booking=entity)
         ):
             return entity
     return None
@@ -111,7 +100,7 @@ def user_errors(outcome: Outcome, request: RequestState) -> list[UserError]:
     return [] if outcome.error is None else _user_errors(outcome.error, request)
 
 
-def _user_errors(error: SmartLockerError, request: RequestState) -> list[UserError]:
+def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[UserError]:
     common: dict[str, Any] = {
         "message": error.message,
         "code": UserErrorCode(error.code),
@@ -120,22 +109,24 @@ def _user_errors(error: SmartLockerError, request: RequestState) -> list[UserErr
         "retryable": error.retryable,
     }
     match error:
-        case BadInputError():
+        case errors.BadInputError():
             return [
                 PlainError(**common | {"message": problem.message, "path": list(problem.path)})
                 for problem in error.problems
             ]
-        case VersionConflictError():
-            return [VersionConflict(**common, current_version=error.current.version)]
-        case InvalidTransitionError():
+        case errors.VersionConflictError():
+            return [VersionConflictError(**common, current_version=error.current.version)]
+        case errors.InvalidTransitionError():
             return [
-                InvalidTransition(**common, current_status=error.locker.status, allowed_statuses=list(error.allowed))
+                InvalidTransitionError(
+                    **common, current_status=error.locker.status, allowed_statuses=list(error.allowed)
+                )
             ]
-        case OverlapError() if acts_for(request.principal, error.reservation.owner_id, Scope.RESERVATIONS_READ):
+        case errors.OverlapError() if acts_for(request.principal, error.reservation.owner_id, Scope.RESERVATIONS_READ):
             # The rows of the schema's objects are the records themselves.
-            return [ReservationOverlap(**common, reservation=error.reservation)]  # type: ignore[arg-type]
-        case SlotTakenError():
-            return [SlotTaken(**common, event=error.slot)]  # type: ignore[arg-type]
+            return [ReservationOverlapError(**common, reservation=error.reservation)]  # type: ignore[arg-type]
+        case errors.SlotTakenError():
+            return [SlotTakenError(**common, event=error.slot)]  # type: ignore[arg-type]
         case _:
             return [PlainError(**common)]
 

@@ -6,20 +6,9 @@ from typing import Any, Generic, TypeVar
 
 import strawberry
 
-from domain.times import Instant
+from domain.times import Day, Instant
 from loaders.contracts.base import Order
 from resolvers.bindings.base import Argument, column, embedded
-
-__all__ = [
-    "PAGING",
-    "Connection",
-    "Edge",
-    "Node",
-    "PageInfo",
-    "TimeWindow",
-    "in_window",
-    "ordered",
-]
 
 N = TypeVar("N")
 
@@ -68,6 +57,14 @@ class TimeWindow:
 
     from_: Instant | None = strawberry.field(name="from", default=strawberry.UNSET, description="Earliest time.")
     to: Instant | None = strawberry.field(default=strawberry.UNSET, description="Latest time.")
+
+
+@strawberry.input(description="A range of days. Both days are included; a bound that is left out is open.")
+class DateRange:
+    """As lists by day take it."""
+
+    from_: Day | None = strawberry.field(name="from", default=strawberry.UNSET, description="First day.")
+    to: Day | None = strawberry.field(default=strawberry.UNSET, description="Last day.")
 
 
 PAGING = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, NewType, TypeVar
 
 import strawberry
@@ -27,8 +27,6 @@ from domain.times import Day, Instant, parse_day, parse_instant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["JSON", "ExactNumber", "schema_config", "show_json"]
-
 T = TypeVar("T")
 
 JSON = NewType("JSON", object)
@@ -36,12 +34,14 @@ ExactNumber = NewType("ExactNumber", Decimal)
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
 
+_NO_NUMBER = 'Decimal must be a string of digits such as "49.90", or a number.'
+_EXACT = Context(prec=38)  # the most digits that a stored number has
 _ENCODABLE = range(-(2**63), 2**64)
 
 
 def _parse_time(value: object) -> Instant:
     if not isinstance(value, str):
-        raise GraphQLError(f"DateTime must be text, not {type(value).__name__}.")
+        raise GraphQLError('DateTime must be a string such as "2026-03-01T12:00:00Z".')
     try:
         return parse_instant(value)
     except ValueError as error:
@@ -62,7 +62,7 @@ def _literal(parse: Callable[[object], T]) -> Callable[..., T]:
 
 def _parse_date(value: object) -> Day:
     if not isinstance(value, str):
-        raise GraphQLError(f"Date must be text, not {type(value).__name__}.")
+        raise GraphQLError('Date must be a string such as "2026-03-01".')
     try:
         return parse_day(value)
     except ValueError as error:
@@ -73,13 +73,13 @@ def _parse_number(value: object) -> Decimal:
     is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     text = str(value)
     if not (is_number or isinstance(value, str)) or _NUMBER.fullmatch(text) is None:
-        raise GraphQLError(f"Decimal must be a number, not {text[:40]!r}.")
+        raise GraphQLError(_NO_NUMBER)
     return Decimal(text)
 
 
 def _parse_number_literal(node: ValueNode, _variables: dict[str, Any] | None = None) -> Decimal:
     if not isinstance(node, IntValueNode | FloatValueNode | StringValueNode):
-        raise GraphQLError("Decimal must be a number.", node)
+        raise GraphQLError(_NO_NUMBER, node)
     return _parse_number(node.value)
 
 
@@ -107,6 +107,11 @@ def _parse_json_literal(node: ValueNode, variables: dict[str, Any] | None = None
         case EnumValueNode():
             raise GraphQLError("JSON has no enum values: write text in quotes.", node)
     return value
+
+
+def show_number(value: Decimal) -> str:
+    """The number in plain digits, however it was written when it was stored."""
+    return f"{_EXACT.plus(_EXACT.normalize(value)):f}"
 
 
 def show_json(value: Any) -> Any:
@@ -143,9 +148,10 @@ def schema_config() -> StrawberryConfig:
             ),
             ExactNumber: strawberry.scalar(
                 name="Decimal",
-                description="Exact decimal number. Input may also be a string of digits.",
-                specified_by_url="https://www.rfc-editor.org/rfc/rfc8259",
-                serialize=lambda value: value,
+                description='Exact decimal number. Output: a string of digits, such as "49.9", since many JSON parsers '
+                "round numbers. Input: such a string, or a number.",
+                specified_by_url="https://www.w3.org/TR/xmlschema-2/#decimal",
+                serialize=str,
                 parse_value=_parse_number,
                 parse_literal=_parse_number_literal,
             ),

@@ -21,21 +21,6 @@ if TYPE_CHECKING:
     from loaders.contracts.reading import ReadOne
     from resolvers.request import ArgumentContext, RequestState
 
-__all__ = [
-    "BINDING",
-    "Argument",
-    "Binding",
-    "Charge",
-    "Column",
-    "Embedded",
-    "Reading",
-    "Step",
-    "bound_field",
-    "column",
-    "embedded",
-    "look_up_charge",
-]
-
 BINDING = "smartlocker.binding"
 """Key of the binding in a Strawberry field's metadata."""
 
@@ -103,7 +88,6 @@ class Column(Binding):
 
     @property
     def needs(self) -> frozenset[str]:
-        """See Binding."""
         if self.reads is not None:
             return frozenset(self.reads)
         return frozenset({self.source}) if isinstance(self.source, str) else _EVERYTHING
@@ -127,7 +111,6 @@ class Reading(Binding):
 
     @property
     def needs(self) -> frozenset[str]:
-        """See Binding."""
         return frozenset() if self.key is None else frozenset({self.key})
 
     @property
@@ -183,23 +166,13 @@ def bound_field(binding: Binding, description: str, arguments: Iterable[Argument
 
 
 def column(
-    description: str,
-    source: Source = "",
-    *,
-    reads: tuple[str, ...] | None = None,
-    rule: Rule = AS_OBJECT,
+    description: str, source: Source = "", *, reads: tuple[str, ...] | None = None, rule: Rule = AS_OBJECT
 ) -> Any:
     """A value of the object itself; by default the attribute with the field's own name."""
     return bound_field(Column(source=source, reads=reads, rule=rule), description)
 
 
-def embedded(
-    description: str,
-    source: Source = "",
-    *,
-    most: int = 1,
-    of_page: bool = False,
-) -> Any:
+def embedded(description: str, source: Source = "", *, most: int = 1, of_page: bool = False) -> Any:
     """An object or list that the object already holds."""
     return bound_field(Embedded(source=source, most=most, of_page=of_page), description)
 

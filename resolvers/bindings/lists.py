@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from domain.times import EARLIEST, LATEST
+from domain.authorization import is_admin
+from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
 from loaders.contracts.cost import Cost
+from loaders.contracts.reading import without_damage
 from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.keys import masked
 from loaders.pages import Window, page_request
@@ -28,8 +31,6 @@ if TYPE_CHECKING:
     from resolvers.bindings.base import Step
     from resolvers.request import ArgumentContext, RequestState
 
-__all__ = ["Latest", "Pages", "Whole", "latest", "pages", "query_each", "whole"]
-
 logger = logging.getLogger(__name__)
 
 LARGE_PAGE = "only where a page has more than 1 MB"
@@ -43,7 +44,8 @@ class BoundPage:
     contract: ReadPage[Any]
     request: PageRequest
     order: Order
-    key: tuple[Any, ...]
+    keys: tuple[tuple[Any, ...], ...]
+    """One for each list that the page is made of: more than one where lists are merged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,17 +58,17 @@ class Pages(Reading):
     """
 
     contract: ReadPage[Any]
-    window: bool = False
+    window: Window[Any] | None = None
+    """The widest window, where the list can be narrowed to one."""
     full: ReadOne[Any] | None = None
     full_key: str = ""
     full_rule: Rule | None = None
     narrowed: tuple[str, ReadPage[Any]] | None = None
-    fixed: tuple[str, ...] = ()
-    """Arguments that are parts of the range of the contract itself."""
+    merged: tuple[str, tuple[Any, ...]] | None = None
+    """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """See Binding."""
         return (
             self.contract,
             *(() if self.narrowed is None else (self.narrowed[1], TABLE_FORMAT)),
@@ -74,7 +76,6 @@ class Pages(Reading):
         )
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
-        """See Reading."""
         sizes = request.page_sizes
         wanted = page_request(
             first=values.get("first"),
@@ -84,21 +85,26 @@ class Pages(Reading):
             default=sizes.default,
             maximum=sizes.maximum,
         )
-        contract, key = self.contract, tuple(values[name] for name in self.fixed)
-        if self.window:
-            window = _window(values.get("window"))
+        contract, key = self.contract, tuple[Any, ...]()
+        if self.window is not None:
+            window = _window(values.get("window"), self.window)
             key = (*key, window.start, window.end)
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             contract, key = self.narrowed[1], (values[self.narrowed[0]],)
-        return BoundPage(contract, wanted, values.get("order_by") or contract.orders[0], key)
+        keys: tuple[tuple[Any, ...], ...] = (key,)
+        if self.merged is not None:
+            argument, every = self.merged
+            keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
+        return BoundPage(contract, wanted, values.get("order_by") or contract.orders[0], keys)
 
     def price(self, step: Step, parents: int, bound: BoundPage) -> list[Charge]:
         """See Reading: one Query for each parent, and the records where the copies do not suffice."""
         contract, size = bound.contract, bound.request.size
         expected, maximum = contract.expected(size), contract.maximum(size)
-        charges = [Charge(contract, "Query", expected * parents, _once(maximum) * parents)]
+        queries = parents * len(bound.keys)
+        charges = [Charge(contract, "Query", expected * queries, _once(maximum) * queries)]
         if maximum.operations > 1:
-            more = Cost(maximum.operations - 1) * parents
+            more = Cost(maximum.operations - 1) * queries
             charges.append(Charge(contract, "Query", maximum=more, condition=LARGE_PAGE))
         if contract.needs_format > 1:
             look = Cost(1, 1, TABLE_FORMAT.maximum_units)
@@ -112,7 +118,6 @@ class Pages(Reading):
         return charges
 
     def page_size(self, bound: BoundPage) -> int:
-        """See Reading."""
         return bound.request.size
 
     def reads_records(self, step: Step) -> bool:
@@ -120,7 +125,6 @@ class Pages(Reading):
         return self.full is not None and not (step.uses - {"*steps"}) <= self.contract.codec.attributes
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
-        """See Reading."""
         contract, store = bound.contract, request.backend.store
         if contract.needs_format > 1:
             with asking(step.path):
@@ -128,31 +132,44 @@ class Pages(Reading):
 
         def read(key: Any) -> Awaitable[Page[Any]]:
             parent = () if self.key is None else (key,)
-            return contract.page(store, bound.request, bound.order, *parent, *bound.key)
+            if len(bound.keys) > 1:
+                return contract.merged_page(
+                    store, bound.request, bound.order, [(*parent, *part) for part in bound.keys]
+                )
+            return contract.page(store, bound.request, bound.order, *parent, *bound.keys[0])
 
         return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
 
     async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.
 
-        A copy without a record is left out and logged: one damaged row must not empty the page. So is a record that
-        was transferred since its copy was read to an owner that the caller may not see.
+        A copy without a record is left out and logged, and so is a damaged record: one of them must not empty the page.
+        So is a record that was transferred since its copy was read to an owner that the caller may not see.
         """
         assert self.full is not None  # noqa: S101  # see reads_records
         listed = [page for page in found if page is not None and not isinstance(page, Exception)]
-        keys = [(getattr(copy, self.full_key),) for page in listed for copy in page.nodes]
-        if not keys:
+        copies = [copy for page in listed for copy in page.nodes]
+        if not copies:
             return list(found)
-        records = iter(await load_named(self.full, keys, step.path, request, must_exist=True))
+        keys = [(getattr(copy, self.full_key),) for copy in copies]
+        records = await load_named(self.full, keys, step.path, request, must_exist=True)
+        if not self._shows_all(records, request):
+            records = [self._shown(copy, record, request) for copy, record in zip(copies, records, strict=True)]
+        left = iter(records)
         complete: list[Any] = []
         for page in found:
             if page is None or isinstance(page, Exception):
                 complete.append(page)
                 continue
-            shown = [self._shown(copy, next(records), request) for copy in page.nodes]
-            failure = next((record for record in shown if isinstance(record, Exception)), None)
-            complete.append(failure or page.with_nodes(shown))
+            shown = list(islice(left, len(page.nodes)))
+            failure = next((record for record in shown if _is_failure(record)), None)
+            complete.append(failure or without_damage(page.with_nodes(shown)))
         return complete
+
+    def _shows_all(self, records: list[Any], request: RequestState) -> bool:
+        rule = self.full_rule
+        permits_all = rule is None or rule.allows is None or is_admin(request.principal)
+        return permits_all and type(None) not in set(map(type, records))
 
     def _shown(self, copy: Any, record: Any, request: RequestState) -> Any:
         if record is None:
@@ -171,12 +188,10 @@ class Latest(Reading):
     contract: ReadPage[Any]
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
-        """See Reading."""
         del step, bound
         return [Charge(self.contract, "Query", self.contract.expected(1) * parents, self.contract.maximum(1) * parents)]
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        """See Reading."""
         del bound
         store = request.backend.store
         keys = [self.row_key(row) for row in rows]
@@ -194,27 +209,22 @@ class Whole(Reading):
     show: Callable[[list[Any], tuple[Any, ...]], Any]
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
-        """See Reading."""
         del request
         return self.key_of(values)
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
-        """See Reading."""
         del step
         size = self.size_of(bound)
         expected, maximum = self.contract.expected(size), self.contract.maximum(size)
         return [Charge(self.contract, "Query", expected * parents, maximum * parents)]
 
     def below(self, parents: int, bound: Any) -> int:
-        """See Reading."""
         return parents * self.rows_of(bound)
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        """See Reading."""
-        store = request.backend.store
 
         async def read(key: Any) -> Any:
-            return self.show(await self.contract.whole(store, key, *bound), bound)
+            return self.show(await request.loaders.whole(self.contract, (key, *bound)), bound)
 
         return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
 
@@ -243,9 +253,14 @@ async def query_each(
     return [by_key[key] for key in keys]
 
 
-def _window(window: Mapping[str, Any] | None) -> Window:
+def _is_failure(record: Any) -> bool:
+    """Whether a record could not be read at all; what is damaged is read, but not shown."""
+    return isinstance(record, Exception) and not isinstance(record, DamagedItemError)
+
+
+def _window(window: Mapping[str, Any] | None, widest: Window[Any]) -> Window[Any]:
     given = window or {}
-    return Window(given.get("from_") or EARLIEST, given.get("to") or LATEST)
+    return Window(given.get("from_") or widest.start, given.get("to") or widest.end)
 
 
 def _once(cost: Cost) -> Cost:

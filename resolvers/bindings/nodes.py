@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from resolvers.bindings.base import Charge, Step
     from resolvers.request import ArgumentContext, RequestState
 
-__all__ = ["NODE_KINDS", "NodeKind", "Nodes", "from_global_id", "to_global_id"]
-
 _SEPARATOR = "/"
 
 
@@ -33,7 +31,8 @@ class NodeKind:
     """How an object of one type is found again by its global id.
 
     `key` are the attributes that make the id; each is checked by its parser when an id comes in. `visible` decides,
-    with reads of its own, where a rule cannot; `visible_charges` are their price.
+    with reads of its own, where a rule cannot; `visible_charges` are their price. Where the key is a place that can
+    come to hold another object, `proof` is a last part of the id that tells them apart.
     """
 
     type_name: str
@@ -42,20 +41,23 @@ class NodeKind:
     rule: Rule
     visible: Callable[[RequestState, Any, str], Awaitable[bool]] | None = None
     visible_charges: Callable[[int], list[Charge]] | None = None
+    proof: Callable[[Any, RequestState], str] | None = None
 
-    def global_id(self, row: Any, _request: RequestState | None = None) -> str:
+    def global_id(self, row: Any, request: RequestState) -> str:
         """The opaque id of an object."""
-        return to_global_id(self.type_name, *(getattr(row, name) for name in self.key))
+        proof = () if self.proof is None else (self.proof(row, request),)
+        return to_global_id(self.type_name, *(getattr(row, name) for name in self.key), *proof)
 
     def parsed(self, parts: Sequence[str]) -> tuple[Any, ...] | None:
         """The key that an id names; None where it cannot be one of ours."""
-        if len(parts) != len(self.key):
+        if len(parts) != len(self.key) + (self.proof is not None):
             return None
+        key = tuple(parts[: len(self.key)])
         try:
-            parsed = tuple(parse(part) for parse, part in zip(self.key.values(), parts, strict=True))
+            parsed = tuple(parse(part) for parse, part in zip(self.key.values(), key, strict=True))
         except ValueError:
             return None
-        return parsed if parsed == tuple(parts) else None
+        return parsed if parsed == key else None
 
 
 NODE_KINDS: dict[str, NodeKind] = {}
@@ -66,6 +68,7 @@ NODE_KINDS: dict[str, NodeKind] = {}
 class _Named:
     kind: NodeKind
     key: tuple[Any, ...]
+    global_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +79,9 @@ class Nodes(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """See Binding."""
         return tuple(kind.contract for kind in NODE_KINDS.values())
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> list[_Named | None]:
-        """See Reading."""
         del request
         ids = values["ids"] if self.many else [values["id"]]
         if len(ids) > MAX_ITEMS:
@@ -88,7 +89,6 @@ class Nodes(Reading):
         return [_named(global_id) for global_id in ids]
 
     def price(self, step: Step, parents: int, bound: list[_Named | None]) -> list[Charge]:
-        """See Reading."""
         del step, parents
         charges = []
         for name, count in self.by_type(bound).items():
@@ -103,14 +103,16 @@ class Nodes(Reading):
         return Counter(named.kind.type_name for named in bound if named is not None)
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        """See Reading."""
         del rows
         results: dict[int, Any] = {}
         for name in self.by_type(bound):
             kind = NODE_KINDS[name]
             places = [place for place, named in enumerate(bound) if named is not None and named.kind is kind]
             found = await self._found(kind, [bound[place].key for place in places], step, request)
-            results.update(zip(places, found, strict=True))
+            results.update(
+                (place, record if _is_proved(bound[place], record, request) else None)
+                for place, record in zip(places, found, strict=True)
+            )
         found = [results.get(place) for place in range(len(bound))]
         return [found] if self.many else found
 
@@ -118,7 +120,7 @@ class Nodes(Reading):
         """What is found, for those who may see it; what is missing looks like what is hidden to all but admins."""
         principal, rule = request.principal, kind.rule
         if not rule.admits(principal):
-            return [ForbiddenError()] * len(keys)
+            return [rule.refusal(principal)] * len(keys)
         if not rule.on_result:
             named = [SimpleNamespace(**dict(zip(kind.key, key, strict=True))) for key in keys]
             allowed = [key for key, row in zip(keys, named, strict=True) if rule.permits(principal, row)]
@@ -142,6 +144,13 @@ class Nodes(Reading):
         return record if kind.rule.permits(request.principal, record) else ForbiddenError()
 
 
+def _is_proved(named: _Named, record: Any, request: RequestState) -> bool:
+    """Whether a record is the object of the id, and not one that has taken its place."""
+    if named.kind.proof is None or record is None or isinstance(record, Exception):
+        return True
+    return named.kind.global_id(record, request) == named.global_id
+
+
 def to_global_id(type_name: str, *parts: str) -> str:
     """The opaque id of an object: its type and the parts of its key."""
     text = _SEPARATOR.join((type_name, *parts))
@@ -162,4 +171,4 @@ def _named(global_id: str) -> _Named | None:
     name, *parts = from_global_id(global_id) or ("",)
     kind = NODE_KINDS.get(name)
     key = None if kind is None else kind.parsed(parts)
-    return None if kind is None or key is None else _Named(kind, key)
+    return None if kind is None or key is None else _Named(kind, key, global_id)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from domain.authorization import not_found_or_forbidden
-from domain.errors import ForbiddenError, NotFoundError
+from domain.errors import NotFoundError
 from loaders.contracts.base import Consistency
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from resolvers.bindings.base import Step
     from resolvers.request import ArgumentContext, RequestState
 
-__all__ = ["Lookup", "Reference", "load_named", "look_up", "one"]
-
 logger = logging.getLogger(__name__)
 
 NAMED_BUT_NOT_FOUND = "only where a record is too new for an eventually consistent read"
+NOT_PROVED = "only where no item of a list proves that the object exists"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,6 @@ class Reference(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """See Binding."""
         return (self.contract, *(charge.contract for charge in self._follow_charges(1)))
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
@@ -56,7 +54,6 @@ class Reference(Reading):
         return [] if self.follow_charges is None else self.follow_charges(parents)
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        """See Reading."""
         del bound
         keys = [self.row_key(row) for row in rows]
         wanted = [(key,) for key in keys if key is not None]
@@ -70,12 +67,37 @@ class Reference(Reading):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class References(Reading):
+    """The objects of a list of ids that the parent holds, `most` at most; null in the place of one that is missing."""
+
+    contract: ReadOne[Any]
+    key: str
+    most: int
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        """See Reading: one batch for each hundred ids."""
+        del step, bound
+        return [look_up_charge(self.contract, parents * self.most)]
+
+    def below(self, parents: int, bound: Any) -> int:
+        del bound
+        return parents * self.most
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        del bound
+        ids = [self.row_key(row) for row in rows]
+        wanted = [(one_id,) for row_ids in ids for one_id in row_ids]
+        found = iter(await request.loaders.of(self.contract).load_bulk(wanted, step.path) if wanted else ())
+        return [[next(found) for _ in row_ids] for row_ids in ids]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup(Reading):
     """One object by the field's own arguments; an error where it does not exist.
 
     Where `via` is given, the arguments lead to a claim, which names the object. `check` decides whether what was found
-    is what was asked for. An object whose `proved_by` lists are selected, and of which nothing but its key is shown, is
-    not read itself; `record_rule` says who may have it read.
+    is what was asked for. With `key_only`, an object of which only its key and lists are selected is not read, unless
+    all these lists are empty: any item proves that it exists. `record_rule` says who may have it read.
     """
 
     contract: ReadOne[Any]
@@ -93,7 +115,6 @@ class Lookup(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """See Binding."""
         extra = () if self.visible_charge is None else tuple(charge.contract for charge in self.visible_charge(1))
         return (*(() if self.via is None else (self.via,)), self.contract, *extra)
 
@@ -104,9 +125,8 @@ class Lookup(Reading):
         return SimpleNamespace(**key, strongly=bool(values.get("consistent")))
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
-        """See Reading."""
         if not self.reads_record(step):
-            return []
+            return [look_up_charge(self.contract, parents, condition=NOT_PROVED)]
         charges = [] if self.via is None else [look_up_charge(self.via, parents)]
         charges.append(look_up_charge(self.contract, parents, consistent=bound is not None and bound.strongly))
         if self.via is not None and self.contract.consistency is Consistency.EVENTUAL_OR_STRONG:
@@ -121,16 +141,30 @@ class Lookup(Reading):
         """Whether nothing is selected but what the arguments tell, lists aside."""
         return step.uses - {"*steps"} <= self.parse.keys()
 
+    def needs_proof(self, step: Step, bound: Any, request: RequestState) -> bool:
+        """Whether the object was not read, for a caller who may learn that it does not exist."""
+        rule = self.record_rule
+        return not self.reads_record(step) and (rule is None or rule.permits(request.principal, bound))
+
+    async def prove(self, step: Step, bound: Any, request: RequestState) -> None:
+        """Reads the object only to learn whether it exists.
+
+        Raises:
+            NotFoundError: where it does not.
+        """
+        with asking(step.path):
+            await self._found(step, bound, request)
+
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        """See Reading."""
         principal = request.principal
         if not self.rule.on_result and not self.rule.permits(principal, bound):
-            raise ForbiddenError
+            raise self.rule.refusal(principal)
         if not self.reads_record(step):
             return [bound]
         if self.record_rule is not None and not self.record_rule.permits(principal, bound):
             if self.shows_key_only(step):
-                raise ForbiddenError  # selecting nothing but the key would tell whether the object exists
+                # Selecting nothing but the key would tell whether the object exists.
+                raise self.record_rule.refusal(principal)
             return [bound]
         with asking(step.path):
             return [await self._found(step, bound, request)] * len(rows)
@@ -183,6 +217,11 @@ async def load_named(
 def one(contract: ReadOne[Any], *, key: str, rule: Rule = AS_OBJECT, description: str, **binding: Any) -> Any:
     """A field with the one object that an attribute of its parent names."""
     return bound_field(Reference(contract=contract, key=key, rule=rule, **binding), description)
+
+
+def many(contract: ReadOne[Any], *, key: str, most: int, rule: Rule = AS_OBJECT, description: str) -> Any:
+    """A field with the objects that a list of ids of its parent names."""
+    return bound_field(References(contract=contract, key=key, most=most, rule=rule), description)
 
 
 def look_up(contract: ReadOne[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:

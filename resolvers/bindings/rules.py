@@ -18,34 +18,16 @@ from domain.authorization import (
     may_see_locker,
     may_see_notifications,
 )
+from domain.errors import ForbiddenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from domain.authorization import Principal
 
-__all__ = [
-    "ADMINS",
-    "AS_OBJECT",
-    "BOOKINGS",
-    "BOOKING_CHANGES",
-    "EVENTS",
-    "EVENT_RECORDING",
-    "LOCATIONS",
-    "LOCKERS",
-    "LOCKER_CHANGES",
-    "NOTIFICATIONS",
-    "OWNER_CHANGES",
-    "OWNER_LOOKUP",
-    "PROFILE",
-    "RESERVATIONS",
-    "RESERVATION_CHANGES",
-    "RESERVATION_CREATION",
-    "Rule",
-]
-
 NO, YES, OWN, OFFERED = "no", "yes", "own", "own, organisation's"
 BOUND, OWN_LOCKER, OF_OBJECT = "bound", "own locker", "as the object"
+_SCOPES = frozenset(Scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +44,41 @@ class Rule:
     allows: Callable[[Principal, Any], bool] | None = None
     subject: str = "owner_id"
     on_result: bool = False
+    or_parent: bool = False
+    """With `on_result`: whether the owner that the parent names suffices."""
+    quiet: bool = False
+    """With `on_result`: whether what the caller may not see is null without an error."""
 
     def admits(self, principal: Principal) -> bool:
         """Whether a caller may use the field for anything at all."""
-        match principal.role:
+        if principal.role is Role.PARTNER and self.partner in _SCOPES:
+            return self.partner in principal.scopes
+        return self._admits_role(principal.role)
+
+    def _admits_role(self, role: Role) -> bool:
+        match role:
             case Role.ADMIN:
                 return True
             case Role.OWNER:
                 return self.owner != NO
             case Role.PARTNER:
-                return self.partner in {YES, BOUND, OF_OBJECT} or self.partner in principal.scopes
+                return self.partner != NO
             case Role.DEVICE:
                 return self.device != NO
+
+    def refusal(self, principal: Principal, path: Sequence[str] = ()) -> ForbiddenError:
+        """The error for a caller who may not use the field.
+
+        It names the missing scope or role of a caller who may use the field for nothing at all. For others it depends
+        on data why they may not, so the error says nothing.
+        """
+        if self.admits(principal):
+            return ForbiddenError(path=path)
+        if self._admits_role(principal.role):
+            scope = Scope(self.partner).name
+            return ForbiddenError(f"This requires the scope {scope}.", path, {"requiredScope": scope})
+        roles = [role.name for role in Role if self._admits_role(role)]
+        return ForbiddenError(f"This requires the role {' or '.join(roles)}.", path, {"requiredRoles": roles})
 
     def permits(self, principal: Principal, row: Any) -> bool:
         """Whether an admitted caller may use the field for what belongs to the owner that a row names."""
@@ -81,9 +86,19 @@ class Rule:
             return True
         return self.allows(principal, getattr(row, self.subject))
 
-    def decided_by_result(self) -> Rule:
+    def permits_result(self, principal: Principal, parent: Any, result: Any) -> bool:
+        """Whether an admitted caller may see what was found for a parent."""
+        return self.permits(principal, result) or (self.or_parent and self.permits(principal, parent))
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The attributes of the parent that decide."""
+        by_result_alone = self.on_result and not self.or_parent
+        return frozenset() if self.allows is None or by_result_alone else frozenset({self.subject})
+
+    def decided_by_result(self, *, or_parent: bool = False, quiet: bool = False) -> Rule:
         """The same rule, decided by whose the result is."""
-        return replace(self, on_result=True)
+        return replace(self, on_result=True, or_parent=or_parent, quiet=quiet)
 
     def decided_by_visibility(self) -> Rule:
         """The same rule, where more than the owner of one object decides and a function of its own does."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from strawberry.types.arguments import StrawberryArgument
 
-__all__ = ["ArgumentNames", "camel_case"]
-
 
 class ArgumentNames:
     """The arguments of one field: their names in both languages, and which hold input objects."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.authorization import require
 from domain.commands.base import parse_command
 from domain.errors import SmartLockerError, UnavailableError
 from loaders.contracts.cost import ALWAYS
 from loaders.table.recording import asking
-from resolvers.bindings.base import Argument, Charge, Reading, bound_field
-from resolvers.bindings.rules import Rule
+from resolvers.bindings.base import Charge, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -20,12 +18,6 @@ if TYPE_CHECKING:
     from loaders.contracts.writing import WriteContract
     from resolvers.bindings.base import Step
     from resolvers.request import ArgumentContext, RequestState
-
-__all__ = ["Outcome", "Writing", "write"]
-
-
-COMMANDS: dict[type, type[Command]] = {}
-"""The command of each input type; filled by the entities."""
 
 
 class Outcome(NamedTuple):
@@ -40,7 +32,8 @@ class Writing(Reading):
     """One write.
 
     `entries` is the list of the input that says how many things are written, `claimed` the id that, where the client
-    chooses it, is written together with a claim.
+    chooses it, is written together with a claim. `returns` describes the entity in the payload, where it is
+    not simply the entity as it is after the change.
     """
 
     contract: WriteContract
@@ -49,6 +42,7 @@ class Writing(Reading):
     variant: str | None = None
     entries: str | None = None
     claimed: str | None = None
+    returns: str | None = None
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         """See Reading: the input with the names of the command."""
@@ -56,7 +50,6 @@ class Writing(Reading):
         return values["input"]
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
-        """See Reading."""
         del step, parents
         listed = bound.get(self.entries) if self.entries is not None else None
         entries = listed if isinstance(listed, list) else [bound]
@@ -78,7 +71,8 @@ class Writing(Reading):
         """
         del rows
         try:
-            require(self.rule.admits(request.principal), ("input",))
+            if not self.rule.admits(request.principal):
+                raise self.rule.refusal(request.principal, ("input",))
             command = parse_command(self.command, bound)
             with asking(step.path):
                 entity = await self.run(request.backend, command, request.principal)
@@ -92,17 +86,3 @@ class Writing(Reading):
             # Mutations of a request run one after another, and none may show what an earlier one has changed.
             request.loaders.forget()
         return [Outcome(entity)]
-
-
-def write(
-    contract: WriteContract,
-    run: Callable[[Any, Any, Any], Awaitable[Any]],
-    input_type: type,
-    rule: Rule,
-    *,
-    description: str,
-    **binding: Any,
-) -> Any:
-    """A mutation with one input and one payload."""
-    writing = Writing(contract=contract, command=COMMANDS[input_type], run=run, rule=rule, **binding)
-    return bound_field(writing, description, [Argument("input", input_type, "Input of the mutation.")])

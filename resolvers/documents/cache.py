@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, SelectionNode
 
-    from resolvers.documents.limits import DocumentLimits
+    from resolvers.documents.limits import DocumentLimits, ParsedDocument
     from resolvers.plan.compile import Place
     from resolvers.plan.schema import BoundSchema
 
-__all__ = ["DocumentCache", "InvalidDocumentError", "Operation", "ValidDocument"]
-
 _MAX_DOCUMENTS = 256
 _MAX_TREES = 16
+_TOKEN_CHARACTERS = 2  # at least, with what separates it from the next
 _RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
@@ -101,24 +100,47 @@ class DocumentCache:
             GraphQLSyntaxError: where it cannot be parsed.
             InvalidDocumentError: where it is not valid.
         """
+        return self.known(text) or self.add(text, self.parse(text))
+
+    def known(self, text: str) -> ValidDocument | None:
+        """The document with this text, if it is kept."""
         known = self._documents.get(text)
         if known is not None:
             self._documents.move_to_end(text)
-            return known
-        parsed = parse_within(text, self._limits)
+        return known
+
+    def parse(self, text: str) -> ParsedDocument:
+        """Parses a document; raises as `get` does."""
+        return parse_within(text, self._limits)
+
+    def most_tokens(self, text: str) -> int:
+        """How many tokens of a text are read at most before it is refused."""
+        return min(len(text) // _TOKEN_CHARACTERS, self._limits.tokens)
+
+    def add(self, text: str, parsed: ParsedDocument) -> ValidDocument:
+        """Validates a document and keeps it; raises as `get` does."""
         errors = validate(
             self._schema.graphql_schema,
-            parsed,
+            parsed.node,
             _RULES,
             max_errors=MAX_ERRORS,
             hide_suggestions=self._hides_suggestions,
         )
         if errors:
-            raise InvalidDocumentError(parsed, errors)
-        document = self._documents[text] = ValidDocument(self._schema, parsed)
+            raise InvalidDocumentError(parsed.node, errors)
+        _unlink_tokens(parsed.node)
+        document = self._documents[text] = ValidDocument(self._schema, parsed.node)
         if len(self._documents) > _MAX_DOCUMENTS:
             self._documents.popitem(last=False)
         return document
+
+
+def _unlink_tokens(document: DocumentNode) -> None:
+    """Frees the document as soon as it is dropped: tokens that name each other wait for the garbage collector."""
+    token = document.loc.start_token if document.loc else None
+    while token:
+        token.prev = None
+        token = token.next
 
 
 def _directive_variables(document: DocumentNode) -> Iterator[str]:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from resolvers.documents.selection import Selected
 
-__all__ = ["DEFAULT_LIMITS", "MAX_ERRORS", "DocumentLimits", "parse_within"]
-
 # Finding each of very many errors takes longer than any client reads.
 MAX_ERRORS: Final = 10
 
@@ -43,7 +41,7 @@ _SELECTIONS: Final = 2500
 _PAIRS: Final = 4000
 _INTROSPECTIONS: Final = 2
 _INTROSPECTION_FIELDS: Final = frozenset({"__schema", "__type"})
-# What the usual introspection query needs: nine lists and non-nulls of a type, each list of the schema once.
+# What the usual introspection query needs: nine lists and non-nulls of a type, each list inside a list once.
 _INTROSPECTION_DEPTH: Final = 15
 _INTROSPECTED_LISTS: Final = 3
 _LISTS: Final = {
@@ -56,6 +54,8 @@ _LISTS: Final = {
     "possibleTypes": 1,
     "enumValues": 1,
 }
+# A list outside of any other is that of one type, such as the fields of Query: it is short.
+_OUTER_LISTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,14 @@ class DocumentLimits:
 DEFAULT_LIMITS = DocumentLimits()
 
 
-def parse_within(text: str, limits: DocumentLimits) -> DocumentNode:
+class ParsedDocument(NamedTuple):
+    """A document, and how many tokens and selections it has."""
+
+    node: DocumentNode
+    size: int
+
+
+def parse_within(text: str, limits: DocumentLimits) -> ParsedDocument:
     """Parses a document that keeps every limit.
 
     Raises:
@@ -86,10 +93,10 @@ def parse_within(text: str, limits: DocumentLimits) -> DocumentNode:
         if not error.message.endswith(_ABORTED):
             raise
         raise QueryTooComplexError(error.message.removeprefix("Syntax Error: ").removesuffix(_ABORTED)) from error
-    _refuse_above(_NUMBER_CHARACTERS, _longest_number(document), "characters in one number")
+    tokens, longest = _tokens(document)
+    _refuse_above(_NUMBER_CHARACTERS, longest, "characters in one number")
     _check_written(document, limits)
-    _check_expanded(document, limits)
-    return document
+    return ParsedDocument(document, tokens + _check_expanded(document, limits))
 
 
 def _refuse_above(most: int, found: int, what: str) -> None:
@@ -97,14 +104,16 @@ def _refuse_above(most: int, found: int, what: str) -> None:
         raise QueryTooComplexError(f"The document has {found:,} {what}, and the limit is {most:,}.")
 
 
-def _longest_number(document: DocumentNode) -> int:
-    longest = 0
+def _tokens(document: DocumentNode) -> tuple[int, int]:
+    """How many tokens there are, and the length of the longest number."""
+    count = longest = 0
     token = document.loc.start_token if document.loc else None
     while token:
+        count += 1
         if token.kind in _NUMBERS:
             longest = max(longest, token.end - token.start)
         token = token.next
-    return longest
+    return count, longest
 
 
 def _check_written(document: DocumentNode, limits: DocumentLimits) -> None:
@@ -126,14 +135,15 @@ def _check_written(document: DocumentNode, limits: DocumentLimits) -> None:
     _refuse_above(limits.directives, directives, "directives")
 
 
-def _check_expanded(document: DocumentNode, limits: DocumentLimits) -> None:
-    """Refuses what is too deep, too much, or slow to validate once fragments are written out."""
+def _check_expanded(document: DocumentNode, limits: DocumentLimits) -> int:
+    """Refuses what is too deep, too much, or slow to validate once fragments are written out; counts selections."""
     expansion = _Expansion(document, limits.depth)
     for node in document.definitions:
         if isinstance(node, OperationDefinitionNode):
             _refuse_above(limits.root_fields, expansion.follow(node.selection_set), "root fields")
     for node in expansion.unused():
         expansion.follow(node.selection_set)
+    return expansion.selections
 
 
 class _Level(NamedTuple):
@@ -152,10 +162,10 @@ class _Expansion:
     def __init__(self, document: DocumentNode, depth: int) -> None:
         self._walker = Walker(document)
         self._depth = depth
-        self._selections = 0
+        self.selections = 0
         self._pairs = 0
         self._introspections = 0
-        self._lists: Counter[str] = Counter()
+        self._lists: Counter[tuple[str, bool]] = Counter()
 
     def unused(self) -> Iterator[FragmentDefinitionNode]:
         """The fragments that nothing has led to: validation looks at them too."""
@@ -173,9 +183,9 @@ class _Expansion:
         return roots
 
     def _fields(self, level: _Level) -> dict[str, list[Selected]]:
-        found = self._walker.select(level.parts, limit=_SELECTIONS - self._selections)
-        self._selections += found.selections
-        _refuse_above(_SELECTIONS, self._selections, "selections with its fragments written out")
+        found = self._walker.select(level.parts, limit=_SELECTIONS - self.selections)
+        self.selections += found.selections
+        _refuse_above(_SELECTIONS, self.selections, "selections with its fragments written out")
         self._pairs += sum(count * (count - 1) // 2 for count in (found.spreads, *map(len, found.fields.values())))
         _refuse_above(_PAIRS, self._pairs, "pairs of fields or fragments at one place of the response")
         return found.fields
@@ -203,5 +213,7 @@ class _Expansion:
         _refuse_above(_INTROSPECTED_LISTS, lists, "nested lists of introspection")
         name = fields[0].node.name.value
         if name in _LISTS:
-            self._lists[name] += 1
-            _refuse_above(_LISTS[name], self._lists[name], f"introspected {name!r}")
+            is_inner = lists > 1
+            self._lists[name, is_inner] += 1
+            most = _LISTS[name] if is_inner or name == "types" else _OUTER_LISTS
+            _refuse_above(most, self._lists[name, is_inner], f"introspected {name!r}")

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from graphql import DirectiveNode, DocumentNode, SelectionNode, SelectionSetNode
 
-__all__ = ["Part", "Selected", "Selection", "Walker", "directive_variables", "is_included", "parts_of"]
-
 
 class Part(NamedTuple):
     """A selection set, and the fragments that lead to it."""

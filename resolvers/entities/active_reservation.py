@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from domain.models import LockerId, Reservation
     from resolvers.request import RequestState
 
-__all__ = ["current_reservations", "search_charges"]
-
 _POINTER_ENDED = "only where the reservation of the pointer has ended and another one may be active"
 _NEVER = Cost()
 

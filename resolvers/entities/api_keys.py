@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
 from domain.api_keys import ApiKey as Record
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Scope
-from domain.commands.api_keys import CreateApiKey, RevokeApiKey
-from domain.ids import require_id
+from domain.commands.api_keys import MAX_OWNERS_PER_KEY, CreateApiKey, RevokeApiKey
+from domain.ids import check_id, require_id
 from domain.times import Instant
 from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS, CREATE_API_KEY, REVOKE_API_KEY
+from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import api_keys as writes
-from resolvers.api.payloads import Payload, current_entity, payload
-from resolvers.api.relay import PAGING, Connection
+from resolvers.api.mutations import mutations, write
+from resolvers.api.payloads import Payload, payload
+from resolvers.api.relay import PAGING, Connection, Node
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.lists import pages
-from resolvers.bindings.references import look_up
+from resolvers.bindings.references import look_up, many
 from resolvers.bindings.rules import ADMINS
-from resolvers.bindings.writes import write
-from resolvers.entities.base import command_input, entity, id_argument, optional, without_principal
+from resolvers.entities.base import entity, id_argument, without_principal
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
     from loaders.backend import Backend
+    from resolvers.entities.owners import Owner
 
-__all__ = ["ApiKey", "ApiKeyMutations", "ApiKeyQueries"]
 
-
-@entity(Record)
-class ApiKey:
+@entity(Record, node={"contract": API_KEY_BY_ID, "key": {"key_id": check_id}, "rule": ADMINS})
+class ApiKey(Node):
     """An API key. The secret itself is shown only once, when the key is created."""
 
     key_id: strawberry.ID = column("Id of the key, which is also a part of the secret.")
@@ -44,6 +44,13 @@ class ApiKey:
     created_by: str = column("Subject of the admin who created the key.")
     expires_at: Instant | None = column("Time at which the key expires; null if it does not.")
     revoked_at: Instant | None = column("Time at which the key was revoked; null if it was not.")
+    owners: list[Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None] | None = many(
+        OWNER_BY_ID,
+        key="owner_ids",
+        most=MAX_OWNERS_PER_KEY,
+        rule=ADMINS,
+        description="Owners that a partner acts for, in the order of `ownerIds`; null for one that does not exist.",
+    )
 
 
 @strawberry.type
@@ -66,31 +73,6 @@ class ApiKeyQueries:
     )
 
 
-@command_input(CreateApiKey)
-class CreateApiKeyInput:
-    """Input of `createApiKey`: owners and scopes for a partner, or a locker for a device."""
-
-    key_id: strawberry.ID | None = optional(
-        "Id of your choice: a repeated request with the same id and content returns the key without its secret. "
-        "Generated if left out."
-    )
-    name: str = strawberry.field(description="Display name of the key.")
-    role: ApiKeyRole = strawberry.field(description="Role of the holder of the key.")
-    owner_ids: list[strawberry.ID] = strawberry.field(
-        default_factory=list, description="Ids of the owners that a partner acts for, at most 25."
-    )
-    locker_id: strawberry.ID | None = optional("Id of the locker of a device.")
-    scopes: list[Scope] = strawberry.field(default_factory=list, description="Permissions of a partner.")
-    expires_at: Instant | None = optional("Time at which the key expires; never if left out.")
-
-
-@command_input(RevokeApiKey)
-class RevokeApiKeyInput:
-    """Input of `revokeApiKey`."""
-
-    key_id: strawberry.ID = strawberry.field(description="Id of the key.")
-
-
 @payload
 class CreateApiKeyPayload(Payload):
     """Return type of `createApiKey`."""
@@ -106,28 +88,22 @@ class CreateApiKeyPayload(Payload):
     )
 
 
-@payload
-class RevokeApiKeyPayload(Payload):
-    """Return type of `revokeApiKey`."""
-
-    api_key: ApiKey | None = embedded("The revoked key; null if there is no such key.", current_entity)
-
-
 async def _create(backend: Backend, command: CreateApiKey, principal: Principal) -> writes.CreatedKey:
     return await writes.create_api_key(backend, command, created_by=principal.subject)
 
 
-@strawberry.type
+@mutations
 class ApiKeyMutations:
     """Merged into Mutation."""
 
     create_api_key: CreateApiKeyPayload = write(
-        CREATE_API_KEY, _create, CreateApiKeyInput, ADMINS, description="Create an API key. Requires an admin."
+        CREATE_API_KEY, _create, CreateApiKey, ADMINS, description="Create an API key. Requires an admin."
     )
-    revoke_api_key: RevokeApiKeyPayload = write(
+    revoke_api_key: ApiKey = write(
         REVOKE_API_KEY,
         without_principal(writes.revoke_api_key),
-        RevokeApiKeyInput,
+        RevokeApiKey,
         ADMINS,
+        returns="The revoked key; null if there is no such key.",
         description="Revoke an API key for ever. Servers reject it within five seconds. Requires an admin.",
     )

@@ -7,27 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import strawberry
 from typing_extensions import dataclass_transform
 
-from resolvers.bindings.base import Argument
+from loaders.contracts.lockers import LOCKER_BY_ID
+from resolvers.api.scalars import show_number
+from resolvers.bindings.base import Argument, Charge, column, look_up_charge
 from resolvers.bindings.nodes import NODE_KINDS, NodeKind
-from resolvers.bindings.writes import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from domain.commands.base import Command
-
-__all__ = [
-    "CHANGED",
-    "CHOSEN_ID",
-    "EXPECTED_VERSION",
-    "RECORD_TYPES",
-    "VERSION",
-    "command_input",
-    "entity",
-    "id_argument",
-    "optional",
-    "without_principal",
-]
+    from domain.models import Locker
+    from resolvers.request import RequestState
 
 T = TypeVar("T")
 
@@ -35,9 +24,7 @@ RECORD_TYPES: dict[type, str] = {}
 """The GraphQL type of each class of records."""
 
 VERSION = "Incremented on every change. Send it as `expectedVersion` to change the object."
-EXPECTED_VERSION = "Version of the object that the change is based on."
 CHANGED = "Time of the last change."
-CHOSEN_ID = "Id of your choice: a repeated request with the same id and content returns the first result."
 
 
 @dataclass_transform(kw_only_default=True)
@@ -57,25 +44,19 @@ def entity(*records: type, node: dict[str, Any] | None = None) -> Callable[[type
     return declare
 
 
-@dataclass_transform(kw_only_default=True)
-def command_input(command: type[Command]) -> Callable[[type[T]], type[T]]:
-    """Declares the input type of a command; the docstring of the class is its description in the schema."""
+def decimal(description: str, attribute: str) -> Any:
+    """A column with an exact number."""
 
-    def declare(cls: type[T]) -> type[T]:
-        COMMANDS[cls] = command
-        return strawberry.input(cls, description=cls.__doc__)
+    def shown(row: Any, _request: RequestState) -> str | None:
+        number = getattr(row, attribute)
+        return None if number is None else show_number(number)
 
-    return declare
+    return column(description, shown, reads=(attribute,))
 
 
 def id_argument(name: str, description: str) -> Argument:
     """An argument that takes an object's own id."""
     return Argument(name, strawberry.ID, description)
-
-
-def optional(description: str) -> Any:
-    """A field of an input that may be left out."""
-    return strawberry.field(default=strawberry.UNSET, description=description)
 
 
 def without_principal(write: Callable[[Any, Any], Awaitable[T]]) -> Callable[[Any, Any, Any], Awaitable[T]]:
@@ -85,3 +66,18 @@ def without_principal(write: Callable[[Any, Any], Awaitable[T]]) -> Callable[[An
         return write(backend, command)
 
     return run
+
+
+async def locker_of(record: Any, request: RequestState, path: str) -> Locker | None:
+    """The locker that a record names; its owner decides who may see the record."""
+    (locker,) = await request.loaders.of(LOCKER_BY_ID).load_bulk([(record.locker_id,)], path)
+    if isinstance(locker, Exception):
+        raise locker
+    return locker
+
+
+def locker_owner_charges(count: int) -> list[Charge]:
+    """What it costs to read whose the lockers are."""
+    cost = look_up_charge(LOCKER_BY_ID, 1).maximum * count
+    condition = "only where the owner of the locker decides who may see it"
+    return [Charge(LOCKER_BY_ID, "GetItem", maximum=cost, condition=condition)]

@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
+from domain.authorization import is_admin
 from domain.bookings import Booking as Record
-from domain.bookings import BookingStatus, Duration
+from domain.bookings import BookingStatus, DayPart
+from domain.bookings import Money as MoneyRecord
 from domain.bookings import Notification as NotificationRecord
 from domain.bookings import Payment as PaymentRecord
 from domain.commands import bookings as commands
 from domain.commands.payments import RecordPayment
-from domain.ids import check_id, require_id
-from domain.times import Day, Instant
+from domain.ids import check_id, check_notification_id, require_id
+from domain.times import Day, Instant, parse_instant
 from loaders.contracts.bookings import (
     BOOKING_BY_ID,
     BOOKING_PAYMENTS,
     DECIDE_BOOKING,
+    NOTIFICATION_BY_KEY,
+    PAYMENT_BY_KEY,
     PENDING_BOOKINGS,
     RECORD_PAYMENT,
     REQUEST_BOOKING,
@@ -26,44 +30,69 @@ from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import bookings as writes
 from loaders.writes.calendar import record_payment
-from resolvers.api.payloads import AFTER_CHANGE, Payload, current_entity, payload
+from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import PAGING, Connection, Node
 from resolvers.api.scalars import ExactNumber
-from resolvers.bindings.base import column, embedded
+from resolvers.bindings.base import Charge, column, embedded, look_up_charge
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, LOCATIONS, PROFILE
-from resolvers.bindings.writes import write
-from resolvers.entities.base import (
-    CHANGED,
-    CHOSEN_ID,
-    EXPECTED_VERSION,
-    VERSION,
-    command_input,
-    entity,
-    id_argument,
-    optional,
-    without_principal,
-)
+from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, LOCATIONS, NOTIFICATIONS, PROFILE
+from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 
 if TYPE_CHECKING:
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
+    from resolvers.request import RequestState
 
-__all__ = ["Booking", "BookingMutations", "BookingQueries", "Notification", "Payment"]
+
+@entity(MoneyRecord)
+class Money:
+    """An exact amount of a currency."""
+
+    amount: ExactNumber = decimal("Amount in units of the currency.", "amount")
+    currency: str = column("Currency as an ISO 4217 code.")
 
 
-@entity(PaymentRecord)
-class Payment:
+async def _is_payment_visible(request: RequestState, payment: PaymentRecord, path: str) -> bool:
+    """A payment is visible to the owner of its booking."""
+    (booking,) = await request.loaders.of(BOOKING_BY_ID).load_bulk([(payment.booking_id,)], path)
+    if isinstance(booking, Exception):
+        raise booking
+    return booking is not None and BOOKINGS.permits(request.principal, booking)
+
+
+def _booking_charges(count: int) -> list[Charge]:
+    cost = look_up_charge(BOOKING_BY_ID, 1).maximum * count
+    condition = "only where the owner of the booking decides who may see it"
+    return [Charge(BOOKING_BY_ID, "GetItem", maximum=cost, condition=condition)]
+
+
+@entity(
+    PaymentRecord,
+    node={
+        "contract": PAYMENT_BY_KEY,
+        "key": {"booking_id": check_id, "payment_id": check_id},
+        "rule": BOOKINGS.decided_by_result(),
+        "visible": _is_payment_visible,
+        "visible_charges": _booking_charges,
+    },
+)
+class Payment(Node):
     """A payment for a booking."""
 
     payment_id: strawberry.ID = column("Id of the payment, unique for its booking.")
     booking_id: strawberry.ID = column("Id of the booking.")
-    amount: ExactNumber = column("Amount of the payment.")
-    currency: str = column("Currency of the payment, as an ISO 4217 code.")
+    amount: Money = embedded("Amount of the payment.")
     method: str | None = column("Method of payment.")
     paid_at: Instant = column("Time of the payment.")
     recorded_at: Instant = column("Time at which the server recorded the payment.")
+    booking: Annotated[Booking, strawberry.lazy("resolvers.entities.bookings")] | None = one(
+        BOOKING_BY_ID, key="booking_id", rule=BOOKINGS.decided_by_result(), description="The booking that was paid for."
+    )
+
+
+def _decided_by_subject(booking: Record, request: RequestState) -> str | None:
+    return booking.decided_by_subject if is_admin(request.principal) else None
 
 
 @entity(Record, node={"contract": BOOKING_BY_ID, "key": {"booking_id": check_id}, "rule": BOOKINGS.decided_by_result()})
@@ -74,13 +103,20 @@ class Booking(Node):
     location_id: strawberry.ID = column("Id of the location.")
     owner_id: strawberry.ID = column("Id of the owner who requested the booking.")
     date: Day = column("Day of the booking.")
-    duration: Duration = column("Part of the day that is booked.")
+    duration: DayPart = column("Part of the day that is booked.")
     description: str = column("Purpose of the booking.")
     attendees: int = column("Number of people who attend.")
     status: BookingStatus = column("Current status of the booking.")
     requested_at: Instant = column("Time of the request.")
     updated_at: Instant = column(CHANGED)
-    decided_by: strawberry.ID | None = column("Id of the admin who approved or rejected the booking.")
+    decided_by_id: strawberry.ID | None = column(
+        "Id of the admin who approved or rejected the booking; null if the admin is not an owner.", "decided_by"
+    )
+    decided_by_subject: str | None = column(
+        "Subject of the credentials that approved or rejected the booking. Only admins see it.",
+        _decided_by_subject,
+        reads=("decided_by_subject",),
+    )
     reason: str | None = column("Reason of a rejection.")
     version: int = column(VERSION)
     location: Annotated[Location, strawberry.lazy("resolvers.entities.locations")] | None = one(
@@ -89,13 +125,26 @@ class Booking(Node):
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who requested the booking."
     )
+    decided_by: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
+        OWNER_BY_ID,
+        key="decided_by",
+        rule=ADMINS,
+        description="Admin who approved or rejected the booking; null if the admin is not an owner. Requires an admin.",
+    )
     payments: Connection[Payment] | None = pages(
         BOOKING_PAYMENTS, key="booking_id", rule=BOOKINGS, arguments=PAGING, description="Payments for the booking."
     )
 
 
-@entity(NotificationRecord)
-class Notification:
+@entity(
+    NotificationRecord,
+    node={
+        "contract": NOTIFICATION_BY_KEY,
+        "key": {"owner_id": check_id, "created_at": parse_instant, "notification_id": check_notification_id},
+        "rule": NOTIFICATIONS,
+    },
+)
+class Notification(Node):
     """A message to an owner about a decision."""
 
     notification_id: strawberry.ID = column("Id of the notification.")
@@ -126,133 +175,47 @@ class BookingQueries:
     )
 
 
-@command_input(commands.RequestBooking)
-class RequestBookingInput:
-    """Input of `requestBooking`."""
-
-    booking_id: strawberry.ID | None = optional(CHOSEN_ID)
-    location_id: strawberry.ID = strawberry.field(description="Id of the location, which must be active.")
-    owner_id: strawberry.ID = strawberry.field(description="Id of the owner who requests the booking.")
-    date: Day = strawberry.field(description="Day of the booking: today, in the location's time zone, or later.")
-    duration: Duration = strawberry.field(description="Part of the day to book.")
-    description: str = strawberry.field(description="Purpose of the booking.")
-    attendees: int = strawberry.field(description="Number of people who attend.")
-
-
-@command_input(commands.CancelBooking)
-class CancelBookingInput:
-    """Input of `cancelBooking`."""
-
-    booking_id: strawberry.ID = strawberry.field(description="Id of the booking.")
-    owner_id: strawberry.ID = strawberry.field(description="Id of the owner who requested the booking.")
-
-
-@command_input(commands.ApproveBooking)
-class ApproveBookingInput:
-    """Input of `approveBooking`."""
-
-    booking_id: strawberry.ID = strawberry.field(description="Id of the booking.")
-    admin_id: strawberry.ID = strawberry.field(description="Id of an owner with the role ADMIN who decides.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@command_input(commands.RejectBooking)
-class RejectBookingInput:
-    """Input of `rejectBooking`."""
-
-    booking_id: strawberry.ID = strawberry.field(description="Id of the booking.")
-    admin_id: strawberry.ID = strawberry.field(description="Id of an owner with the role ADMIN who decides.")
-    reason: str = strawberry.field(description="Reason of the rejection; the owner is notified of it.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@command_input(RecordPayment)
-class RecordPaymentInput:
-    """Input of `recordPayment`."""
-
-    payment_id: strawberry.ID | None = optional(CHOSEN_ID)
-    booking_id: strawberry.ID = strawberry.field(description="Id of the booking.")
-    amount: ExactNumber = strawberry.field(description="Amount, greater than 0 and with at most 4 decimals.")
-    currency: str = strawberry.field(description="Currency as an ISO 4217 code, such as EUR.")
-    method: str | None = optional("Method of payment.")
-    paid_at: Instant | None = optional("Time of the payment; now if left out.")
-
-
-@payload
-class RequestBookingPayload(Payload):
-    """Return type of `requestBooking`."""
-
-    booking: Booking | None = embedded("The booking; null if it was not requested.", current_entity)
-
-
-@payload
-class CancelBookingPayload(Payload):
-    """Return type of `cancelBooking`."""
-
-    booking: Booking | None = embedded(f"The booking {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class ApproveBookingPayload(Payload):
-    """Return type of `approveBooking`."""
-
-    booking: Booking | None = embedded(f"The booking {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class RejectBookingPayload(Payload):
-    """Return type of `rejectBooking`."""
-
-    booking: Booking | None = embedded(f"The booking {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class RecordPaymentPayload(Payload):
-    """Return type of `recordPayment`."""
-
-    payment: Payment | None = embedded("The payment; null if it was not recorded.", current_entity)
-
-
-@strawberry.type
+@mutations
 class BookingMutations:
     """Merged into Mutation."""
 
-    request_booking: RequestBookingPayload = write(
+    request_booking: Booking = write(
         REQUEST_BOOKING,
         writes.request_booking,
-        RequestBookingInput,
+        commands.RequestBooking,
         BOOKING_CHANGES,
+        returns="The booking; null if it was not requested.",
         description="Request a day or half day at a location.",
     )
-    cancel_booking: CancelBookingPayload = write(
+    cancel_booking: Booking = write(
         DECIDE_BOOKING,
         writes.cancel_booking,
-        CancelBookingInput,
+        commands.CancelBooking,
         BOOKING_CHANGES,
         variant="cancel",
         description="Cancel a booking before its day. A repeated request returns the cancelled booking.",
     )
-    approve_booking: ApproveBookingPayload = write(
+    approve_booking: Booking = write(
         DECIDE_BOOKING,
         writes.approve_booking,
-        ApproveBookingInput,
+        commands.ApproveBooking,
         ADMINS,
         variant="approve",
-        description="Approve a booking and add it to the calendar. A repeated request returns the first result. "
-        "Requires an admin.",
+        description="Approve a booking and add it to the calendar. Requires an admin.",
     )
-    reject_booking: RejectBookingPayload = write(
+    reject_booking: Booking = write(
         DECIDE_BOOKING,
         writes.reject_booking,
-        RejectBookingInput,
+        commands.RejectBooking,
         ADMINS,
         variant="reject",
-        description="Reject a booking with a reason. A repeated request returns the first result. Requires an admin.",
+        description="Reject a booking with a reason. Requires an admin.",
     )
-    record_payment: RecordPaymentPayload = write(
+    record_payment: Payment = write(
         RECORD_PAYMENT,
         without_principal(record_payment),
-        RecordPaymentInput,
+        RecordPayment,
         ADMINS,
+        returns="The payment; null if it was not recorded.",
         description="Record a payment for a booking. Requires an admin.",
     )

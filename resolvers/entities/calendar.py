@@ -7,34 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import strawberry
 
 from domain.authorization import is_admin
-from domain.bookings import CalendarSlot, DaySlot, Duration, free_slots
+from domain.bookings import CalendarSlot, DayPart, DaySlot, free_slots
 from domain.commands import calendar as commands
-from domain.times import Day, Instant, days_between
-from loaders.contracts.bookings import BOOKING_BY_ID, CHANGE_CALENDAR
+from domain.ids import check_id
+from domain.times import Day, Instant, days_between, parse_day
+from loaders.contracts.bookings import BOOKING_BY_ID, CALENDAR_EVENT_BY_PLACE, CHANGE_CALENDAR
+from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.writes import calendar as writes
+from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, current_entity, payload
+from resolvers.api.relay import Node
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.references import one
-from resolvers.bindings.rules import ADMINS, BOOKINGS
-from resolvers.bindings.writes import write
-from resolvers.entities.base import CHOSEN_ID, command_input, entity, optional
+from resolvers.bindings.rules import ADMINS, BOOKINGS, LOCATIONS
+from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
     from resolvers.entities.bookings import Booking
+    from resolvers.entities.locations import Location
     from resolvers.request import RequestState
 
-__all__ = [
-    "CalendarDay",
-    "CalendarEvent",
-    "CalendarMutations",
-    "DateWindow",
-    "DayAvailability",
-    "availability_of",
-    "calendar_of",
-]
-
 _BOOKED = "Booked"
-_HALVES = 2
 
 
 @strawberry.input(description="A range of at most 92 days. Both days are included.")
@@ -55,7 +48,7 @@ def _is_shown(slot: CalendarSlot, request: RequestState) -> bool:
 
 
 def _event_id(slot: CalendarSlot, request: RequestState) -> str:
-    return slot.event_id if _is_shown(slot, request) else f"booked-{slot.date}-{slot.slot}"
+    return slot.event_id if _is_shown(slot, request) else f"booked-{slot.date}-{slot.part}"
 
 
 def _title(slot: CalendarSlot, request: RequestState) -> str:
@@ -70,16 +63,25 @@ def _created_at(slot: CalendarSlot, request: RequestState) -> Instant | None:
     return slot.created_at if _is_shown(slot, request) else None
 
 
-@entity(CalendarSlot)
-class CalendarEvent:
-    """An event that fills a half day: an approved booking, or an event created by an admin."""
+@entity(
+    CalendarSlot,
+    node={
+        "contract": CALENDAR_EVENT_BY_PLACE,
+        "key": {"location_id": check_id, "date": parse_day, "first_slot": DaySlot},
+        "rule": LOCATIONS,
+        "proof": _event_id,
+    },
+)
+class CalendarEvent(Node):
+    """An event that fills a day or half day: an approved booking, or an event created by an admin."""
 
     event_id: strawberry.ID = column(
-        "Id of the event. For a booking, admins see the booking's id and others an id of the half day.", _event_id
+        "Id of the event. For a booking, admins see the booking's id and others an id of the part of the day.",
+        _event_id,
     )
     location_id: strawberry.ID = column("Id of the location.")
     date: Day = column("Day of the event.")
-    slot: DaySlot = column("Half of the day that the event fills.")
+    duration: DayPart = column("Part of the day that the event fills.", "part")
     title: str = column("Title of the event. Only admins see the title of a booking; others see `Booked`.", _title)
     booking_id: strawberry.ID | None = column(
         "Id of the booking that the event comes from. Only admins see it; `booking` shows others their own.",
@@ -91,8 +93,11 @@ class CalendarEvent:
     booking: Annotated[Booking, strawberry.lazy("resolvers.entities.bookings")] | None = one(
         BOOKING_BY_ID,
         key="booking_id",
-        rule=BOOKINGS.decided_by_result(),
-        description="The booking that the event comes from.",
+        rule=BOOKINGS.decided_by_result(quiet=True),
+        description="The booking that the event comes from; null, without an error, if it is somebody else's.",
+    )
+    location: Annotated[Location, strawberry.lazy("resolvers.entities.locations")] | None = one(
+        LOCATION_BY_ID, key="location_id", rule=LOCATIONS, description="Location of the event."
     )
 
 
@@ -113,7 +118,7 @@ class AvailabilityRow(NamedTuple):
 
 @entity(CalendarDayRow)
 class CalendarDay:
-    """A day in the calendar of a location."""
+    """A day in the calendar of a location. An event that fills the whole day is both its morning and its afternoon."""
 
     date: Day = column("The day.")
     morning: CalendarEvent | None = embedded("Event that fills the first half of the day.")
@@ -142,36 +147,11 @@ def availability_of(slots: list[CalendarSlot], days: tuple[Any, ...]) -> list[Av
     return [AvailabilityRow(day, tuple(free)) for day, free in free_slots(slots, *days).items()]
 
 
-@command_input(commands.CreateCalendarEvent)
-class CreateCalendarEventInput:
-    """Input of `createCalendarEvent`."""
-
-    event_id: strawberry.ID | None = optional(CHOSEN_ID)
-    location_id: strawberry.ID = strawberry.field(description="Id of the location, which must be active.")
-    admin_id: strawberry.ID = strawberry.field(description="Id of an owner with the role ADMIN who creates the event.")
-    date: Day = strawberry.field(description="Day of the event.")
-    duration: Duration = strawberry.field(description="Part of the day that the event fills.")
-    title: str = strawberry.field(description="Title of the event.")
-
-
-@command_input(commands.DeleteCalendarEvent)
-class DeleteCalendarEventInput:
-    """Input of `deleteCalendarEvent`."""
-
-    location_id: strawberry.ID = strawberry.field(description="Id of the location.")
-    event_id: strawberry.ID = strawberry.field(
-        description="Id of the event. To remove the event of a booking, cancel the booking."
-    )
-    admin_id: strawberry.ID = strawberry.field(description="Id of an owner with the role ADMIN who deletes the event.")
-
-
 @payload
 class CreateCalendarEventPayload(Payload):
     """Return type of `createCalendarEvent`."""
 
-    calendar_events: list[CalendarEvent] | None = embedded(
-        "One event for each half day; null if they were not created.", current_entity, most=_HALVES
-    )
+    calendar_event: CalendarEvent | None = embedded("The event; null if it was not created.", current_entity)
 
 
 @payload
@@ -184,14 +164,14 @@ class DeleteCalendarEventPayload(Payload):
     )
 
 
-@strawberry.type
+@mutations
 class CalendarMutations:
     """Merged into Mutation."""
 
     create_calendar_event: CreateCalendarEventPayload = write(
         CHANGE_CALENDAR,
         writes.create_calendar_event,
-        CreateCalendarEventInput,
+        commands.CreateCalendarEvent,
         ADMINS,
         variant="create",
         description="Fill a day or half day without a booking. Requires an admin.",
@@ -199,7 +179,7 @@ class CalendarMutations:
     delete_calendar_event: DeleteCalendarEventPayload = write(
         CHANGE_CALENDAR,
         writes.delete_calendar_event,
-        DeleteCalendarEventInput,
+        commands.DeleteCalendarEvent,
         ADMINS,
         variant="delete",
         description="Delete a calendar event of an admin. A repeated request returns the same. Requires an admin.",

@@ -16,14 +16,14 @@ from domain.times import Instant, parse_instant
 from loaders.contracts.events import EVENT_BY_KEY, RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes.events import record_access_events
+from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, current_entity, payload
 from resolvers.api.relay import Node
 from resolvers.api.scalars import JSON, show_json
-from resolvers.bindings.base import Charge, column, embedded, look_up_charge
+from resolvers.bindings.base import column, embedded
 from resolvers.bindings.references import one
 from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKERS
-from resolvers.bindings.writes import write
-from resolvers.entities.base import CHOSEN_ID, command_input, entity, optional
+from resolvers.entities.base import entity, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
@@ -31,22 +31,11 @@ if TYPE_CHECKING:
     from resolvers.entities.lockers import Locker
     from resolvers.request import RequestState
 
-__all__ = ["AccessEvent", "AccessEventMutations"]
-
-_LOCKER_OWNER_DECIDES = "only where the owner of the locker decides who may see it"
-
 
 async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
     """An event is visible to the owner of its locker."""
-    (locker,) = await request.loaders.of(LOCKER_BY_ID).load_bulk([(record.locker_id,)], path)
-    if isinstance(locker, Exception):
-        raise locker
+    locker = await locker_of(record, request, path)
     return locker is not None and acts_for(request.principal, locker.owner_id, Scope.EVENTS_READ)
-
-
-def _locker_owner_charges(count: int) -> list[Charge]:
-    cost = look_up_charge(LOCKER_BY_ID, 1).maximum * count
-    return [Charge(LOCKER_BY_ID, "GetItem", maximum=cost, condition=_LOCKER_OWNER_DECIDES)]
 
 
 def _metadata(record: Record, _request: RequestState) -> Any:
@@ -60,7 +49,7 @@ def _metadata(record: Record, _request: RequestState) -> Any:
         "key": {"locker_id": check_id, "timestamp": parse_instant, "event_id": check_id},
         "rule": EVENTS.decided_by_result(),
         "visible": _is_visible,
-        "visible_charges": _locker_owner_charges,
+        "visible_charges": locker_owner_charges,
     },
 )
 class AccessEvent(Node):
@@ -77,35 +66,6 @@ class AccessEvent(Node):
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID, key="locker_id", rule=LOCKERS.decided_by_result(), description="The locker."
     )
-
-
-@command_input(commands.RecordAccessEvent)
-class RecordAccessEventInput:
-    """Input of `recordAccessEvent`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
-    event_id: strawberry.ID | None = optional(CHOSEN_ID)
-    timestamp: Instant | None = optional(
-        "Time at which the event happened: now if left out, at most five minutes in the future."
-    )
-    action: AccessAction = strawberry.field(description="What was done or attempted.")
-    actor_id: strawberry.ID = strawberry.field(description="Id of the person or device that caused the event.")
-    result: AccessResult = strawberry.field(description="Whether the action succeeded.")
-    metadata: JSON | None = optional("JSON object with at most 16 KB, 50 keys and 5 levels.")
-
-
-@command_input(commands.RecordAccessEvents)
-class RecordAccessEventsInput:
-    """Input of `recordAccessEvents`."""
-
-    events: list[RecordAccessEventInput] = strawberry.field(description="From 1 to 25 events.")
-
-
-@payload
-class RecordAccessEventPayload(Payload):
-    """Return type of `recordAccessEvent`."""
-
-    access_event: AccessEvent | None = embedded("The event; null if it was not recorded.", current_entity)
 
 
 @payload
@@ -129,22 +89,23 @@ async def _record_several(backend: Backend, command: commands.RecordAccessEvents
     return await record_access_events(backend, command.events, principal, paths)
 
 
-@strawberry.type
+@mutations
 class AccessEventMutations:
     """Merged into Mutation."""
 
-    record_access_event: RecordAccessEventPayload = write(
+    record_access_event: AccessEvent = write(
         RECORD_EVENTS,
         _record_one,
-        RecordAccessEventInput,
+        commands.RecordAccessEvent,
         EVENT_RECORDING,
         claimed="event_id",
+        returns="The event; null if it was not recorded.",
         description="Record an access event.",
     )
     record_access_events: RecordAccessEventsPayload = write(
         RECORD_EVENTS,
         _record_several,
-        RecordAccessEventsInput,
+        commands.RecordAccessEvents,
         EVENT_RECORDING,
         entries="events",
         claimed="event_id",

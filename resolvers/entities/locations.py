@@ -8,8 +8,8 @@ import strawberry
 
 from domain.bookings import check_calendar_window
 from domain.commands import locations as commands
-from domain.errors import BadInputError
-from domain.ids import check_code, check_id, require_id
+from domain.ids import argument, check_code, check_id, require_id
+from domain.models import Address as AddressRecord
 from domain.models import Location as Record
 from domain.models import LocationStatus, LockerStatus
 from domain.times import Instant, count_days
@@ -25,32 +25,19 @@ from loaders.contracts.locations import (
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes import locations as writes
-from resolvers.api.payloads import AFTER_CHANGE, Payload, current_entity, payload
+from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import PAGING, Connection, Node
 from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import Argument, column, embedded
 from resolvers.bindings.lists import pages, whole
 from resolvers.bindings.references import look_up
 from resolvers.bindings.rules import ADMINS, LOCATIONS
-from resolvers.bindings.writes import write
-from resolvers.entities.base import (
-    CHANGED,
-    CHOSEN_ID,
-    EXPECTED_VERSION,
-    VERSION,
-    command_input,
-    entity,
-    id_argument,
-    optional,
-    without_principal,
-)
+from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.lockers import Locker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["Location", "LocationMutations", "LocationQueries"]
+    from collections.abc import Callable, Mapping
 
 _SLOTS_A_DAY = 2
 
@@ -61,15 +48,33 @@ def _days(values: Mapping[str, Any]) -> tuple[Any, ...]:
     return window["from_"], window["to"]
 
 
-def _day_count(days: tuple[Any, ...]) -> int:
-    return count_days(*days)
+def _by_day(show: Callable[[list[Any], tuple[Any, ...]], Any], description: str) -> Any:
+    return whole(
+        LOCATION_CALENDAR,
+        key="location_id",
+        key_of=_days,
+        size_of=lambda days: _SLOTS_A_DAY * count_days(*days),
+        rows_of=lambda days: count_days(*days),
+        show=show,
+        rule=LOCATIONS,
+        arguments=[Argument("window", DateWindow, "Range of days, at most 92.")],
+        description=description,
+    )
 
 
-def _slot_count(days: tuple[Any, ...]) -> int:
-    return _SLOTS_A_DAY * count_days(*days)
+@entity(AddressRecord)
+class Address:
+    """Postal address and coordinates. What is not known is null."""
 
-
-_WINDOW = Argument("window", DateWindow, "Range of days, at most 92.")
+    formatted_address: str | None = column("Address in one line.")
+    street: str | None = column("Street and number.")
+    city: str | None = column("City.")
+    region: str | None = column("State, province or region.")
+    postal_code: str | None = column("Postal code.")
+    country: str | None = column("Country.")
+    place_id: str | None = column("Id of the location at a maps service.")
+    lat: ExactNumber | None = decimal("Latitude in degrees.", "lat")
+    lng: ExactNumber | None = decimal("Longitude in degrees.", "lng")
 
 
 @entity(Record, node={"contract": LOCATION_BY_ID, "key": {"location_id": check_id}, "rule": LOCATIONS})
@@ -79,15 +84,7 @@ class Location(Node):
     location_id: strawberry.ID = column("Id of the location, a ULID.")
     code: str = column("Code of the location, unique for ever.")
     name: str = column("Name of the location.")
-    formatted_address: str | None = column("Address in one line.")
-    street: str | None = column("Street and number.")
-    city: str | None = column("City.")
-    region: str | None = column("State, province or region.")
-    postal_code: str | None = column("Postal code.")
-    country: str | None = column("Country.")
-    place_id: str | None = column("Id of the location at a maps service.")
-    lat: ExactNumber | None = column("Latitude in degrees.")
-    lng: ExactNumber | None = column("Longitude in degrees.")
+    address: Address = embedded("Address and coordinates of the location.")
     time_zone: str = column("IANA time zone, which determines when the days of the location begin.")
     status: LocationStatus = column("Whether the location is in use.")
     created_at: Instant = column("Time at which the location was created.")
@@ -103,35 +100,12 @@ class Location(Node):
         arguments=[Argument("status", LockerStatus | None, "Status that the lockers must have."), *PAGING],
         description="Lockers at the location by `lockerId`. Requires an admin.",
     )
-    calendar: list[CalendarDay] | None = whole(
-        LOCATION_CALENDAR,
-        key="location_id",
-        key_of=_days,
-        size_of=_slot_count,
-        rows_of=_day_count,
-        show=calendar_of,
-        rule=LOCATIONS,
-        arguments=[_WINDOW],
-        description="Calendar of the location: every day of the range with the events that fill it.",
+    calendar: list[CalendarDay] | None = _by_day(
+        calendar_of, "Calendar of the location: every day of the range with the events that fill it."
     )
-    availability: list[DayAvailability] | None = whole(
-        LOCATION_CALENDAR,
-        key="location_id",
-        key_of=_days,
-        size_of=_slot_count,
-        rows_of=_day_count,
-        show=availability_of,
-        rule=LOCATIONS,
-        arguments=[_WINDOW],
-        description="Free half days of the location: every day of the range.",
+    availability: list[DayAvailability] | None = _by_day(
+        availability_of, "Free half days of the location: every day of the range."
     )
-
-
-def _code(value: str, name: str) -> str:
-    try:
-        return check_code(value)
-    except ValueError as error:
-        raise BadInputError(f"{name} {error}", (name,)) from error
 
 
 @strawberry.type
@@ -150,7 +124,7 @@ class LocationQueries:
         LOCATION_BY_ID,
         via=LOCATION_BY_CODE,
         named_by=lambda claim: (claim.location_id,),
-        parse={"code": _code},
+        parse={"code": argument(check_code)},
         rule=LOCATIONS,
         message="Location with code {code} does not exist.",
         arguments=[Argument("code", str, "Code of the location.")],
@@ -158,127 +132,46 @@ class LocationQueries:
     )
     locations: Connection[Location] | None = pages(
         LOCATIONS_BY_STATUS,
-        fixed=("status",),
+        merged=("status", tuple(LocationStatus)),
         rule=LOCATIONS,
         arguments=[
-            Argument("status", LocationStatus, "Status that the locations must have.", LocationStatus.ACTIVE),
+            Argument("status", LocationStatus | None, "Status that the locations must have; any if left out."),
             *PAGING,
         ],
-        description="Locations with a given status, newest first.",
+        description="Locations, newest first.",
     )
 
 
-@command_input(commands.CreateLocation)
-class CreateLocationInput:
-    """Input of `createLocation`."""
-
-    location_id: strawberry.ID | None = optional(f"A ULID. {CHOSEN_ID}")
-    code: str = strawberry.field(description="Code of 3 to 40 characters of a-z, 0-9 and -, unique for ever.")
-    name: str = strawberry.field(description="Name of the location.")
-    time_zone: str = strawberry.field(description="IANA time zone, such as Europe/Rome.")
-    formatted_address: str | None = optional("Address in one line.")
-    street: str | None = optional("Street and number.")
-    city: str | None = optional("City.")
-    region: str | None = optional("State, province or region.")
-    postal_code: str | None = optional("Postal code.")
-    country: str | None = optional("Country.")
-    place_id: str | None = optional("Id of the location at a maps service.")
-    lat: ExactNumber | None = optional("Latitude in degrees.")
-    lng: ExactNumber | None = optional("Longitude in degrees.")
-
-
-@command_input(commands.UpdateLocation)
-class UpdateLocationInput:
-    """Input of `updateLocation`. Fields that are left out stay as they are; null removes a value."""
-
-    location_id: strawberry.ID = strawberry.field(description="Id of the location.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-    name: str | None = optional("Name of the location; it cannot be removed.")
-    time_zone: str | None = optional("IANA time zone; it cannot be removed.")
-    formatted_address: str | None = optional("Address in one line.")
-    street: str | None = optional("Street and number.")
-    city: str | None = optional("City.")
-    region: str | None = optional("State, province or region.")
-    postal_code: str | None = optional("Postal code.")
-    country: str | None = optional("Country.")
-    place_id: str | None = optional("Id of the location at a maps service.")
-    lat: ExactNumber | None = optional("Latitude in degrees.")
-    lng: ExactNumber | None = optional("Longitude in degrees.")
-
-
-@command_input(commands.DeactivateLocation)
-class DeactivateLocationInput:
-    """Input of `deactivateLocation`."""
-
-    location_id: strawberry.ID = strawberry.field(description="Id of the location.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@command_input(commands.ReactivateLocation)
-class ReactivateLocationInput:
-    """Input of `reactivateLocation`."""
-
-    location_id: strawberry.ID = strawberry.field(description="Id of the location.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@payload
-class CreateLocationPayload(Payload):
-    """Return type of `createLocation`."""
-
-    location: Location | None = embedded("The location; null if it was not created.", current_entity)
-
-
-@payload
-class UpdateLocationPayload(Payload):
-    """Return type of `updateLocation`."""
-
-    location: Location | None = embedded(f"The location {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class DeactivateLocationPayload(Payload):
-    """Return type of `deactivateLocation`."""
-
-    location: Location | None = embedded(f"The location {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class ReactivateLocationPayload(Payload):
-    """Return type of `reactivateLocation`."""
-
-    location: Location | None = embedded(f"The location {AFTER_CHANGE}", current_entity)
-
-
-@strawberry.type
+@mutations
 class LocationMutations:
     """Merged into Mutation."""
 
-    create_location: CreateLocationPayload = write(
+    create_location: Location = write(
         CREATE_LOCATION,
         without_principal(writes.create_location),
-        CreateLocationInput,
+        commands.CreateLocation,
         ADMINS,
+        returns="The location; null if it was not created.",
         description="Create a location with a code that was never used before. Requires an admin.",
     )
-    update_location: UpdateLocationPayload = write(
+    update_location: Location = write(
         CHANGE_LOCATION,
         without_principal(writes.update_location),
-        UpdateLocationInput,
+        commands.UpdateLocation,
         ADMINS,
         description="Change a location. Requires an admin.",
     )
-    deactivate_location: DeactivateLocationPayload = write(
+    deactivate_location: Location = write(
         CHANGE_LOCATION,
         without_principal(writes.deactivate_location),
-        DeactivateLocationInput,
+        commands.DeactivateLocation,
         ADMINS,
         description="Deactivate a location: it accepts no new lockers or bookings. Requires an admin.",
     )
-    reactivate_location: ReactivateLocationPayload = write(
+    reactivate_location: Location = write(
         CHANGE_LOCATION,
         without_principal(writes.reactivate_location),
-        ReactivateLocationInput,
+        commands.ReactivateLocation,
         ADMINS,
         description="Reactivate a location. Requires an admin.",
     )

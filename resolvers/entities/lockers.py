@@ -23,33 +23,22 @@ from loaders.contracts.lockers import (
 )
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION, LOCKER_RESERVATIONS
+from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
-from resolvers.api.payloads import AFTER_CHANGE, Payload, current_entity, payload
+from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import PAGING, Connection, Node, in_window, ordered
-from resolvers.bindings.base import Argument, column, embedded
+from resolvers.bindings.base import Argument, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
-from resolvers.bindings.writes import write
 from resolvers.entities.active_reservation import current_reservations, search_charges
-from resolvers.entities.base import (
-    CHANGED,
-    CHOSEN_ID,
-    EXPECTED_VERSION,
-    VERSION,
-    command_input,
-    entity,
-    id_argument,
-    optional,
-)
+from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation
 
 if TYPE_CHECKING:
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
-
-__all__ = ["Locker", "LockerMutations", "LockerQueries"]
 
 
 @entity(
@@ -88,7 +77,7 @@ class Locker(Node):
     reservations: Connection[Reservation] | None = pages(
         LOCKER_RESERVATIONS,
         key="locker_id",
-        window=True,
+        window=ALL_TIMES,
         rule=RESERVATIONS,
         arguments=[in_window("start of a reservation"), ordered(Order.ASC), *PAGING],
         description="Reservations of the locker by start time, including cancelled and expired ones.",
@@ -96,7 +85,7 @@ class Locker(Node):
     access_events: Connection[AccessEvent] | None = pages(
         LOCKER_EVENTS,
         key="locker_id",
-        window=True,
+        window=ALL_TIMES,
         rule=EVENTS,
         arguments=[in_window("time of an event"), ordered(Order.DESC), *PAGING],
         description="Access events of the locker by time.",
@@ -117,7 +106,8 @@ class LockerQueries:
             Argument(
                 "consistent",
                 bool,
-                "Whether to read the result of the last acknowledged write. Costs twice as much.",
+                "Whether to read the locker itself as of the last acknowledged write, at twice the cost. Objects and "
+                "lists below it, such as its active reservation, are read eventually consistent.",
                 False,
             ),
         ],
@@ -125,125 +115,43 @@ class LockerQueries:
     )
 
 
-@command_input(RegisterLocker)
-class RegisterLockerInput:
-    """Input of `registerLocker`."""
-
-    locker_id: strawberry.ID | None = optional(CHOSEN_ID)
-    owner_id: strawberry.ID = strawberry.field(description="Id of the owner, who must exist.")
-    alias: str | None = optional("Display name of the locker.")
-    location_id: strawberry.ID | None = optional("Id of the location of the locker, which must be active.")
-
-
-@command_input(RenameLocker)
-class RenameLockerInput:
-    """Input of `renameLocker`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
-    alias: str = strawberry.field(description="New display name of the locker.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@command_input(UpdateLockerStatus)
-class UpdateLockerStatusInput:
-    """Input of `updateLockerStatus`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
-    new_status: LockerStatus = strawberry.field(description="New status of the locker.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@command_input(TransferLocker)
-class TransferLockerInput:
-    """Input of `transferLocker`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
-    new_owner_id: strawberry.ID = strawberry.field(description="Id of the new owner, who must exist.")
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@command_input(MoveLocker)
-class MoveLockerInput:
-    """Input of `moveLocker`."""
-
-    locker_id: strawberry.ID = strawberry.field(description="Id of the locker.")
-    new_location_id: strawberry.ID | None = strawberry.field(
-        description="Id of the new location, which must be active; null for no location."
-    )
-    expected_version: int = strawberry.field(description=EXPECTED_VERSION)
-
-
-@payload
-class RegisterLockerPayload(Payload):
-    """Return type of `registerLocker`."""
-
-    locker: Locker | None = embedded("The locker; null if it was not registered.", current_entity)
-
-
-@payload
-class RenameLockerPayload(Payload):
-    """Return type of `renameLocker`."""
-
-    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class MoveLockerPayload(Payload):
-    """Return type of `moveLocker`."""
-
-    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class UpdateLockerStatusPayload(Payload):
-    """Return type of `updateLockerStatus`."""
-
-    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
-
-
-@payload
-class TransferLockerPayload(Payload):
-    """Return type of `transferLocker`."""
-
-    locker: Locker | None = embedded(f"The locker {AFTER_CHANGE}", current_entity)
-
-
-@strawberry.type
+@mutations
 class LockerMutations:
     """Merged into Mutation."""
 
-    register_locker: RegisterLockerPayload = write(
+    register_locker: Locker = write(
         REGISTER_LOCKER,
         writes.register_locker,
-        RegisterLockerInput,
+        RegisterLocker,
         LOCKER_CHANGES,
+        returns="The locker; null if it was not registered.",
         description="Register a locker for an existing owner.",
     )
-    rename_locker: RenameLockerPayload = write(
+    rename_locker: Locker = write(
         CHANGE_LOCKER,
         writes.rename_locker,
-        RenameLockerInput,
+        RenameLocker,
         LOCKER_CHANGES,
         description="Change the display name of a locker.",
     )
-    move_locker: MoveLockerPayload = write(
+    move_locker: Locker = write(
         CHANGE_LOCKER,
         writes.move_locker,
-        MoveLockerInput,
+        MoveLocker,
         LOCKER_CHANGES,
         description="Move a locker to another active location, or to none.",
     )
-    update_locker_status: UpdateLockerStatusPayload = write(
+    update_locker_status: Locker = write(
         CHANGE_LOCKER_STATUS,
         writes.update_locker_status,
-        UpdateLockerStatusInput,
+        UpdateLockerStatus,
         LOCKER_CHANGES,
         description="Change the status of a locker.",
     )
-    transfer_locker: TransferLockerPayload = write(
+    transfer_locker: Locker = write(
         TRANSFER_LOCKER,
         writes.transfer_locker,
-        TransferLockerInput,
+        TransferLocker,
         LOCKER_CHANGES,
         description="Transfer a locker to another owner. Existing reservations stay with the owners who made them.",
     )

@@ -8,8 +8,6 @@ from resolvers.api.relay import Node
 from resolvers.bindings.base import Argument, bound_field
 from resolvers.bindings.nodes import Nodes
 
-__all__ = ["NodeQueries"]
-
 
 @strawberry.type
 class NodeQueries:
@@ -20,7 +18,7 @@ class NodeQueries:
         "Look up any object by its global id; null if it does not exist.",
         [Argument("id", strawberry.ID, "Global id of the object.")],
     )
-    nodes: list[Node | None] = bound_field(
+    nodes: list[Node | None] | None = bound_field(
         Nodes(many=True),
         "Look up several objects by their global ids, in the order of the ids; null for those that do not exist.",
         [Argument("ids", list[strawberry.ID], "Global ids, at most 100.")],

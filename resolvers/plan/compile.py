@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from graphql.execution.values import VariableValues
 
     from resolvers.bindings.base import Binding
-    from resolvers.bindings.rules import Rule
     from resolvers.documents.selection import Selected
     from resolvers.plan.schema import BoundField, BoundSchema
     from resolvers.request import ArgumentContext, RequestState
-
-__all__ = ["Place", "PlanColumn", "PlanStep", "compile_operation", "item_places"]
 
 _STEPS = "*steps"
 _INTROSPECTION = frozenset({"__schema", "__type"})
@@ -211,15 +208,11 @@ def _uses(columns: list[PlanColumn], steps: list[PlanStep]) -> frozenset[str]:
     """The attributes of a place's objects that are read."""
     used: set[str] = set()
     for column in columns:
-        used |= column.binding.needs | _subject(column.binding.rule)
+        used |= column.binding.needs | column.binding.rule.needs
     for step in steps:
-        used |= step.binding.needs | _subject(step.binding.rule)
+        used |= step.binding.needs | step.binding.rule.needs
         used.add(_STEPS)
     return frozenset(used)
-
-
-def _subject(rule: Rule) -> frozenset[str]:
-    return frozenset() if rule.allows is None or rule.on_result else frozenset({rule.subject})
 
 
 def _uses_below(binding: Binding, places: dict[str, Place]) -> frozenset[str]:

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from resolvers.bindings.base import Charge
     from resolvers.plan.price import Limit, Price, PricedStep
 
-__all__ = ["explanation"]
-
 
 def explanation(price: Price, limit: Limit, trace: Trace | None) -> dict[str, Any]:
     """What `extensions.explain` holds; without a trace, the plan of what has not run."""

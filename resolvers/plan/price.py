@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from resolvers.bindings.base import Charge
     from resolvers.plan.compile import Place, PlanStep
 
-__all__ = ["Limit", "Price", "PricedStep", "price_of"]
-
 _NOTHING = Cost()
 REFUSED = "only where the mutation is refused"
 _ALLOWANCE = 0.25
@@ -77,17 +75,17 @@ class Price:
     expected: Cost
     fallbacks: Cost
     maximum: Cost
+    admitted: Cost = attribute(init=False)
+    """What limits and budgets are compared with: what is expected, and an allowance for fallbacks.
 
-    @property
-    def admitted(self) -> Cost:
-        """What limits and budgets are compared with: what is expected, and an allowance for fallbacks.
+    The allowance is at most a quarter of what is expected: that all fallbacks of a request are needed at once is so
+    improbable that it is not refused for them. What it takes beyond is charged afterwards, and it is stopped at the
+    limit.
+    """
 
-        The allowance is at most a quarter of what is expected: that all fallbacks of a request are needed at once is so
-        improbable that it is not refused for them. What it takes beyond is charged afterwards, and it is stopped at
-        the limit.
-        """
+    def __post_init__(self) -> None:
         expected, fallbacks = self.expected, self.fallbacks
-        return expected + Cost(
+        self.admitted = expected + Cost(
             int(_allowed(fallbacks.operations, expected.operations)),
             0,
             _allowed(fallbacks.read_units, expected.read_units),
@@ -107,7 +105,12 @@ class Price:
         raise QueryTooComplexError(
             f"The request is expected to need {over}. The most expensive field is `{worst.step.path}`: ask for smaller "
             "pages there, or send several requests.",
-            {"expected": cost_json(self.expected), "limit": limit.as_json(), "field": worst.step.path},
+            {
+                "expected": cost_json(self.expected),
+                "admitted": cost_json(self.admitted),
+                "limit": limit.as_json(),
+                "field": worst.step.path,
+            },
         )
 
 

@@ -7,12 +7,13 @@ specification says and collect the errors in document order.
 from __future__ import annotations
 
 import asyncio
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError
 
 from domain.authorization import is_admin
-from domain.errors import ForbiddenError
+from loaders.pages import Page
 from resolvers.bindings.base import Embedded, Reading
 from resolvers.bindings.lists import Pages
 from resolvers.bindings.nodes import Nodes
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from resolvers.bindings.rules import Rule
     from resolvers.plan.compile import Place, PlanColumn, PlanStep
     from resolvers.request import RequestState
-
-__all__ = ["run_plan"]
 
 
 class _Failure:
@@ -37,6 +37,15 @@ class _Failure:
 
     def __init__(self, error: Exception) -> None:
         self.error = error
+
+
+_NO_OBJECT = (_Failure, Exception, type(None))
+_LIST = (list, tuple)
+
+
+def _contains(values: Sequence[Any], kinds: type | tuple[type, ...]) -> bool:
+    """Whether a value is of one of these kinds: there are many values, but few types of them."""
+    return any(issubclass(kind, kinds) for kind in set(map(type, values)))
 
 
 class _NullError(Exception):
@@ -79,8 +88,11 @@ class _Run:
         self._type_of = type_of
         self._group = group
         self._early: dict[PlanStep, tuple[list[Any], asyncio.Task[list[Any]]]] = {}
+        self._filled: set[PlanStep] = set()
+        """Lists of which an item was found."""
         self._has_failures = False
         self._places: dict[int, Place] = {}
+        self._damages: dict[int, _Failure] = {}
         self.errors: list[GraphQLError] = []
 
     async def root(self, place: Place) -> dict[str, Any] | None:
@@ -142,21 +154,47 @@ class _Run:
             completed = await self._lists(step, results)
         else:
             completed = await self._objects(step, results)
+            if isinstance(binding, Lookup) and self._lacks_proof(step, binding, completed):
+                completed = await self._proved(step, binding, completed)
+        if isinstance(binding, Pages):
+            self._note_damages(results, completed)
         key = step.key
         for output, value in zip(outputs, completed, strict=True):
             output[key] = value
 
+    def _lacks_proof(self, step: PlanStep, binding: Lookup, completed: Sequence[Any]) -> bool:
+        """Whether an object is shown that was not read, and none of its lists has an item."""
+        if isinstance(completed[0], _Failure) or not binding.needs_proof(step, self._bound[step], self._request):
+            return False
+        lists = [inner for place in step.places.values() for inner in place.steps.values()]
+        return self._filled.isdisjoint(lists)
+
+    async def _proved(self, step: PlanStep, binding: Lookup, completed: list[Any]) -> list[Any]:
+        try:
+            await binding.prove(step, self._bound[step], self._request)
+        except Exception as error:  # noqa: BLE001  # it becomes an error of the field
+            return [self._failed(error)] * len(completed)
+        return completed
+
+    def _note_damages(self, results: Sequence[Any], completed: Sequence[Any]) -> None:
+        """A page without its damaged items is shown, and yet there is an error of its field."""
+        for page, output in zip(results, completed, strict=True):
+            if isinstance(page, Page) and page.damage is not None:
+                self._damages[id(output)] = self._failed(page.damage)
+
     async def _lists(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
         """Lists of objects: all of them are completed together, then divided again."""
-        flat = [row for rows in results if isinstance(rows, list | tuple) for row in rows]
+        if len(results) == 1 and isinstance(results[0], _LIST):
+            return [await self._objects(step, results[0])]
+        flat = [row for rows in results if isinstance(rows, _LIST) for row in rows]
         completed = iter(await self._objects(step, flat))
-        return [[next(completed) for _ in rows] if isinstance(rows, list | tuple) else rows for rows in results]
+        return [list(islice(completed, len(rows))) if isinstance(rows, _LIST) else rows for rows in results]
 
     async def _objects(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
         """Objects, some of which may be null or errors."""
         if len(step.places) == 1:
             (place,) = step.places.values()
-            if not any(result is None or isinstance(result, _Failure | Exception) for result in results):
+            if not _contains(results, _NO_OBJECT):
                 return list(await self._complete(place, results))
             groups = {place: [i for i, result in enumerate(results) if self._is_object(result)]}
         else:
@@ -180,7 +218,7 @@ class _Run:
 
     @staticmethod
     def _is_object(result: Any) -> bool:
-        return result is not None and not isinstance(result, _Failure | Exception)
+        return not isinstance(result, _NO_OBJECT)
 
     async def _results(self, step: PlanStep, rows: Sequence[Any]) -> list[Any]:
         """What a step finds for each parent, for those who may have it."""
@@ -192,7 +230,7 @@ class _Run:
             return await self._fetched(step, binding, rows)
         rule = binding.rule
         if not rule.admits(principal):
-            return [self._failed(ForbiddenError())] * len(rows)
+            return [self._failed(rule.refusal(principal))] * len(rows)
         if isinstance(binding, Lookup):
             self._start_early([*step.places.values()], [bound], binding.parse.keys(), binding.parse.keys())
             return await self._fetched(step, binding, rows)
@@ -202,13 +240,13 @@ class _Run:
             permitted = [rule.permits(principal, row) for row in rows]
             asked = [row for row, may in zip(rows, permitted, strict=True) if may]
             found = iter(await self._fetched(step, binding, asked) if asked else ())
-            results = [next(found) if may else self._failed(ForbiddenError()) for may in permitted]
+            results = [next(found) if may else self._failed(rule.refusal(principal)) for may in permitted]
         if rule.on_result and not is_admin(principal) and not isinstance(binding, Nodes):
             results = [
-                self._failed(ForbiddenError())
-                if self._is_object(result) and not rule.permits(principal, result)
+                self._hidden(rule)
+                if self._is_object(result) and not rule.permits_result(principal, row, result)
                 else result
-                for result in results
+                for row, result in zip(rows, results, strict=True)
             ]
         return results
 
@@ -218,19 +256,24 @@ class _Run:
         if early is not None:
             keys, task = early
             found = dict(zip(keys, await task, strict=True))
+            wanted = [binding.row_key(row) for row in rows]
             # A record may belong to another owner than its copy, from which the early read was refused.
-            left = [row for row in rows if binding.row_key(row) not in found]
+            left = [row for row, key in zip(rows, wanted, strict=True) if key not in found]
             if left:
                 found |= zip(map(binding.row_key, left), await self._read(step, binding, left), strict=True)
-            results = [found[binding.row_key(row)] for row in rows]
+            results = [found[key] for key in wanted]
         else:
             results = await self._read(step, binding, rows)
+        if isinstance(binding, Pages) and any(self._is_object(page) and page.nodes for page in results):
+            self._filled.add(step)
         if isinstance(binding, Pages) and binding.reads_records(step):
             copies = [copy for page in results if self._is_object(page) for copy in page.nodes]
             self._start_early(
                 item_places(step.places.values()), copies, binding.contract.codec.attributes, {binding.full_key}
             )
             results = await self._records(step, binding, results)
+        if not _contains(results, Exception):
+            return results
         return [self._failed(result) if isinstance(result, Exception) else result for result in results]
 
     async def _read(self, step: PlanStep, binding: Reading, rows: Sequence[Any]) -> list[Any]:
@@ -260,10 +303,11 @@ class _Run:
                 if not rows or not isinstance(binding, Reading) or not binding.needs <= identity:
                     continue
                 rule = binding.rule
-                decided = rule.allows is None or rule.on_result or is_admin(principal) or rule.subject in known
+                permits_all = rule.allows is None or rule.on_result or is_admin(principal)
+                decided = permits_all or rule.subject in known
                 if isinstance(self._bound[step], Exception) or not decided or not rule.admits(principal):
                     continue
-                asked = rows if rule.on_result else [row for row in rows if rule.permits(principal, row)]
+                asked = rows if permits_all else [row for row in rows if rule.permits(principal, row)]
                 if asked:
                     keys = [binding.row_key(row) for row in asked]
                     self._early[step] = keys, self._group.create_task(self._read(step, binding, asked))
@@ -286,7 +330,14 @@ class _Run:
         rule, principal = column.binding.rule, request.principal
         if rule.admits(principal) and rule.permits(principal, row):
             return column.value(row, request)
-        return self._failed(ForbiddenError())
+        return self._failed(rule.refusal(principal))
+
+    def _hidden(self, rule: Rule) -> _Failure | None:
+        """What stands in the place of a result that the caller may not see."""
+        if not rule.quiet:
+            return self._failed(rule.refusal(self._request.principal))
+        self._request.has_hidden = True
+        return None
 
     def _failed(self, error: Exception) -> _Failure:
         self._has_failures = True
@@ -329,6 +380,9 @@ class _Run:
             raise _NullError
         if value is None or not step.places:
             return value
+        damage = self._damages.pop(id(value), None)
+        if damage is not None:
+            self._collect(damage, step.nodes, path)
         place = self._places.get(id(value)) if len(step.places) > 1 else next(iter(step.places.values()))
         assert place is not None  # noqa: S101  # every object of several types is noted
         return self._settled(place, value, path)

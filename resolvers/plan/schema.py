@@ -1,4 +1,4 @@
-"""The schema as the plan sees it: every field with its binding. A field without one fails the build."""
+"""The schema as the plan sees it: every field with its binding. A field that is not declared well fails the build."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from graphql import (
     is_object_type,
 )
 
-from resolvers.bindings.base import BINDING, Column, Embedded
+from resolvers.bindings.base import BINDING, Column, Embedded, Reading
 from resolvers.bindings.nodes import NODE_KINDS
+from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.values import ArgumentNames
+from resolvers.bindings.writes import Writing
+from resolvers.plan.introspection import IntrospectionAnswers
 
 if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLSchema
@@ -26,11 +29,9 @@ if TYPE_CHECKING:
     from resolvers.bindings.base import Binding
     from resolvers.request import RequestState
 
-__all__ = ["BoundField", "BoundSchema", "UnboundFieldError"]
 
-
-class UnboundFieldError(Exception):
-    """A field has neither a column nor a binding, so nobody knows what it reads and who may use it."""
+class FieldDeclarationError(Exception):
+    """A field lacks what every field must declare: a binding, a bound, or that it can be null."""
 
 
 class BoundField:
@@ -57,6 +58,7 @@ class BoundSchema:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self.graphql_schema = schema
+        self.introspection_answers = IntrospectionAnswers()
         objects = {
             name: type_
             for name, type_ in schema.type_map.items()
@@ -82,7 +84,7 @@ class BoundSchema:
         declared = definition.extensions["strawberry-definition"]
         binding: Binding | None = declared.metadata.get(BINDING)
         if binding is None:
-            raise UnboundFieldError(f"{name} has neither a column nor a binding")
+            raise FieldDeclarationError(f"{name} has neither a column nor a binding")
         if isinstance(binding, Column | Embedded) and binding.source == "":
             if field == "id" and type_name in NODE_KINDS:
                 kind = NODE_KINDS[type_name]
@@ -95,8 +97,17 @@ class BoundSchema:
         targets = tuple(sorted(self._objects_of(named)))
         bound = BoundField(name, definition, binding, targets)
         if isinstance(binding, Embedded) and bound.is_list and not binding.of_page and binding.most < 1:
-            raise UnboundFieldError(f"{name} is a list of objects and must say how long it can be")
+            raise FieldDeclarationError(f"{name} is a list of objects and must say how long it can be")
+        if not bound.nullable and _can_be_refused(binding):
+            raise FieldDeclarationError(
+                f"{name} can be refused or fail and must be nullable, or its object is lost too"
+            )
         return bound
+
+
+def _can_be_refused(binding: Binding) -> bool:
+    """Whether a field can fail where its object is shown. What a mutation refuses, its payload says."""
+    return (isinstance(binding, Reading) or binding.rule != AS_OBJECT) and not isinstance(binding, Writing)
 
 
 def _with_names(column: Column, enum: GraphQLEnumType) -> Column:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.times import Instant
 
-__all__ = ["ApiKeyVerifier"]
-
 # A revoked key is rejected within five seconds; a read takes part of that time.
 _CACHE_SECONDS = 3
 _CACHE_SIZE = 10_000

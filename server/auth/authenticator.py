@@ -10,13 +10,13 @@ from server.auth.errors import InvalidCredentialsError
 from server.http_errors import HttpError, to_http_error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
 
     from domain.authorization import Principal
     from server.auth.api_keys import ApiKeyVerifier
     from server.auth.tokens import TokenVerifier
-
-__all__ = ["Authenticator", "CredentialAuthenticator"]
 
 _CHALLENGE: Final = "Bearer"
 
@@ -36,18 +36,19 @@ class CredentialAuthenticator:
     """Accepts bearer tokens and API keys.
 
     Args:
-        tokens: verifies tokens.
+        tokens: gives what verifies tokens; called with the first token, as loading it takes time.
         api_keys: verifies API keys.
         anonymous: the principal of requests without credentials; None if these are rejected.
     """
 
-    def __init__(self, tokens: TokenVerifier, api_keys: ApiKeyVerifier, anonymous: Principal | None) -> None:
+    def __init__(
+        self, tokens: Callable[[], TokenVerifier], api_keys: ApiKeyVerifier, anonymous: Principal | None
+    ) -> None:
         self._tokens = tokens
         self._api_keys = api_keys
         self._anonymous = anonymous
 
     async def __call__(self, request: Request, /) -> Principal:
-        """See Authenticator."""
         values = request.headers.getlist("authorization")
         if not values:
             if self._anonymous is None:
@@ -55,7 +56,7 @@ class CredentialAuthenticator:
             return self._anonymous
         try:
             credentials = _bearer(values)
-            verifier = self._api_keys if credentials.startswith(KEY_PREFIX) else self._tokens
+            verifier = self._api_keys if credentials.startswith(KEY_PREFIX) else self._tokens()
             return await verifier.principal(credentials)
         except InvalidCredentialsError as error:
             raise _unauthenticated(str(error), f'{_CHALLENGE} error="invalid_token"') from None

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from server.settings import ClaimName
 
-__all__ = ["claims_of", "principal_from"]
-
 _MAX_SUBJECT_LENGTH = 255
 
 
@@ -46,7 +44,7 @@ def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) ->
         case Role.DEVICE:
             return Principal(subject=subject, role=role, locker_id=LockerId(read.required_id("lockerId")))
         case Role.ADMIN:
-            return Principal(subject=subject, role=role)
+            return Principal(subject=subject, role=role, owner_id=read.optional_owner())
 
 
 def claims_of(principal: Principal) -> dict[str, Any]:
@@ -90,6 +88,10 @@ class _Claims:
 
     def required_id(self, claim: ClaimName) -> str:
         return self._checked(claim, self._value(claim))
+
+    def optional_owner(self) -> OwnerId | None:
+        """The owner that an admin also is, if any."""
+        return None if self._value("ownerId") is None else OwnerId(self.required_id("ownerId"))
 
     def ids(self, claim: ClaimName) -> list[str]:
         """A list of ids; a single id counts as a list."""

@@ -11,7 +11,6 @@ from datetime import timedelta
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
-import jwt
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -26,15 +25,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.responses import Response
-
-__all__ = [
-    "DEVELOPMENT_ALGORITHM",
-    "DEVELOPMENT_AUDIENCE",
-    "DEVELOPMENT_ISSUER",
-    "demo_tokens",
-    "development_token",
-    "read_secret",
-]
 
 DEVELOPMENT_ALGORITHM: Final = "HS256"
 DEVELOPMENT_ISSUER: Final = "smartlocker-development"
@@ -54,6 +44,8 @@ def read_secret(folder: Path) -> str | None:
 
 def development_token(folder: Path, principal: Principal, lifetime: timedelta) -> str:
     """A token that a development server with the same data directory accepts."""
+    import jwt  # noqa: PLC0415  # it loads the whole of cryptography, for which no start of a server has to wait
+
     now = int(time.time())
     claims = claims_of(principal) | {
         "iss": DEVELOPMENT_ISSUER,
@@ -93,7 +85,7 @@ def _is_from_own_page(request: Request) -> bool:
 
 def _create_secret(folder: Path) -> str:
     """Creates the secret file at once and readable by its owner only, unless another process is faster."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with NamedTemporaryFile("w", dir=folder) as file:
         file.write(secrets.token_hex(32))
         file.flush()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["InvalidCredentialsError"]
-
 
 class InvalidCredentialsError(Exception):
     """The credentials are rejected; the message is sent to the client and contains nothing of the credentials."""

@@ -16,13 +16,11 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt import PyJWK
 
-from domain.errors import UnavailableError
+from domain.errors import OperatorError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
-
-__all__ = ["ALGORITHMS", "JwksError", "JwksFile", "JwksUrl", "KeySource", "key_source", "parse_keys"]
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +36,7 @@ _KEY_SHARE_OF_DEADLINE = 0.9
 _NOT_KNOWN_YET: Final = "The token's key is not known yet"
 
 
-class JwksError(Exception):
+class JwksError(OperatorError):
     """The key set cannot be used; the message says why."""
 
 
@@ -114,7 +112,6 @@ class JwksFile:
         self._error: str | None = None
 
     def cached(self, key_id: str | None) -> PyJWK | None:
-        """See KeySource."""
         version = self._current_version()
         # A file that could not be read may be readable now without having changed.
         if version != self._version or self._error is not None:
@@ -123,7 +120,6 @@ class JwksFile:
         return self._keys.get(key_id)
 
     async def find(self, key_id: str | None) -> PyJWK | None:
-        """See KeySource."""
         key = self.cached(key_id)
         if key is None and self._error is not None:
             raise UnknownKeyError("The issuer's keys cannot be read: try again in a moment.", 1)
@@ -199,7 +195,6 @@ class JwksUrl:
         self._has_many_unknown_ids = asyncio.Event()
 
     def cached(self, key_id: str | None) -> PyJWK | None:
-        """See KeySource."""
         return self._keys.get(key_id)
 
     async def find(self, key_id: str | None) -> PyJWK | None:
@@ -259,7 +254,6 @@ class JwksUrl:
 
     @asynccontextmanager
     async def refreshing(self) -> AsyncIterator[None]:
-        """See KeySource."""
         # Started before the first request: keys that are unknown only because nothing was read yet wait for this fetch.
         self._start_fetch()
         task = asyncio.create_task(self._refresh_forever())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import jwt
 from jwt import exceptions
@@ -20,13 +22,15 @@ if TYPE_CHECKING:
     from server.auth.jwks import KeySource
     from server.settings import ClaimName
 
-__all__ = ["Issuer", "TokenVerifier"]
-
 _LEEWAY_SECONDS = 30
 _MAX_LENGTH = 8192
 _REQUIRED: Final = ["exp", "iss", "aud", "sub"]
+_TIMES: Final = ("exp", "nbf", "iat")
+# The library does not expect a time that is infinite, which Python's JSON allows.
+_INVALID: Final = (exceptions.InvalidTokenError, OverflowError)
 _UNTRUSTED: Final = "The token is malformed or its signature is invalid."
-_MESSAGES: Final[dict[type[exceptions.InvalidTokenError], str]] = {
+_MAX_VERIFIED: Final = 10_000
+_MESSAGES: Final[dict[type[Exception], str]] = {
     exceptions.ExpiredSignatureError: "The token has expired.",
     exceptions.ImmatureSignatureError: "The token is not valid yet.",
     exceptions.InvalidIssuerError: "The token is from another issuer.",
@@ -45,12 +49,27 @@ class Issuer:
     claims: Mapping[ClaimName, str]
 
 
+class _Verified(NamedTuple):
+    """A token that was verified: whose it is, with which key, and until when."""
+
+    principal: Principal
+    key_id: str | None
+    key: jwt.PyJWK
+    expires_at: float
+
+
 @dataclass(frozen=True, slots=True)
 class TokenVerifier:
-    """Verifies tokens of the issuer and, in development only, those of `smartlocker token`."""
+    """Verifies tokens of the issuer and, in development only, those of `smartlocker token`.
+
+    A token of the issuer is verified once, and again when its key is replaced: checking a signature takes longer than
+    answering a small query.
+    """
 
     issuer: Issuer | None
     development_secret: Callable[[], str | None] | None
+    now: Callable[[], float] = time.time
+    _verified: OrderedDict[str, _Verified] = field(default_factory=OrderedDict)
 
     async def principal(self, token: str) -> Principal:
         """The principal of a token.
@@ -59,6 +78,12 @@ class TokenVerifier:
             InvalidCredentialsError: if the token is not valid, or a claim is missing or invalid.
             UnavailableError: if the issuer's keys cannot be fetched now.
         """
+        known = self._verified.get(token)
+        if known is not None:
+            if self.issuer is not None and self._is_valid(known, self.issuer):
+                self._verified.move_to_end(token)
+                return known.principal
+            del self._verified[token]
         if len(token) > _MAX_LENGTH:
             raise InvalidCredentialsError(f"The token is longer than {_MAX_LENGTH} characters.")
         header = _header(token)
@@ -67,7 +92,9 @@ class TokenVerifier:
             key_id = header.get("kid")
             key = self.issuer.keys.cached(key_id) or await _fetched_key(self.issuer, key_id, token)
             claims = _verified(token, key, ALGORITHMS, self.issuer.name, self.issuer.audience)
-            return principal_from(claims, self.issuer.claims)
+            principal = principal_from(claims, self.issuer.claims)
+            self._remember(token, _Verified(principal, key_id, key, float(claims["exp"]) + _LEEWAY_SECONDS))
+            return principal
         if header.get("alg") == DEVELOPMENT_ALGORITHM and self.development_secret is not None:
             secret = self.development_secret()
             if secret is None:
@@ -75,6 +102,14 @@ class TokenVerifier:
             claims = _verified(token, secret, (DEVELOPMENT_ALGORITHM,), DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE)
             return principal_from(claims, {})
         raise InvalidCredentialsError(_MESSAGES[exceptions.InvalidAlgorithmError])
+
+    def _is_valid(self, known: _Verified, issuer: Issuer) -> bool:
+        return self.now() < known.expires_at and issuer.keys.cached(known.key_id) is known.key
+
+    def _remember(self, token: str, verified: _Verified) -> None:
+        self._verified[token] = verified
+        if len(self._verified) > _MAX_VERIFIED:
+            self._verified.popitem(last=False)
 
 
 async def _fetched_key(issuer: Issuer, key_id: str | None, token: str) -> jwt.PyJWK:
@@ -97,7 +132,7 @@ def _verified(
     token: str, key: jwt.PyJWK | str, algorithms: Sequence[str], issuer: str, audience: str
 ) -> dict[str, Any]:
     try:
-        return jwt.decode(
+        claims = jwt.decode(
             token,
             key,
             algorithms=algorithms,
@@ -106,14 +141,16 @@ def _verified(
             leeway=_LEEWAY_SECONDS,
             options={"require": _REQUIRED},
         )
-    except exceptions.InvalidTokenError as error:
+    except _INVALID as error:
         raise _invalid_credentials(error) from None
+    _check_times(claims)
+    return claims
 
 
 def _check_claims(token: str, issuer: Issuer) -> None:
     """Rejects a token that no signature can make valid; returns nothing, since nothing is verified yet."""
     try:
-        jwt.decode(
+        claims = jwt.decode(
             token,
             issuer=issuer.name,
             audience=issuer.audience,
@@ -130,11 +167,19 @@ def _check_claims(token: str, issuer: Issuer) -> None:
                 "require": _REQUIRED,
             },
         )
-    except exceptions.InvalidTokenError as error:
+    except _INVALID as error:
         raise _invalid_credentials(error) from None
+    _check_times(claims)
 
 
-def _invalid_credentials(error: exceptions.InvalidTokenError) -> InvalidCredentialsError:
+def _check_times(claims: Mapping[str, Any]) -> None:
+    """The library also takes a time that is given as a string; RFC 7519 has numbers only."""
+    for name in _TIMES:
+        if name in claims and (isinstance(claims[name], bool) or not isinstance(claims[name], int | float)):
+            raise InvalidCredentialsError(f"The token's claim {name} must be a number.")
+
+
+def _invalid_credentials(error: Exception) -> InvalidCredentialsError:
     if isinstance(error, exceptions.MissingRequiredClaimError):
         return InvalidCredentialsError(f"The token has no claim {error.claim}.")
     return InvalidCredentialsError(_MESSAGES.get(type(error), _UNTRUSTED))

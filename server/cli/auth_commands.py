@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from domain.api_keys import ApiKey
     from domain.times import Instant
 
-__all__ = ["keys_app", "token"]
+__all__ = ["keys_app", "token_app"]
 
-keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True)
+keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
+token_app = typer.Typer(add_completion=False)
 
 _DURATION = re.compile(r"(?P<count>[1-9][0-9]{0,4})(?P<unit>[dh])")
 _CREATED_BY = "command line"
@@ -115,6 +116,7 @@ def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -
     asyncio.run(work())
 
 
+@token_app.command()
 def token(
     role: Annotated[Role, typer.Option(help="Role of the token.")] = Role.ADMIN,
     owner: Owners = None,
@@ -132,10 +134,12 @@ def token(
     owners = owner or []
     if role is Role.OWNER and len(owners) != 1:
         raise CommandError("an owner's token needs exactly one --owner")
+    if role is Role.ADMIN and len(owners) > 1:
+        raise CommandError("an admin's token takes one --owner at most")
     claims: dict[str, Any] = {
         "sub": f"development-{role}",
         "role": role,
-        "ownerId": owners[0] if role is Role.OWNER else None,
+        "ownerId": owners[0] if owners and role in {Role.OWNER, Role.ADMIN} else None,
         "organizations": organization,
         "partnerOf": owners,
         "lockerId": locker,

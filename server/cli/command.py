@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -9,35 +11,59 @@ from typing import TYPE_CHECKING
 import typer
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
-from rich.console import Console
 
-from server.settings import Settings
+from domain.errors import OperatorError
+from server.settings import PREFIX, Settings, variable_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CommandError", "check_generated", "load_settings", "table_console"]
+    from rich.console import Console
+
+__all__ = ["CommandError", "check_generated", "load_settings", "read_settings", "table_console", "unknown_variables"]
 
 _TABLE_WIDTH = 160
 _FIELD = re.compile(r'field "(\w+)"')
 
 
-class CommandError(Exception):
+class CommandError(OperatorError):
     """The command failed; the message is shown to the user."""
 
 
 def load_settings() -> Settings:
-    """The settings from the environment."""
+    """The settings from the environment; variables that are no settings are reported."""
+    for line in unknown_variables():
+        typer.echo(f"smartlocker: {line}", err=True)
+    return read_settings()
+
+
+def read_settings(**options: str | None) -> Settings:
+    """The settings from a command's options and, where an option is not used, from the environment."""
     try:
-        return Settings()
+        return Settings(**{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
     except SettingsError as error:
         (name,) = _FIELD.findall(str(error))
-        raise CommandError(f"SMARTLOCKER_{name.upper()}: must be valid JSON") from None
+        raise CommandError(f"{variable_of(name)}: must be valid JSON") from None
     except ValidationError as error:
         first = error.errors()[0]
-        variable = "".join(f"SMARTLOCKER_{str(part).upper()}: " for part in first["loc"][:1])
         problem = first["msg"].removeprefix("Value error, ")
-        raise CommandError(f"{variable}{problem}") from None
+        if not first["loc"]:
+            raise CommandError(problem) from None
+        name = str(first["loc"][0])
+        option = f" (--{name})" if name in options else ""
+        raise CommandError(f"{variable_of(name)}{option}: {problem}") from None
+
+
+def unknown_variables() -> list[str]:
+    """A line for each variable of the environment that looks like a setting and is none."""
+    known = {variable_of(name).removeprefix(PREFIX): name for name in Settings.model_fields}
+    lines = []
+    for variable in sorted(os.environ):
+        name = variable.upper().removeprefix(PREFIX)
+        if variable.upper().startswith(PREFIX) and name not in known:
+            (nearest,) = difflib.get_close_matches(name, known, 1, cutoff=0)
+            lines.append(f"{variable} is not a setting and has no effect; the nearest setting is {PREFIX}{nearest}")
+    return lines
 
 
 def check_generated(path: Path, expected: str, command: str) -> None:
@@ -49,4 +75,6 @@ def check_generated(path: Path, expected: str, command: str) -> None:
 
 def table_console() -> Console:
     """The console for tables: as wide as the terminal; without a terminal, wide enough for a table."""
+    from rich.console import Console  # noqa: PLC0415  # a server prints no tables
+
     return Console(width=None if sys.stdout.isatty() else _TABLE_WIDTH)

@@ -17,13 +17,15 @@ from server.cli.command import CommandError, check_generated, load_settings, tab
 from server.cli.documentation import access_patterns, fields_by_contract
 from server.cli.explain import plan_table, price_file, refusal
 
-__all__ = ["contracts_app", "explain"]
+__all__ = ["contracts_app", "explain_app"]
 
-contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True)
+contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True, add_completion=False)
+explain_app = typer.Typer(add_completion=False)
 
 _PATH = Path("docs/access-patterns.md")
 
 
+@explain_app.command()
 def explain(
     file: Annotated[str, typer.Argument(help="A GraphQL document; - for the standard input.")],
     variables: Annotated[str, typer.Option(help="Its variables as JSON, or @ and the name of a file.")] = "{}",

@@ -10,7 +10,7 @@ from graphql import GraphQLError
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from domain.errors import QueryTooComplexError, SmartLockerError
+from domain.errors import OperatorError, QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
 from resolvers.plan.explain import explanation
 from resolvers.plan.price import cost_json
@@ -32,7 +32,7 @@ _TIMES = "\N{MULTIPLICATION SIGN}"
 _QUANTITIES = {"operations": "ops", "items": "items", "readUnits": "read units", "writeUnits": "write units"}
 
 
-class ExplainError(Exception):
+class ExplainError(OperatorError):
     """The document has no plan; the message says why."""
 
 

@@ -23,21 +23,22 @@ with this page; in others, random documents of one tenant neither show nor chang
 
 ## Callers
 
-- An **admin** may use everything. An admin who is also an owner decides bookings and creates calendar events under
-  that owner's id (`adminId`).
+- An **admin** may use everything. Who decides a booking comes from the credentials: the owner of an admin's token
+  (claim `ownerId`), if it names one, and the token's subject.
 - An **owner** uses its own profile, lockers, reservations, bookings and notifications, and the events of its lockers.
   It may reserve, for itself, its own lockers and those of the organisations that it belongs to. It sees the lockers
   of these organisations, but not their reservations, events and profiles.
 - A **partner** does what its scopes allow, for the owners that it is bound to.
-- A **device** records events of its own locker. It reads nothing.
+- A **device** records events of its own locker. It reads nothing but `viewer`.
 - A **stranger**, a caller without credentials, may use nothing.
 
 ## Denied access
 
-- A denied object, reference or list is null, with an error `FORBIDDEN` (status 403) at its path; the rest of the
-  response is valid. The same holds for fields of an owner's profile; if such a field is not nullable (`name`, `kind`,
-  …), the owner becomes null, with the error at the field's path. A denied mutation has the error in its `userErrors`
-  and writes nothing.
+- A denied field is null, with an error `FORBIDDEN` (status 403) at its path; its object and the rest of the response
+  are valid. The schema is built only if every field that can be denied is nullable. A denied mutation has the error
+  in its `userErrors` and writes nothing.
+- If the caller alone is the reason, whatever the data, the error says what is missing: `extensions.requiredScope` of a
+  partner without a scope (`OWNERS_READ`), otherwise `extensions.requiredRoles`. In `userErrors` the message says it.
 - Missing objects and objects of other owners give the same error: only admins get `NOT_FOUND` where access depends on
   the object. Where access depends on the arguments alone (`owner(ownerId:)`), a denied request reads nothing.
 - A conflict shows the current object only to callers who may change it, also after it has changed owners. An
@@ -48,26 +49,31 @@ with this page; in others, random documents of one tenant neither show nor chang
   for a caller who may not see its new owner's lockers.
 - A calendar event of a booking shows callers other than admins only that the half day is taken: its `title` is
   `Booked`, its `eventId` names the half day, `bookingId` and `createdAt` are null. `booking` returns the caller's own
-  booking.
+  booking; a booking of another owner is null without an error, because the calendar is for everyone and only the
+  booking is not.
 - Callers other than admins see the measured cost of a request ([http.md](http.md#explanations)) only for queries
-  without errors, because it includes what was read but not shown. Response times of missing and of denied objects may
-  differ.
+  without errors and without hidden bookings, because it includes what was read but not shown. Response times of
+  missing and of denied objects may differ.
 - `ID_TAKEN`, `EMAIL_TAKEN` and `CODE_TAKEN` reveal that an id, an address or a code is in use, but not by whom:
   uniqueness cannot be enforced otherwise.
 
 ## Rules
 
 *own*: for the owner itself, or its own objects. *organisation's*: also lockers of an organisation that the owner
-belongs to. *bound*: for the owners that the partner is bound to, with any scope. A scope: the same, if the partner
-has this scope. `node` and `nodes` apply the rule of each object that they find.
+belongs to. *reserved*: also lockers that the owner reserved. *bound*: for the owners that the partner is bound to, with
+any scope. A scope: the same, if the partner has this scope. `node` and `nodes` apply the rule of each object that they
+find.
 
 - A reservation is *own* for the owner who made it and for the owner of the locker; only the owner who made it may
   cancel or extend it.
+- The owner who made a reservation sees its locker through `Reservation.locker`, even if another owner has the locker:
+  its own fields and its location, but not its owner, reservations and events.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound
   to, an admin to any owner.
 - `Query.owner` is allowed as its row says; the lists and the profile have rows of their own under `Owner`. For a
   caller who may not see the profile, the profile is not read: `ownerId`, beside other fields, is what was sent,
-  whether or not the owner exists; a selection of nothing but the id is denied.
+  whether or not the owner exists; a selection of nothing but the id is denied. For callers who may see the profile, an
+  owner that does not exist is `NOT_FOUND`, whatever is selected.
 - Only an admin may change `role` with `updateOwner`.
 """
 
@@ -92,4 +98,5 @@ def permission_page(schema: BoundSchema) -> str:
 
 def _row(field: str, rule: Rule) -> str:
     partner = f"`{rule.partner}`" if rule.partner in set(Scope) else rule.partner
-    return f"| `{field}` | yes | {rule.owner} | {partner} | {rule.device} | no |"
+    owner = f"{rule.owner}, reserved" if rule.or_parent else rule.owner
+    return f"| `{field}` | yes | {owner} | {partner} | {rule.device} | no |"

@@ -1,44 +1,110 @@
-"""The command that migrates a table to the current format."""
+"""The commands `smartlocker table …`."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from domain.models import LocationId
 from loaders.table.client import open_store
-from loaders.table.definition import check_table, describe_table
-from loaders.table.migration import migrate, migration_cost
+from loaders.table.definition import check_table, create_table, describe_table
+from loaders.table.migration import Migration, migration_cost
 from server.cli.command import CommandError, load_settings
+from server.cli.demo_data import make_demo_table
+from server.clock import utc_now
 from server.process.store import connect
 
 if TYPE_CHECKING:
     from loaders.table.migration import Migrated
     from server.settings import Settings
 
-__all__ = ["table_migrate"]
+__all__ = ["table_app"]
+
+table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
 
 
-def table_migrate(
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    rate: Annotated[float, typer.Option(min=1, help="The most items to read in a second.")] = 1000,
+@table_app.command("create")
+def table_create(
+    demo: Annotated[bool, typer.Option("--demo", help="Load demo data into a table that is created.")] = False,
 ) -> None:
-    """Add to an existing table what older versions did not write; can be interrupted and run again."""
+    """Create the table, unless it exists."""
 
     async def work(settings: Settings) -> None:
         async with connect(settings) as connection:
-            await check_table(connection)
-            description = await describe_table(connection) or {}
-            typer.echo(f"Migrating table {settings.table_name} {migration_cost(description)}.")
-            if not yes and not typer.confirm("Migrate the table?"):
-                raise CommandError("the table was not migrated")
-            async with open_store(connection) as store:
-                migrated = await migrate(store, items_per_second=rate, progress=_show)
-            typer.echo(f"table {settings.table_name} is migrated: {migrated.changed} items changed")
+            if demo and await describe_table(connection) is None:
+                await make_demo_table(settings, connection)
+                is_new = True
+            else:
+                is_new = await create_table(connection)
+        typer.echo(f"table {settings.table_name} {'created' if is_new else 'already exists'}")
 
     asyncio.run(work(load_settings()))
 
 
+@table_app.command("describe")
+def table_describe() -> None:
+    """Describe the table and check its definition."""
+
+    async def work(settings: Settings) -> None:
+        async with connect(settings) as connection:
+            description = await describe_table(connection)
+            if description is None:
+                raise CommandError(
+                    f"the table {settings.table_name} does not exist: create it with `smartlocker table create`"
+                )
+            _print_description(description)
+            await check_table(connection)
+
+    asyncio.run(work(load_settings()))
+
+
+@table_app.command("migrate")
+def table_migrate(
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    rate: Annotated[float, typer.Option(min=1, help="The most items to read in a second.")] = 1000,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the items that would be changed.")] = False,
+    location: Annotated[
+        str | None, typer.Option(help="Id of the location of bookings and events that another program wrote.")
+    ] = None,
+) -> None:
+    """Bring items that older versions or other programs wrote to today's form; can be interrupted and run again."""
+
+    async def migrate(settings: Settings) -> None:
+        async with connect(settings) as connection:
+            await check_table(connection)
+            description = await describe_table(connection) or {}
+            typer.echo(f"Migrating table {settings.table_name} {migration_cost(description)}.")
+            if not yes and not dry_run and not typer.confirm("Migrate the table?"):
+                raise CommandError("the table was not migrated")
+            async with open_store(connection) as store:
+                place = None if location is None else LocationId(location)
+                migration = Migration(store, now=utc_now(), location_id=place)
+                work = migration.count if dry_run else migration.run
+                migrated = await work(items_per_second=rate, progress=_show)
+            for kind, count in sorted(migrated.kinds.items()):
+                typer.echo(f"{kind}: {count} items of an older form")
+            if migrated.left:
+                reason = "they need --location" if dry_run else "the log says why"
+                typer.echo(f"{migrated.left} items stay as they are: {reason}")
+            if dry_run:
+                typer.echo(f"table {settings.table_name} was not changed")
+            else:
+                typer.echo(f"table {settings.table_name} is migrated: {migrated.changed} items changed")
+
+    asyncio.run(migrate(load_settings()))
+
+
 def _show(migrated: Migrated) -> None:
     typer.echo(f"{migrated.read} items read, {migrated.changed} changed", err=True)
+
+
+def _print_description(description: dict[str, Any]) -> None:
+    count = description["ItemCount"]
+    items = f"{count} item{'' if count == 1 else 's'}"
+    typer.echo(f"table {description['TableName']}: {description['TableStatus']}, {items}")
+    typer.echo(f"keys: {', '.join(key['AttributeName'] for key in description['KeySchema'])}")
+    for index in description.get("GlobalSecondaryIndexes", []):
+        names = ", ".join(key["AttributeName"] for key in index["KeySchema"])
+        typer.echo(f"index {index['IndexName']}: {names}")

@@ -26,9 +26,11 @@ _GZIP_LEVEL = 5
 
 async def compress(response: Response, accept_encoding: str) -> None:
     """Compresses a response over 1 KB in place, with the content coding that the client prefers."""
+    if len(response.body) <= _MIN_BYTES:
+        return
     body = bytes(response.body)
     coding = choose_coding(accept_encoding)
-    if len(body) <= _MIN_BYTES or coding == IDENTITY:
+    if coding == IDENTITY:
         return
     if len(body) > _THREAD_BYTES:
         response.body = await asyncio.to_thread(_encode, body, coding)

@@ -21,7 +21,7 @@ from server.http.graphiql import graphiql_page
 from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.http.request import has_document, parse_request, read_content, wants_cost, wants_cost_early
 from server.http_errors import GraphQLRequestError, HttpError, to_http_error
-from server.telemetry.observation import REQUEST_ID
+from server.telemetry.observation import REQUEST_ID, record_caller, record_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,7 @@ logger = logging.getLogger(__name__)
 
 _OPERATION_TYPES = {"GET": {"query"}, "POST": {"query", "mutation", "subscription"}}
 _OK = 200
+_HEADERS = [(b"cache-control", b"no-store"), (b"vary", b"Accept, Accept-Encoding")]
 
 
 class GraphQLEndpoint:
@@ -98,9 +99,7 @@ class GraphQLEndpoint:
             logger.exception("request %s failed", request_id)
             internal = request_error(internal_message(request_id), "INTERNAL_SERVER_ERROR", 500, request_id)
             response = _json(_error_content(internal, cost.rejected_extensions), 500, media_type or JSON)
-        response.headers["X-Request-Id"] = request_id
-        response.headers["Cache-Control"] = "no-store"
-        response.headers["Vary"] = "Accept, Accept-Encoding"
+        response.raw_headers += [(b"x-request-id", request_id.encode()), *_HEADERS]
         await response(scope, receive, send)
 
     async def _respond(self, request: Request, media_type: str | None, request_id: str, cost: RequestCost) -> Response:
@@ -112,19 +111,23 @@ class GraphQLEndpoint:
         if media_type is None:
             raise HttpError(406, f"The response is {GRAPHQL} or {JSON}: accept one of them.")
         principal = await self._authenticate(request)
+        record_caller(principal)
         cost.budget = budget = self._limits.budget(principal)
         await budget.begin()
         content = await read_content(request)
         cost.is_requested = wants_cost(request.headers, content)
         graphql_request = parse_request(content, request.headers)
         document = self._documents.find(graphql_request)
+        record_document(document)
         cost.state = state = self._new_state(principal, open_trace(graphql_request))
-        state.charge = budget.charge
+        state.charge, state.spend = budget.charge, budget.spend
         state.plan_only = graphql_request.explain == "plan"
         check_explain(graphql_request, self._explainers, principal)
-        with self._limits.slot():
-            result = await self._run(graphql_request, document, state, _OPERATION_TYPES[request.method])
-        await budget.settle(state)
+        try:
+            with self._limits.slot(principal):
+                result = await self._run(graphql_request, document, state, _OPERATION_TYPES[request.method])
+        finally:
+            await budget.settle(state)  # also what it took before its deadline
         errors = result.errors
         if result.ran:
             self._documents.add(graphql_request)
@@ -154,7 +157,7 @@ class GraphQLEndpoint:
 
     async def _result(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
         try:
-            document = self._schema.documents.get(text)
+            document = await self._schema.document(text, state)
         except InvalidDocumentError as invalid:
             node = get_operation_ast(invalid.document, request.operation_name)
             if node is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from domain.errors import QueryTooComplexError, SmartLockerError
+from domain.errors import SmartLockerError
 from server.telemetry.observation import record_error
 
 __all__ = ["format_errors", "internal_message", "request_error"]
@@ -46,6 +46,8 @@ def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool
         if extensions["status"] == _INTERNAL["status"]:
             logger.error("request %s failed at %s", request_id, error.path, exc_info=error.original_error)
             entry["message"] = internal_message(request_id)
+        elif "<Decimal instance>" in error.message:  # how graphql-core shows a number that is not whole
+            entry["message"] = error.message.replace("<Decimal instance>", "a decimal number")
         formatted.append(entry | {"extensions": extensions | {"requestId": request_id}})
     return formatted
 
@@ -57,8 +59,7 @@ def _extensions(error: GraphQLError, *, executed: bool) -> dict[str, Any]:
     cause = error.original_error
     if isinstance(cause, SmartLockerError):
         place = {"inputPath": list(cause.path)} if cause.path else {}
-        details = cause.details if isinstance(cause, QueryTooComplexError) else {}
-        return {"code": cause.code, "status": cause.status, **place, **details}
+        return {"code": cause.code, "status": cause.status, **place, **cause.details}
     if isinstance(error, GraphQLSyntaxError):
         return {"code": "GRAPHQL_PARSE_FAILED", "status": 400}
     if not executed and (cause is None or isinstance(cause, GraphQLError)):

@@ -91,16 +91,17 @@ def response_extensions(
     """The extensions of the response.
 
     The actual cost includes reads whose result the caller may not see: objects of other owners, and what a mutation
-    reads before it writes. So callers other than admins see it for queries without errors only.
+    reads before it writes. So callers other than admins see it only for queries that show all that they read.
     """
     price, trace = state.price, state.trace
     may_see_actual = trace is not None and (
-        is_admin(state.principal) or (trace.operation_type == "query" and not failed)
+        is_admin(state.principal) or (trace.operation_type == "query" and not (failed or state.has_hidden))
     )
     extensions: dict[str, Any] = {}
     if price is not None and request.explain != "off":
         is_measured = request.explain == "after" and ran
         if may_see_actual or not is_measured:
             extensions["explain"] = explanation(price, state.limit, trace if is_measured else None)
-    actual = trace.cost() if trace is not None and (may_see_actual or not ran) else None
-    return extensions | cost.extensions(actual)
+    if not cost.is_requested or trace is None or (ran and not may_see_actual):
+        return extensions | cost.extensions(None)
+    return extensions | cost.extensions(trace.cost())

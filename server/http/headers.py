@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from starlette.datastructures import MutableHeaders
-
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,6 +22,15 @@ SECURITY_HEADERS: Final = {
 _TLS_ONLY: Final = {"Strict-Transport-Security": "max-age=31536000"}
 
 
+def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+_PLAIN_RAW: Final = _raw(SECURITY_HEADERS)
+_TLS_RAW: Final = _raw(SECURITY_HEADERS | _TLS_ONLY)
+_CLOSE: Final = (b"connection", b"close")
+
+
 class SecurityHeaders:
     """ASGI middleware that adds security headers to every response, unless the response has its own."""
 
@@ -39,13 +46,14 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                is_plain = scope.get("scheme", "http") == "http"
-                for name, value in (SECURITY_HEADERS if is_plain else SECURITY_HEADERS | _TLS_ONLY).items():
-                    headers.setdefault(name, value)
+                given = message["headers"]
+                names = {name for name, _ in given}
+                wanted = _PLAIN_RAW if scope.get("scheme", "http") == "http" else _TLS_RAW
+                headers = [*given, *[header for header in wanted if header[0] not in names]]
                 if self._readiness.is_stopping:
                     # The connection closes soon: a client that reuses it would lose a request.
-                    headers["Connection"] = "close"
+                    headers.append(_CLOSE)
+                message = {**message, "headers": headers}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -1,6 +1,7 @@
 """Health checks for orchestrators and load balancers.
 
-They do not access the store: if the store stalls, all servers would be taken out of rotation at once.
+They do not access the store, so they answer at once whatever it does. Liveness does not depend on it at all; readiness
+fails only if no read has succeeded for some time, so that a stall does not take all servers out of rotation.
 """
 
 from __future__ import annotations
@@ -13,14 +14,21 @@ from starlette.routing import Route
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from loaders.table.health import StoreHealth
+
 __all__ = ["Readiness", "health_routes"]
 
 
 class Readiness:
-    """Whether the server accepts new requests: true until it is stopping."""
+    """Whether the server accepts new requests: until it is stopping, while its store works and agrees on the time.
 
-    def __init__(self) -> None:
+    Args:
+        store: whether the store works; None if that is not watched.
+    """
+
+    def __init__(self, store: StoreHealth | None = None) -> None:
         self.is_stopping = False
+        self.store = store
 
 
 def health_routes(readiness: Readiness) -> list[Route]:
@@ -32,6 +40,10 @@ def health_routes(readiness: Readiness) -> list[Route]:
     async def ready(_: Request) -> PlainTextResponse:
         if readiness.is_stopping:
             return PlainTextResponse("stopping", 503)
+        if readiness.store is not None and not readiness.store.is_read_up:
+            return PlainTextResponse("store down", 503)
+        if readiness.store is not None and not readiness.store.clock_skew.is_tolerated:
+            return PlainTextResponse("clock skew", 503)
         return PlainTextResponse("ready")
 
     return [Route("/health", health), Route("/ready", ready)]

@@ -2,18 +2,70 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
+from starlette.middleware.cors import CORSMiddleware
+
 from server.http_errors import HttpError
+from server.settings import is_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from starlette.datastructures import Headers
     from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp
 
-__all__ = ["HostOriginCheck"]
+__all__ = ["MAX_LOGGED_ORIGINS", "Cors", "HostOriginCheck", "RefusedOrigins"]
+
+logger = logging.getLogger(__name__)
+
+MAX_LOGGED_ORIGINS = 100
+"""How many refused origins are logged: clients choose them."""
 
 _ANY_HOST = "*"
+_MAX_ORIGIN_LENGTH = 300
+
+
+class RefusedOrigins:
+    """Logs each refused origin once, with the setting that allows it; what is no origin is not logged."""
+
+    def __init__(self) -> None:
+        self._logged: set[str] = set()
+
+    def note(self, origin: str) -> None:
+        """Logs an origin, unless it is known or there are too many."""
+        origin = origin[: _MAX_ORIGIN_LENGTH + 1].lower()
+        if len(self._logged) >= MAX_LOGGED_ORIGINS or origin in self._logged:
+            return
+        if len(origin) <= _MAX_ORIGIN_LENGTH and is_origin(origin):
+            self._logged.add(origin)
+            logger.warning("requests from pages of %s are refused: add it to SMARTLOCKER_CORS_ORIGINS", origin)
+
+
+class Cors(CORSMiddleware):
+    """CORS by list, without browser credentials: callers send a header, never a cookie.
+
+    A preflight that is refused because of its origin is logged.
+    """
+
+    def __init__(self, app: ASGIApp, origins: Sequence[str], refused: RefusedOrigins) -> None:
+        super().__init__(
+            app,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=["Retry-After", "X-Request-Id"],
+        )
+        self._refused = refused
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        """The response to a preflight."""
+        if not self.is_allowed_origin(request_headers["origin"]):
+            self._refused.note(request_headers["origin"])
+        return super().preflight_response(request_headers)
 
 
 class HostOriginCheck:
@@ -22,11 +74,13 @@ class HostOriginCheck:
     Args:
         hosts: the host names of this server, without a port; `*` allows any name.
         origins: the other origins whose pages may send requests, as browsers send them.
+        refused: logs the others.
     """
 
-    def __init__(self, hosts: Iterable[str], origins: Iterable[str]) -> None:
+    def __init__(self, hosts: Iterable[str], origins: Iterable[str], refused: RefusedOrigins) -> None:
         self._hosts = {name.lower() for name in hosts}
         self._origins = frozenset(origins)
+        self._refused = refused
 
     def check(self, request: Request) -> None:
         """Checks a request.
@@ -42,6 +96,7 @@ class HostOriginCheck:
             return
         # Compared without the scheme: behind a proxy that terminates TLS, only the browser knows it.
         if not _is_same_host(origin.lower(), host):
+            self._refused.note(origin)
             raise HttpError(403, "The origin is not allowed: add it to SMARTLOCKER_CORS_ORIGINS.", "FORBIDDEN")
 
 

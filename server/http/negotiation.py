@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ IDENTITY = "identity"
 
 # In the server's order of preference.
 _CODINGS = ("br", "gzip")
+# Clients send few different headers, and the same with every request.
+_REMEMBERED = 64
 _CHARSETS = frozenset({"utf-8", "utf8"})
 # Commas and semicolons within quotes do not separate. An unclosed quote extends to the end: searching for its end again
 # from every position would take quadratic time.
@@ -43,7 +46,8 @@ def parse_value(text: str) -> tuple[str, dict[str, str]]:
     return value.lower(), {name.strip().lower(): text.strip().strip('"') for name, sign, text in pairs if sign}
 
 
-def choose_media_type(accept: str, offered: Sequence[str]) -> str | None:
+@lru_cache(_REMEMBERED)
+def choose_media_type(accept: str, offered: tuple[str, ...]) -> str | None:
     """The offered media type that the client prefers; None if it accepts none of them.
 
     At equal weights, a type that is named wins over one that matches a wildcard. Of the two GraphQL types, the newer
@@ -58,7 +62,8 @@ def choose_media_type(accept: str, offered: Sequence[str]) -> str | None:
     return max(found, key=lambda match: match[:3]).offered if found else None
 
 
-def choose_coding(accept_encoding: str, offered: Sequence[str] = _CODINGS) -> str:
+@lru_cache(_REMEMBERED)
+def choose_coding(accept_encoding: str, offered: tuple[str, ...] = _CODINGS) -> str:
     """The offered content coding that the client prefers, or `identity`."""
     weights = {name: weight for name, _, weight in _elements(accept_encoding)}
     unnamed = weights.get("*", 0.0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from domain.errors import OperatorError
 from server.http_errors import GraphQLRequestError, HttpError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ __all__ = ["ManifestError", "PersistedDocuments", "read_manifest"]
 _SHA256 = "sha256:"
 
 
-class ManifestError(Exception):
+class ManifestError(OperatorError):
     """The manifest of trusted documents cannot be used; the message says why."""
 
 

@@ -122,12 +122,13 @@ async def _from_body(request: Request) -> Any:
 
 
 def parse_json(text: bytes) -> Any:
-    """Parses JSON within limits and with exact numbers: orjson checks it strictly, json keeps all digits."""
-    if _count_values(text) > _MAX_JSON_VALUES:
+    """Parses JSON within limits and with exact numbers: orjson checks it strictly, json keeps all digits of floats."""
+    if len(text) > _MAX_JSON_VALUES and _count_values(text) > _MAX_JSON_VALUES:
         raise HttpError(400, f"The JSON has more than {_MAX_JSON_VALUES:,} values.")
     try:
-        _check_shape(orjson.loads(text))
-        return json.loads(text, parse_float=Decimal)
+        content = orjson.loads(text)
+        has_floats = _check_shape(content)
+        return json.loads(text, parse_float=Decimal) if has_floats else content
     except (ValueError, ArithmeticError) as error:
         if str(error).startswith("depth limit exceeded"):  # orjson's own limit is far higher
             raise _too_deep() from error
@@ -143,20 +144,28 @@ def _count_values(text: bytes) -> int:
     return sum(map(without_strings.count, (b",", b"[", b"{")))
 
 
-def _check_shape(content: Any) -> None:
-    """Checks depth and number of objects level by level, without recursion."""
+def _check_shape(content: Any) -> bool:
+    """Checks depth and number of objects level by level, without recursion; returns whether there is a float.
+
+    orjson also reads an integer that is too long for it as a float.
+    """
     level = [[content]]
+    has_floats = False
     for _ in range(_MAX_JSON_DEPTH + 1):
         below: list[Any] = []
         for node in level:
-            children = list(node.values()) if isinstance(node, dict) else node
-            objects = [child for child in children if isinstance(child, dict)]
-            if isinstance(node, list) and len(objects) > _MAX_JSON_OBJECTS:
+            objects = 0
+            for child in node.values() if isinstance(node, dict) else node:
+                kind = type(child)
+                if kind is dict or kind is list:
+                    below.append(child)
+                    objects += kind is dict
+                elif kind is float:
+                    has_floats = True
+            if isinstance(node, list) and objects > _MAX_JSON_OBJECTS:
                 raise HttpError(400, f"A list of the JSON has more than {_MAX_JSON_OBJECTS} objects.")
-            below += objects
-            below += [child for child in children if isinstance(child, list)]
         if not below:
-            return
+            return has_floats
         level = below
     raise _too_deep()
 

@@ -16,13 +16,14 @@ __all__ = ["CallerBudgets", "ProcessBudgets"]
 class CallerBudgets(Protocol):
     """The budgets of all callers."""
 
-    async def take(self, caller: str, units: float, taken: int = 0) -> BudgetState:
+    async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
         """Charges a request to its caller.
 
         Args:
             caller: the key of the caller.
             units: the price of the request.
             taken: the units that the same request was charged before.
+            may_owe: whether the caller may owe what the budget does not have: for work that has been done.
 
         Returns:
             The budget afterwards. If it is too low nothing is charged, and the state says when to retry.
@@ -44,16 +45,11 @@ class ProcessBudgets:
         self._max_callers = max_callers
         self._full_at: OrderedDict[str, int] = OrderedDict()
 
-    async def take(self, caller: str, units: float, taken: int = 0) -> BudgetState:
+    async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
         """See CallerBudgets."""
-        now = self._now()
-        whole = self._budget.refill_time(units)
-        price = whole - self._budget.refill_time(taken)
-        full_at = max(self._full_at.pop(caller, 0), now)
-        is_enough = full_at + price <= now + self._budget.window
-        self._full_at[caller] = full_at + price if is_enough else full_at
+        self._full_at[caller], state = self._budget.charge(
+            self._full_at.pop(caller, 0), self._now(), units, taken, may_owe=may_owe
+        )
         if len(self._full_at) > self._max_callers:
             self._full_at.popitem(last=False)
-        if is_enough:
-            return self._budget.accepted(full_at + price, now)
-        return self._budget.rejected(full_at, now, whole)
+        return state

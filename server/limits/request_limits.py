@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from domain.authorization import Principal
+    from domain.budgets import BudgetState
     from resolvers.plan.price import Limit, Price
     from resolvers.request import RequestState
     from server.limits.caller_budgets import CallerBudgets
@@ -28,15 +30,25 @@ class RequestLimits:
     Args:
         seconds: the deadline of a request, from its headers to its response.
         max_concurrent: how many requests run at the same time; a request whose body is being sent does not count.
+        max_per_caller: how many of them may be of one caller; None for no such limit.
         limit: what a request may take of the store.
         budgets: the callers' budgets; None if there is no rate limit.
     """
 
-    def __init__(self, seconds: float, max_concurrent: int, limit: Limit, budgets: CallerBudgets | None) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        max_concurrent: int,
+        max_per_caller: int | None,
+        limit: Limit,
+        budgets: CallerBudgets | None,
+    ) -> None:
         self._seconds = seconds
         self._max_concurrent = max_concurrent
+        self._max_per_caller = max_per_caller
         self._budgets = budgets
         self._running = 0
+        self._running_by: Counter[str] = Counter()
         self.limit = limit
 
     @asynccontextmanager
@@ -60,12 +72,14 @@ class RequestLimits:
             raise HttpError(504, message, "TIMEOUT") from error
 
     @contextmanager
-    def slot(self) -> Iterator[None]:
+    def slot(self, principal: Principal) -> Iterator[None]:
         """Occupies one of the slots for running requests.
 
         Raises:
-            HttpError: 503 if none is free. There is no queue, since under overload it would only grow.
+            HttpError: 503 if none is free, 429 if the caller has its share of them. There is no queue, since under
+                overload it would only grow.
         """
+        caller = _key(principal)
         if self._running >= self._max_concurrent:
             raise HttpError(
                 503,
@@ -73,11 +87,23 @@ class RequestLimits:
                 "UNAVAILABLE",
                 {"Retry-After": "1"},
             )
+        if self._max_per_caller is not None and self._running_by[caller] >= self._max_per_caller:
+            raise HttpError(
+                429,
+                f"You have {self._max_per_caller} requests running, as many as one caller may "
+                "(SMARTLOCKER_MAX_CONCURRENT_PER_CALLER): try again when one has ended.",
+                "RATE_LIMITED",
+                {"Retry-After": "1"},
+            )
         self._running += 1
+        self._running_by[caller] += 1
         try:
             yield
         finally:
             self._running -= 1
+            self._running_by[caller] -= 1
+            if not self._running_by[caller]:
+                del self._running_by[caller]
 
     def budget(self, principal: Principal) -> RequestBudget:
         """Charges one request to its caller."""
@@ -89,10 +115,17 @@ class RequestBudget:
 
     def __init__(self, budgets: CallerBudgets | None, principal: Principal) -> None:
         self._budgets = budgets
-        self._caller = f"{'key' if principal.by_key else 'token'} {principal.subject}"
+        self._caller = _key(principal)
         self._charged: float = _FIRST_UNIT
-        self.extensions: dict[str, Any] = {}
+        self._state: BudgetState | None = None
+
+    @property
+    def extensions(self) -> dict[str, Any]:
         """The entry of the response's extensions: the state of the budget, once the request was charged."""
+        state = self._state
+        if state is None:
+            return {}
+        return {"rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}}
 
     async def begin(self) -> None:
         """Charges one unit before the body is read, so that rejecting the request takes little work.
@@ -102,8 +135,11 @@ class RequestBudget:
         """
         await self._take(_FIRST_UNIT)
 
-    async def charge(self, price: Price) -> None:
+    async def charge(self, price: Price) -> BudgetState | None:
         """Charges the rest of what a request is expected to need, with its allowance for fallbacks.
+
+        Returns:
+            The budget afterwards; None if there is no rate limit.
 
         Raises:
             HttpError: 429 if the budget is too low.
@@ -111,27 +147,28 @@ class RequestBudget:
         self._charged = max(_FIRST_UNIT, price.admitted.read_units + price.admitted.write_units)
         if self._charged > _FIRST_UNIT:
             await self._take(self._charged, _FIRST_UNIT)
+        return self._state
 
     async def settle(self, state: RequestState) -> None:
         """Charges what a request took beyond that; it has been executed, so it is not rejected any more."""
         if self._budgets is None or state.trace is None:
             return
         spent = state.trace.spent()
-        more = spent.read_units + spent.write_units - self._charged
-        if more > 0:
-            with suppress(HttpError):
-                await self._take(more)
+        await self.spend(spent.read_units + spent.write_units - self._charged)
 
-    async def _take(self, units: float, taken: int = 0) -> None:
+    async def spend(self, units: float) -> None:
+        """Charges work that is done in any case; the caller may owe it."""
+        if units > 0:
+            with suppress(HttpError):  # the budget cannot be reached: the request goes on
+                await self._take(units, may_owe=True)
+
+    async def _take(self, units: float, taken: int = 0, *, may_owe: bool = False) -> None:
         if self._budgets is None:
             return
         try:
-            state = await self._budgets.take(self._caller, units, taken)
+            self._state = state = await self._budgets.take(self._caller, units, taken, may_owe=may_owe)
         except SmartLockerError as error:
             raise to_http_error(error) from error
-        self.extensions = {
-            "rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}
-        }
         if state.retry_seconds:
             raise HttpError(
                 429,
@@ -139,3 +176,8 @@ class RequestBudget:
                 "RATE_LIMITED",
                 {"Retry-After": str(state.retry_seconds)},
             )
+
+
+def _key(principal: Principal) -> str:
+    """Identifies a caller: a token and an API key of the same name are two."""
+    return f"{'key' if principal.by_key else 'token'} {principal.subject}"

@@ -1,11 +1,10 @@
-"""HTTP/1.1 with deadlines: uvicorn itself waits forever for clients that send or read slowly."""
+"""HTTP/1.1 with deadlines and size limits: uvicorn by itself waits for ever for a client that sends or reads slowly."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.http.headers import SECURITY_HEADERS
 
@@ -14,146 +13,227 @@ if TYPE_CHECKING:
 
 __all__ = ["DeadlineProtocol"]
 
-_MAX_HEADER_BYTES: Final = 16 * 1024
-_MAX_CHUNKS: Final = 2048
+_HEADER_BYTES: Final = 16 * 1024
+_CHUNKS: Final = 2048
+_IDLE_SECONDS: Final = 5
 _HEADER_SECONDS: Final = 5
 _BODY_SECONDS: Final = 10
-_READ_SECONDS: Final = 10
-_CLOSE_SECONDS: Final = 1
-# The parser checks the size of a header, or of a body's trailer, between one piece and the next.
-_PIECE_BYTES: Final = {h11.IDLE: 1024, h11.SEND_BODY: 16 * 1024}
+_READING_SECONDS: Final = 10
+_PARTING_SECONDS: Final = 1
+# The parser knows no limit for a header, so it is given what could be one in small pieces.
+_PIECE_BYTES: Final = 4096
+_IDLE, _HEAD, _BODY, _RESPONSE = "idle", "head", "body", "response"
+_HEADER_TOO_LARGE: Final = f"The header is larger than {_HEADER_BYTES // 1024} KB."
+_REASONS: Final = {400: "Bad Request", 413: "Content Too Large", 431: "Request Header Fields Too Large"}
 
 
-class DeadlineProtocol(H11Protocol):
-    """Closes the connection of a client that takes too long to send a header or body, or to read a response."""
+class _RefusedError(Exception):
+    """The request exceeds a limit or breaks the protocol."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class DeadlineProtocol(HttpToolsProtocol):
+    """Closes a connection whose head, body or reading of the response takes too long or is too large."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Waits for the first request."""
+        """Waits for a first request."""
         super().connection_made(transport)
-        self._parser = self.conn = _Parser()
-        self._unparsed = bytearray()
-        self._send_timer: asyncio.TimerHandle | None = None
-        self._read_timer: asyncio.TimerHandle | None = None
-        self._phase: object = None
-        self._is_idle = False
-        self._is_rejected = False
-        # Writing pauses while anything is unsent, which shows how long the client takes to read.
+        self._writer = _OneWrite(transport)
+        self._phase = ""
+        self._is_in_head = True
+        self._head_bytes = 0
+        self._chunks = 0
+        self._is_new_chunk = False
+        self._refusal: _RefusedError | None = None
+        self._is_refused = False
+        self._deferred: _RefusedError | None = None
+        self._sending: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
+        # Writing pauses as soon as something is left, and resumes when nothing is: so we know how long a client reads.
         transport.set_write_buffer_limits(0)
-        self._update_deadline()
+        self._enter(_HEAD)
 
     def data_received(self, data: bytes) -> None:
-        """Receives a part of a request, or of several."""
-        if self._is_rejected:
-            return
-        if self._is_idle:
-            self._is_idle = False
-            self._phase = None  # the deadline of the next header starts now
-        self._unparsed += data
-        self._parse()
+        """Parses what has come."""
+        while data and not self._is_refused and not self.transport.is_closing():
+            piece, data = data[:_PIECE_BYTES], data[_PIECE_BYTES:]
+            if self._is_in_head:
+                self._head_bytes += len(piece)
+            super().data_received(piece)
+            if self._is_in_head and self._head_bytes > _HEADER_BYTES and not self._is_refused:
+                self._refuse(_RefusedError(431, _HEADER_TOO_LARGE))
+
+    def on_message_begin(self) -> None:
+        """Starts to count the head of a request."""
+        super().on_message_begin()
+        self._is_in_head = True
+        self._head_bytes = 0
+        if self._phase == _IDLE:
+            self._enter(_HEAD)
+
+    def on_headers_complete(self) -> None:
+        """Starts a request whose head is complete."""
+        names = [name for name, _ in self.headers]
+        if b"transfer-encoding" in names and b"content-length" in names:
+            self._fail(_RefusedError(400, "Send Content-Length or Transfer-Encoding, not both."))
+        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if size > _HEADER_BYTES:
+            self._fail(_RefusedError(431, _HEADER_TOO_LARGE))
+        self._is_in_head = False
+        self._head_bytes = self._chunks = 0
+        super().on_headers_complete()
+        self.cycle.transport = self._writer  # type: ignore[assignment]  # it has what a cycle uses
+        self._enter(_BODY)
+
+    def on_chunk_header(self) -> None:
+        """A chunk begins; the last one has no data."""
+        self._is_new_chunk = True
+
+    def on_body(self, body: bytes) -> None:
+        """Counts the chunks of a body: each of them takes far more time than its few bytes."""
+        if self._is_new_chunk:
+            self._is_new_chunk = False
+            self._chunks += 1
+            if self._chunks > _CHUNKS:
+                self._fail(_RefusedError(413, f"The body has more than {_CHUNKS:,} chunks."))
+        super().on_body(body)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Takes a header of a request; one that comes after the body is ignored."""
+        if self._is_in_head:
+            super().on_header(name, value)
+        else:
+            self._head_bytes += len(name) + len(value)
+            if self._head_bytes > _HEADER_BYTES:
+                self._fail(_RefusedError(431, _HEADER_TOO_LARGE))
+
+    def on_message_complete(self) -> None:
+        """Waits for the response."""
+        super().on_message_complete()
+        self._enter(_RESPONSE)
 
     def on_response_complete(self) -> None:
-        """Waits until the client has read the response, and for the next request."""
+        """Waits for the client to read it, and for a next request."""
+        self._writer.finish()
         super().on_response_complete()
-        self._unset_keepalive_if_required()  # uvicorn's keep-alive would start before the response is read
-        self._parse()
-        self._is_idle = self.conn.their_state is h11.IDLE
+        self._unset_keepalive_if_required()  # uvicorn's would begin before the response is read
+        if self._deferred is not None and self.cycle.response_complete:
+            self._refuse(self._deferred)
+        self._rest()
 
     def pause_writing(self) -> None:
-        """Starts the deadline for reading: the client reads slower than the server writes."""
+        """The client does not read as fast as we write."""
         super().pause_writing()
-        self._read_timer = self.loop.call_later(_READ_SECONDS, self.transport.abort)
+        self._reading = self.loop.call_later(_READING_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Ends the deadline for reading: everything was sent."""
+        """The client has read everything."""
         super().resume_writing()
-        self._cancel_read_timer()
-        self._update_deadline()
+        self._cancel_reading()
+        self._rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancels all deadlines."""
-        self._cancel_send_timer()
-        self._cancel_read_timer()
+        """Waits for nothing any more."""
+        self._cancel_sending()
+        self._cancel_reading()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Rejects the request: 413 or 431 if it is too large, else 400."""
-        self._is_rejected = True
-        if self.cycle is not None:  # the application must neither wait for the rest nor respond
-            self.cycle.disconnected = True
-            self.cycle.waiting_for_100_continue = False
-            self.cycle.message_event.set()
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            self._respond(*self._rejection(msg))
-        # Closing now, with more of the request in transit, would reset the connection before the response is read.
+        """Answers a request that the parser refused."""
+        self._refuse(self._refusal or _RefusedError(400, msg))
+
+    def _fail(self, refusal: _RefusedError) -> None:
+        """Stops the parser, which then asks for the refusal."""
+        self._refusal = refusal
+        raise refusal
+
+    def _refuse(self, refusal: _RefusedError) -> None:
+        self._is_refused = True
+        cycle = self.cycle
+        if self._is_in_head and cycle is not None and not cycle.response_complete:
+            self._deferred = refusal  # of a next request: the response before it comes first
+            return
+        may_respond = self._is_in_head or not cycle.response_started
+        if cycle is not None:  # the application must neither wait for the rest nor answer too
+            cycle.disconnected = True
+            cycle.waiting_for_100_continue = False
+            cycle.message_event.set()
+        if may_respond:
+            text = str(refusal).encode()
+            lines = {
+                "content-type": "text/plain; charset=utf-8",
+                "content-length": str(len(text)),
+                "connection": "close",
+                **SECURITY_HEADERS,
+            }
+            head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+            self.transport.write(f"HTTP/1.1 {refusal.status} {_REASONS[refusal.status]}\r\n{head}\r\n".encode() + text)
+        # Closing at once, with more of the request to come, would take the response back before it is read.
         self.transport.write_eof()
-        self._cancel_send_timer()
-        self._send_timer = self.loop.call_later(_CLOSE_SECONDS, self.transport.abort)
+        self._cancel_sending()
+        self._sending = self.loop.call_later(_PARTING_SECONDS, self.transport.abort)
 
-    def _rejection(self, msg: str) -> tuple[int, str]:
-        if self._parser.chunks > _MAX_CHUNKS:
-            return 413, f"The body has more than {_MAX_CHUNKS:,} chunks."
-        if len(self.conn.trailing_data[0]) > _MAX_HEADER_BYTES:
-            return 431, f"The header is larger than {_MAX_HEADER_BYTES // 1024} KB."
-        return 400, msg
+    def _rest(self) -> None:
+        """Once the response is read, waits for a next request, which has its whole time when it begins."""
+        is_answered = self.cycle is None or self.cycle.response_complete
+        if is_answered and self._phase == _RESPONSE and not self.flow.write_paused and not self._is_refused:
+            self._enter(_IDLE)
 
-    def _respond(self, status: int, text: str) -> None:
-        """Writes a response by a separate writer: the parser would not allow a body for HEAD."""
-        writer = h11.Connection(h11.SERVER)
-        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close"), *SECURITY_HEADERS.items()]
-        response = h11.Response(status_code=status, headers=headers)
-        for event in (response, h11.Data(data=text.encode()), h11.EndOfMessage()):
-            self.transport.write(writer.send(event) or b"")
-
-    def _parse(self) -> None:
-        """Parses the received data in small pieces up to the end of one request; the next waits for its response."""
-        while self._unparsed and not self._is_rejected and not self.transport.is_closing():
-            size = _PIECE_BYTES.get(self.conn.their_state)
-            if size is None:
-                self.flow.pause_reading()
-                break
-            piece = bytes(self._unparsed[:size])
-            del self._unparsed[:size]
-            super().data_received(piece)
-        self._update_deadline()
-
-    def _update_deadline(self) -> None:
-        """Starts a new deadline when the client begins another part of its request."""
-        phase = self.conn.their_state
-        if phase is h11.IDLE and self.flow.write_paused:
-            phase = h11.DONE  # the client still reads the last response, which has its own deadline
-        if phase is self._phase or self._is_rejected:
+    def _enter(self, phase: str) -> None:
+        """Starts the deadline of what the client does next."""
+        if phase == self._phase or self._is_refused:
             return
         self._phase = phase
-        self._cancel_send_timer()
-        seconds = {h11.IDLE: _HEADER_SECONDS, h11.SEND_BODY: _BODY_SECONDS}.get(phase)
+        self._cancel_sending()
+        seconds = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _BODY: _BODY_SECONDS}.get(phase)
         if seconds is not None:
-            self._send_timer = self.loop.call_later(seconds, self.transport.abort)
+            self._sending = self.loop.call_later(seconds, self.transport.abort)
 
-    def _cancel_send_timer(self) -> None:
-        if self._send_timer is not None:
-            self._send_timer.cancel()
-            self._send_timer = None
+    def _cancel_sending(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
 
-    def _cancel_read_timer(self) -> None:
-        if self._read_timer is not None:
-            self._read_timer.cancel()
-            self._read_timer = None
+    def _cancel_reading(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
 
-class _Parser(h11.Connection):
-    """Rejects bodies of very many chunks, which take far more time than their size suggests."""
+class _OneWrite:
+    """A transport that sends the head of a response together with the first part of its body."""
 
-    def __init__(self) -> None:
-        super().__init__(h11.SERVER, _MAX_HEADER_BYTES)
-        self.chunks = 0
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head: bytes | None = None
+        self._is_first = True
 
-    def next_event(self) -> h11.Event | type[h11.NEED_DATA | h11.PAUSED]:
-        """The next event of a request."""
-        event = super().next_event()
-        if isinstance(event, h11.Request):
-            self.chunks = 0
-        elif isinstance(event, h11.Data) and event.chunk_start:
-            self.chunks += 1
-            if self.chunks > _MAX_CHUNKS:
-                raise h11.RemoteProtocolError("too many chunks")
-        return event
+    def write(self, data: bytes) -> None:
+        """Keeps the head until there is a body."""
+        if self._is_first:
+            self._is_first = False
+            self._head = data
+        elif self._head is not None:
+            self._transport.write(self._head + data)
+            self._head = None
+        else:
+            self._transport.write(data)
+
+    def finish(self) -> None:
+        """Sends the head of a response without a body."""
+        if self._head is not None:
+            self._transport.write(self._head)
+            self._head = None
+        self._is_first = True
+
+    def close(self) -> None:
+        """Sends what is kept, then closes."""
+        self.finish()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Whether the connection is being closed."""
+        return self._transport.is_closing()

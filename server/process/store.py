@@ -7,27 +7,43 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from loaders.table.client import Connection
-from loaders.table.embedded import find_binary, run_embedded
+from loaders.table.embedded import DatabaseFile, find_binary, run_embedded, share_embedded
+from loaders.table.health import StoreHealth
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from server.settings import Settings
 
-__all__ = ["connect"]
+__all__ = ["connect", "watched_store"]
 
 
 @asynccontextmanager
-async def connect(settings: Settings) -> AsyncIterator[Connection]:
-    """Connects to the table; runs the embedded store, if it is used, while the block runs."""
+async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[Connection]:
+    """Connects to the table while the block runs.
+
+    The embedded store is run by the server, and commands use it there; without a server they run it themselves.
+    """
     if settings.is_embedded:
         binary = find_binary(settings.store_binary)
-        async with run_embedded(binary, settings.data_dir) as endpoint:
-            yield Connection(settings.table_name, settings.region, endpoint, local=True)
+        data = settings.data_dir
+        async with run_embedded(binary, data, shared=True) if serves else share_embedded(binary, data) as endpoint:
+            yield Connection(settings.table_name, settings.region, endpoint, local=True, client=settings.store_client)
     elif settings.endpoint_url == "aws":
-        yield Connection(settings.table_name, settings.region)
+        yield Connection(settings.table_name, settings.region, client=settings.store_client)
     else:
-        yield Connection(settings.table_name, settings.region, settings.endpoint_url, local=_is_local(settings))
+        yield Connection(
+            settings.table_name,
+            settings.region,
+            settings.endpoint_url,
+            local=_is_local(settings),
+            client=settings.store_client,
+        )
+
+
+def watched_store(settings: Settings) -> StoreHealth:
+    """The health of the store that is connected; of the embedded one also whether its file is still there."""
+    return StoreHealth(find_problem=DatabaseFile(settings.data_dir).problem) if settings.is_embedded else StoreHealth()
 
 
 def _is_local(settings: Settings) -> bool:

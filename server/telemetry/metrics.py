@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from functools import partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from graphql import GraphQLSyntaxError, OperationDefinitionNode, parse
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
+from prometheus_client.metrics_core import CounterMetricFamily
+from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from loaders.table.operations import BatchGet
 from loaders.trace import operation_name
+from server.telemetry.log_writer import dropped_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from prometheus_client import Metric
     from starlette.requests import Request
 
+    from loaders.table.health import StoreHealth
     from loaders.table.recording import Record
     from server.telemetry.observation import Observation
+    from server.telemetry.shared_metrics import SharedMetrics
 
 __all__ = ["MAX_NAMES", "Metrics"]
 
@@ -29,6 +37,7 @@ MAX_NAMES = 100
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _SIZES = (1, 2, 5, 10, 25, 50, 100)
 _NANO = 1e-9
+_NONE, _ANONYMOUS, _OTHER = "none", "anonymous", "other"
 
 
 class Metrics:
@@ -36,14 +45,24 @@ class Metrics:
 
     Args:
         documents: the trusted documents, whose operations always have their own series.
+        health: whether the store works, if that is watched.
+        shared: where this worker counts; None if the server has one process.
     """
 
     wants_units = True
 
-    def __init__(self, documents: Iterable[str]) -> None:
+    def __init__(
+        self, documents: Iterable[str], health: StoreHealth | None = None, shared: SharedMetrics | None = None
+    ) -> None:
         self._registry = CollectorRegistry()
-        self._names = _Names(documents)
-        self._running = Gauge("smartlocker_requests_in_flight", "Requests that are running.", registry=self._registry)
+        self._shown = self._registry if shared is None else shared.use()
+        self._names = _Names(documents, _operations_in(self._shown))
+        self._running = Gauge(
+            "smartlocker_requests_in_flight",
+            "Requests that are running.",
+            registry=self._registry,
+            multiprocess_mode="sum",
+        )
         self._requests = self._counter("requests", "Requests by operation and code.", "operation", "code")
         self._request_seconds = self._seconds("request", "Time from a request to its response.", "operation")
         self._operations = self._counter("store_operations", "Store operations.", "contract", "operation", "outcome")
@@ -59,6 +78,7 @@ class Metrics:
             registry=self._registry,
         )
         self._introspections = self._counter("introspections", "Introspection fields, which graphql-core executes.")
+        self._shown.register(_ProcessState(health))
 
     def watch(self, observation: Observation) -> Callable[[], None]:
         """Observes a request; returns the function to call at its end."""
@@ -88,7 +108,7 @@ class Metrics:
 
     async def page(self, _: Request) -> Response:
         """The endpoint /metrics."""
-        return Response(generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_1_0_0})
+        return Response(generate_latest(self._shown), headers={"Content-Type": CONTENT_TYPE_PLAIN_1_0_0})
 
     def _finished(self, observation: Observation) -> None:
         self._running.dec()
@@ -105,22 +125,60 @@ class Metrics:
         return Histogram(f"smartlocker_{name}_seconds", help_text, labels, buckets=_SECONDS, registry=self._registry)
 
 
+class _ProcessState(Collector):
+    """What is not counted: the state of the process that answers, which several workers must not add up."""
+
+    def __init__(self, health: StoreHealth | None) -> None:
+        self._health = health
+
+    def collect(self) -> Iterator[Metric]:
+        """See Collector."""
+        build = GaugeMetricFamily("smartlocker_build_info", "Version of the server.", labels=["version"])
+        build.add_metric([version("smartlocker")], 1)
+        yield build
+        if self._health is not None:
+            up = GaugeMetricFamily("smartlocker_store_up", "Whether the store works.", labels=["kind"])
+            up.add_metric(["read"], self._health.is_read_up)
+            up.add_metric(["write"], self._health.is_write_up)
+            yield up
+            skew = self._health.clock_skew.seconds
+            if skew is not None:
+                yield GaugeMetricFamily(
+                    "smartlocker_store_clock_skew_seconds",
+                    "Time by which this server is ahead of the store.",
+                    value=skew,
+                )
+        yield CounterMetricFamily(
+            "smartlocker_log_lines_dropped", "Log lines that nothing has read in time.", value=dropped_lines()
+        )
+
+
 class _Names:
     """Operation names as labels: clients choose them, so their number is limited."""
 
-    def __init__(self, documents: Iterable[str]) -> None:
+    def __init__(self, documents: Iterable[str], known: set[str]) -> None:
         self._trusted = {name for document in documents for name in _names_in(document)}
-        self._others: set[str] = set()
+        self._others = known - self._trusted - {_NONE, _ANONYMOUS, _OTHER}
 
     def label(self, observation: Observation) -> str:
         name = observation.operation_name
         if observation.operation_type is None:
-            return "none"
+            return _NONE
         if name is None:
-            return "anonymous"
+            return _ANONYMOUS
         if name not in self._trusted and len(self._others) < MAX_NAMES:
             self._others.add(name)
-        return name if name in self._trusted or name in self._others else "other"
+        return name if name in self._trusted or name in self._others else _OTHER
+
+
+def _operations_in(registry: CollectorRegistry) -> set[str]:
+    """The operation names that have series: a worker that replaces another starts with these."""
+    return {
+        sample.labels["operation"]
+        for metric in registry.collect()
+        if metric.name == "smartlocker_requests"
+        for sample in metric.samples
+    }
 
 
 def _names_in(document: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -12,15 +13,17 @@ from loaders.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from domain.authorization import Principal
     from loaders.table.recording import Recorder
 
-__all__ = ["OBSERVATION", "REQUEST_ID", "Observation", "record_error"]
+__all__ = ["OBSERVATION", "REQUEST_ID", "Observation", "record_caller", "record_document", "record_error"]
 
 OK = "OK"
 _UNANSWERED = "CANCELLED"
 _SERVER_ERROR = 500
 # The length of an operation's name is up to the client.
 _MAX_NAME_LENGTH = 64
+_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+=@-]{0,127}")
 
 
 @dataclass(slots=True, eq=False)
@@ -29,6 +32,12 @@ class Observation:
 
     method: str
     headers: Mapping[str, str]
+    client: str | None = None
+    """Address of the client, as the server or a trusted proxy says; it is checked where it is used."""
+    principal: Principal | None = None
+    """The caller; None if it was not authenticated."""
+    document: str | None = None
+    """Text of the document; None if the request has none."""
     recorder: Recorder | None = None
     """Called for every operation of the store when it ends."""
     wants_units: bool = False
@@ -84,12 +93,32 @@ class Observation:
         name = None if self.trace is None else self.trace.operation_name
         return None if name is None else name[:_MAX_NAME_LENGTH]
 
+    @property
+    def client_request_id(self) -> str | None:
+        """The id that the client gave the request, if it is a plain one of at most 128 characters."""
+        sent = self.headers.get("x-request-id", "")
+        return sent if _REQUEST_ID.fullmatch(sent) else None
+
 
 OBSERVATION: ContextVar[Observation | None] = ContextVar("OBSERVATION", default=None)
 """The observation of the current request, if telemetry is on."""
 
 REQUEST_ID: ContextVar[str | None] = ContextVar("REQUEST_ID", default=None)
 """The id of the current request, which every log line of the request contains."""
+
+
+def record_caller(principal: Principal) -> None:
+    """Records the caller of the current request."""
+    observation = OBSERVATION.get()
+    if observation is not None:
+        observation.principal = principal
+
+
+def record_document(text: str) -> None:
+    """Records the document of the current request."""
+    observation = OBSERVATION.get()
+    if observation is not None:
+        observation.document = text
 
 
 def record_error(code: str, status: int) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
+from functools import lru_cache, partial
+from hashlib import sha256
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,17 +20,34 @@ logger = logging.getLogger(__name__)
 FIELDS = (
     "operation_type",
     "operation",
+    "document",
     "code",
     "status",
     "duration_ms",
     "operations",
     "read_units",
     "write_units",
+    "subject",
+    "key_id",
+    "role",
+    "client",
+    "client_request_id",
 )
+_KEY_SUBJECT = "key:"
+_MAX_SUBJECT_LENGTH = 128
+# A client sends many requests from the same address.
+_REMEMBERED = 1024
 
 
 class RequestLog:
-    """Logs the operation, result and cost of each request, and nothing of its content."""
+    """Logs the operation, result, cost and caller of each request, and nothing of its content.
+
+    Args:
+        names_callers: whether the caller is logged.
+    """
+
+    def __init__(self, *, names_callers: bool) -> None:
+        self._names_callers = names_callers
 
     def watch(self, observation: Observation) -> Callable[[], None]:
         """Observes a request; returns the function to call at its end."""
@@ -42,11 +61,44 @@ class RequestLog:
         fields: dict[str, Any] = {
             "operation_type": observation.operation_type,
             "operation": observation.operation_name,
+            "document": _document_hash(observation),
             "code": observation.code,
             "status": observation.status,
             "duration_ms": round(observation.duration / 1_000_000, 3),
             "operations": len(trace.records) if trace else 0,
             "read_units": trace.units(is_write=False) if trace else 0,
             "write_units": trace.units(is_write=True) if trace else 0,
+            "client_request_id": observation.client_request_id,
         }
+        if self._names_callers:
+            fields |= _caller(observation)
         logger.info("request", extra={name: value for name, value in fields.items() if value is not None})
+
+
+def _document_hash(observation: Observation) -> str | None:
+    """The SHA-256 hash of a document whose operation has no name, as automatic persisted queries use it."""
+    if observation.operation_name is not None or observation.document is None:
+        return None
+    return sha256(observation.document.encode(errors="replace")).hexdigest()
+
+
+def _caller(observation: Observation) -> dict[str, str | None]:
+    principal = observation.principal
+    client = {"client": _address(observation.client)}
+    if principal is None:
+        return client
+    # A subject comes from the issuer, who may put anything in it.
+    subject = principal.subject[:_MAX_SUBJECT_LENGTH]
+    if not subject.isprintable():
+        subject = "".join(letter if letter.isprintable() else "?" for letter in subject)
+    name = {"key_id": subject.removeprefix(_KEY_SUBJECT)} if principal.by_key else {"subject": subject}
+    return {**name, "role": principal.role, **client}
+
+
+@lru_cache(_REMEMBERED)
+def _address(client: str | None) -> str | None:
+    """The address; None for anything else that a proxy passed on."""
+    try:
+        return None if client is None else str(ip_address(client))
+    except ValueError:
+        return None

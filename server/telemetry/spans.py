@@ -85,6 +85,7 @@ class Spans:
                 "graphql.operation.name": name,
                 "http.response.status_code": observation.status,
                 "smartlocker.request_id": REQUEST_ID.get(),
+                "smartlocker.client_request_id": observation.client_request_id,
                 "smartlocker.code": code,
                 "error.type": None if code == OK else code,
             },

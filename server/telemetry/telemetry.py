@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from loaders.table.client import DynamoStore
+    from loaders.table.health import StoreHealth
     from server.settings import Settings
     from server.telemetry.metrics import Metrics
+    from server.telemetry.shared_metrics import SharedMetrics
     from server.telemetry.spans import Spans
 
     Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
@@ -36,12 +38,21 @@ class Telemetry:
         settings: the settings of the server.
         documents: the trusted documents, whose operations always have their own metrics.
         exporter: exports spans; None for OTLP.
+        health: whether the store works, if that is watched.
+        shared_metrics: where this worker counts; None if the server has one process.
     """
 
-    def __init__(self, settings: Settings, documents: Iterable[str], exporter: SpanExporter | None) -> None:
-        self._metrics = _metrics(documents) if settings.metrics == "on" else None
+    def __init__(
+        self,
+        settings: Settings,
+        documents: Iterable[str],
+        exporter: SpanExporter | None,
+        health: StoreHealth | None = None,
+        shared_metrics: SharedMetrics | None = None,
+    ) -> None:
+        self._metrics = _metrics(documents, health, shared_metrics) if settings.metrics == "on" else None
         self._spans = _spans(settings.table_name, exporter) if settings.tracing == "otlp" else None
-        log = RequestLog() if settings.logs_requests else None
+        log = RequestLog(names_callers=settings.request_log_caller == "on") if settings.logs_requests else None
         parts = (self._metrics, self._spans, log)
         self._watchers: list[Watcher] = [part.watch for part in parts if part is not None]
 
@@ -80,7 +91,8 @@ class _ObservedApp:
         self._watchers = watchers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        observation = Observation(scope["method"], Headers(scope=scope))
+        client = scope.get("client")
+        observation = Observation(scope["method"], Headers(scope=scope), client[0] if client else None)
 
         async def send_and_observe(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -98,10 +110,10 @@ class _ObservedApp:
                 finish()
 
 
-def _metrics(documents: Iterable[str]) -> Metrics:
+def _metrics(documents: Iterable[str], health: StoreHealth | None, shared: SharedMetrics | None) -> Metrics:
     from server.telemetry.metrics import Metrics  # noqa: PLC0415  # the library is loaded only if metrics are on
 
-    return Metrics(documents)
+    return Metrics(documents, health, shared)
 
 
 def _spans(table: str, exporter: SpanExporter | None) -> Spans:

@@ -1,4 +1,4 @@
-// Returns every text of the Plan pane whose contrast with its background is below 4.5:1, the minimum of WCAG AA.
+// Returns every text of the page, and of its fields, whose contrast with its background is below 4.5:1, the minimum of WCAG AA.
 () => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 
@@ -22,20 +22,26 @@
     return blend(behind, getComputedStyle(element).backgroundColor);
   }
 
-  function contrastOf(element) {
+  function contrastOf(element, part) {
     const background = backgroundOf(element);
-    const text = blend(background, getComputedStyle(element).color);
+    const text = blend(background, getComputedStyle(element, part).color);
     const [dark, light] = [luminance(background), luminance(text)].sort((one, other) => one - other);
     return (light + 0.05) / (dark + 0.05);
   }
 
-  const texts = document.createTreeWalker(document.querySelector('.plan'), NodeFilter.SHOW_TEXT);
   const found = [];
-  while (texts.nextNode()) {
-    const { data, parentElement } = texts.currentNode;
-    if (data.trim() && parentElement.checkVisibility() && contrastOf(parentElement) < 4.5) {
-      found.push(`${data}: ${contrastOf(parentElement).toFixed(2)}`);
+  function check(text, element, part = null) {
+    if (text.trim() && element.checkVisibility({ opacityProperty: true }) && contrastOf(element, part) < 4.5) {
+      found.push(`${text}: ${contrastOf(element, part).toFixed(2)}`);
     }
+  }
+
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    check(texts.currentNode.data, texts.currentNode.parentElement);
+  }
+  for (const field of document.querySelectorAll('select, input:not([type=checkbox])')) {
+    check(field.value || field.placeholder || '', field, field.value ? null : '::placeholder');
   }
   return found;
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from playwright.async_api import expect
@@ -13,16 +13,21 @@ from playwright.async_api import expect
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Route
 
-__all__ = ["SCREENSHOTS", "GraphiQL", "explain_of"]
-
 SCREENSHOTS = Path(__file__).parent.parent.parent / "artefacts" / "browser"
 
+_LOW_CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 _MIDDLE_GREY = 3 * 128
 # Runs before the page's own scripts and reports every violation of the Content-Security-Policy as a console error.
 _REPORT_VIOLATIONS = """
 addEventListener('securitypolicyviolation', event =>
   console.error(`refused by the policy: ${event.effectiveDirective} ${event.blockedURI}`));
 """
+
+
+NEW_TAB_IS_STORED = """() => {
+    const { tabs = [], activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
+    return activeTabIndex === document.querySelectorAll('[role=tab]').length - 1 && !tabs[activeTabIndex]?.query;
+}"""
 
 
 class GraphiQL:
@@ -71,7 +76,7 @@ class GraphiQL:
 
     @property
     def explorer(self) -> Locator:
-        return self.page.get_by_role("region", name="Explorer")
+        return self.page.get_by_role("region", name="Explorer", exact=True)
 
     @property
     def editor(self) -> Locator:
@@ -102,6 +107,7 @@ class GraphiQL:
     async def paste(self, text: str) -> None:
         """Inserts a text into a new tab, as one line because the editor would indent further lines."""
         await self.page.get_by_role("button", name="New tab").click()
+        await self.page.wait_for_function(NEW_TAB_IS_STORED)  # until then GraphiQL names it after the tab before
         await self.editor.click()
         await self.page.keyboard.insert_text(" ".join(text.split()))
 
@@ -116,11 +122,14 @@ class GraphiQL:
             await self.plan.get_by_role("button", name="Plan this request without running it").click()
         return await (await response.value).json()
 
-    async def respond_with(self, content: dict[str, Any], status: int = 200) -> None:
-        """Responds to every request for an explanation with the given content instead of the server's."""
+    async def respond_with(
+        self, content: dict[str, Any], status: int = 200, explain: Literal[True, "plan"] | None = None
+    ) -> None:
+        """Responds to requests for an explanation, or for one kind, with the given content instead of the server's."""
 
         async def respond(route: Route) -> None:
-            if route.request.method == "POST" and explain_of(route.request) is not None:
+            asked = explain_of(route.request) if route.request.method == "POST" else None
+            if asked is not None and explain in (None, asked):
                 await route.fulfill(json=content, status=status)
             else:
                 await route.continue_()
@@ -148,6 +157,14 @@ class GraphiQL:
         shown = self.page.locator(".result-window .view-lines")
         for line in lines:
             await expect(shown).to_contain_text(line.replace(" ", "\u00a0"))
+
+    async def text(self) -> str:
+        """The text in the query editor, as far as it is on the screen."""
+        return (await self.page.locator(".graphiql-query-editor .view-lines").inner_text()).replace("\u00a0", " ")
+
+    async def expect_readable(self) -> None:
+        """Checks that no text on the screen has a contrast of less than 4.5:1."""
+        assert await self.page.evaluate(_LOW_CONTRAST) == []
 
     async def theme(self) -> str:
         """`light` or `dark`, the same for the page and its editor."""

@@ -11,8 +11,6 @@ from pathlib import Path
 import typer
 from playwright.sync_api import sync_playwright
 
-__all__ = ["find_browser"]
-
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 # Installs into the user's cache; the system package comes second and needs root.
 PLAYWRIGHT = [[sys.executable, "-m", "playwright", "install", "chromium"]]

@@ -42,8 +42,18 @@ async def test_a_demo_owner_is_forbidden_fields_for_admins(graphiql: GraphiQL) -
 
 
 async def test_no_token_is_sent_if_none_is_chosen(graphiql: GraphiQL) -> None:
-    await graphiql.signed_in_as.select_option(label="No token")
+    await graphiql.signed_in_as.select_option("No token")
     await graphiql.run_tab("FirstQuery")
+    assert "authorization" not in graphiql.sent[-1].headers
+
+
+async def test_the_choice_of_no_token_says_that_requests_then_run_as_admin(graphiql: GraphiQL) -> None:
+    await graphiql.signed_in_as.select_option(label="No token (runs as admin)")
+    explained = graphiql.page.get_by_title("A development server runs requests without a token as an admin.")
+    await expect(explained).to_contain_text("Signed in as")
+    await graphiql.paste("{ pendingBookings(first: 1) { nodes { bookingId } } }")
+    answer = await graphiql.run()
+    assert "errors" not in answer
     assert "authorization" not in graphiql.sent[-1].headers
 
 

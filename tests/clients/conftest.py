@@ -16,6 +16,7 @@ import pytest_asyncio
 from loaders.demo import DemoShape, load_demo
 from loaders.table.client import DynamoStore
 from loaders.table.definition import definition
+from loaders.table.sdk import SdkTransport
 from server.app import utc_now
 from tests.e2e.serving import serving
 from tests.npm import installed, printed_by
@@ -63,7 +64,7 @@ async def stocked_table(plain_client: Any) -> str:
     """A table in which one owner has 230 lockers."""
     name = f"clients-{uuid4()}"
     await plain_client.create_table(**definition(name))
-    await load_demo(DynamoStore(plain_client, name), DemoShape(1, 230, 0), utc_now(), lambda _: None)
+    await load_demo(DynamoStore(SdkTransport(plain_client), name), DemoShape(1, 230, 0), utc_now(), lambda _: None)
     return name
 
 

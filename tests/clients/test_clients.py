@@ -114,7 +114,7 @@ def test_urql_queries_and_mutates_with_its_own_accept_header(
     renamed = came["mutation"]["data"]["renameLocker"]
     assert (renamed["locker"]["alias"], renamed["locker"]["version"], renamed["userErrors"]) == ("By urql", 2, [])
     (conflict,) = came["refused"]["data"]["renameLocker"]["userErrors"]
-    assert (conflict["code"], conflict["currentVersion"]) == ("CONFLICT", 2)
+    assert (conflict["code"], conflict["currentVersion"]) == ("VERSION_CONFLICT", 2)
     assert len(came["answered"]) == 4
     for answer in came["answered"]:
         assert answer["accept"].startswith("application/graphql-response+json, ")

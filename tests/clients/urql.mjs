@@ -17,7 +17,7 @@ const RENAME = gql`
   mutation ($input: RenameLockerInput!) {
     renameLocker(input: $input) {
       locker { id alias version }
-      userErrors { code ... on VersionConflict { currentVersion } }
+      userErrors { code ... on VersionConflictError { currentVersion } }
     }
   }
 `;

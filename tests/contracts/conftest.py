@@ -14,6 +14,7 @@ from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.definition import definition
 from loaders.table.recording import RecordedStore
+from loaders.table.sdk import SdkTransport
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.trace import Trace
 from tests.contracts.seeds import Seeds
@@ -34,12 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class Recorded(RecordedStore):
-    """A recorded store that a migration can scan."""
-
-    @property
-    def client(self) -> Any:
-        """The client, past the record."""
-        return self._store.client
+    """A recorded store that a migration can read."""
 
     @property
     def table(self) -> str:
@@ -60,7 +56,7 @@ def run_scenario(plain_client: Any, clock: Clock) -> Runner:
     async def run(scenario: Scenario, names: Names) -> list[Record]:
         table = f"test-{uuid4()}"
         await plain_client.create_table(**definition(table))
-        store = DynamoStore(plain_client, table)
+        store = DynamoStore(SdkTransport(plain_client), table)
         await store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
         numbers = count(1)
         backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from domain.api_keys import ApiKeyId
 from domain.bookings import BookingStatus, DaySlot
 from domain.models import EventId, LocationStatus, LockerStatus, ReservationId
-from domain.times import EARLIEST, LATEST, Day
+from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day
 from loaders import keys
 from loaders.contracts.reading import ReadPage
 from loaders.contracts.registry import CONTRACTS
 from loaders.table.keys import IndexKey, Key
-from tests.contracts.samples import LONGEST, NOON, SHORT, record
+from tests.contracts.samples import LONGEST, NOON, SHORT, at, day, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from loaders.table.client import Store
     from loaders.table.keys import Position
     from tests.contracts.samples import Names
-
-__all__ = ["LISTS", "PAGED", "ListExample", "neighbours"]
 
 Item = tuple[Key, "Mapping[str, Any]"]
 NAMES = LONGEST
@@ -39,7 +37,7 @@ _INDEX_NAME = "GSI1PK"
 
 @dataclass(frozen=True, kw_only=True)
 class ListExample:
-    """One list: the arguments of its range, the field that tells its items apart, and where an item stands."""
+    """One list: the arguments of its range, the field that identifies its items, and the position of an item."""
 
     contract: ReadPage[Any]
     arguments: tuple[Any, ...]
@@ -57,11 +55,11 @@ class ListExample:
         return self.key(one), codec.encode(one) | self.index(one) | self.stored
 
     def name(self, number: int) -> str:
-        """What tells the nth item apart."""
+        """The id of the nth item."""
         return f"{number:026d}" if self.id_field == "location_id" else f"{number:064d}"
 
     def name_of(self, one: Any) -> str:
-        """What tells a record apart."""
+        """The id of a record."""
         return str(getattr(one, self.id_field))
 
     def position(self, number: int) -> Position:
@@ -72,11 +70,22 @@ class ListExample:
     @property
     def has_window(self) -> bool:
         """Whether the list can be narrowed to a time window."""
-        return self.contract.range in {keys.locker_reservations, keys.locker_events, keys.owner_reservations}
+        return self.widest != ()
+
+    @property
+    def widest(self) -> tuple[Any, ...]:
+        """The bounds of the widest window of the list."""
+        if self.contract.range in {keys.locker_reservations, keys.locker_events, keys.owner_reservations}:
+            return EARLIEST, LATEST
+        return (FIRST_DAY, LAST_DAY) if self.contract.range is keys.owner_bookings else ()
+
+    def moment(self, number: int) -> str:
+        """The time or day of the nth item, by which windows narrow the list."""
+        return day(number) if self.widest == (FIRST_DAY, LAST_DAY) else at(number)
 
     async def read(self, store: Store, request: PageRequest, order: Order, *window: Any) -> Page[Any]:
         """Reads a page."""
-        bounds = window or ((EARLIEST, LATEST) if self.has_window else ())
+        bounds = window or self.widest
         return await self.contract.page(store, request, order, *self.arguments, *bounds)
 
 
@@ -138,7 +147,7 @@ LISTS: dict[str, ListExample] = {
             id_field="booking_id",
             key=lambda booking: keys.booking(booking.booking_id),
             index=lambda booking: keys.pending_index(booking.requested_at, booking.booking_id),
-            given={"status": BookingStatus.PENDING, "reason": None, "decided_by": None},
+            given={"status": BookingStatus.PENDING, "reason": None, "decided_by": None, "decided_by_subject": None},
             stored=_FINGERPRINT,
         ),
         _list(
@@ -160,7 +169,7 @@ LISTS: dict[str, ListExample] = {
             "QC-48",
             NAMES.owner,
             id_field="notification_id",
-            key=lambda told: keys.notification(NAMES.owner, told.created_at, told.notification_id),
+            key=lambda reported: keys.notification(NAMES.owner, reported.created_at, reported.notification_id),
             given={"owner_id": NAMES.owner, "booking_id": NAMES.booking},
         ),
         _list(

@@ -18,8 +18,6 @@ from domain.times import Day, Instant, shift
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DAY", "LONGEST", "NOON", "SHORT", "Names", "at", "day", "numbers", "record"]
-
 M = TypeVar("M")
 
 NOON = Instant("2026-03-01T12:00:00.000Z")
@@ -63,6 +61,7 @@ class Names:
     calendar_event: str
     payment: str
     key: ApiKeyId
+    change: str | None
     subject: str
     name: str
     text: str
@@ -91,6 +90,7 @@ SHORT = Names(
     calendar_event="c1",
     payment="p1",
     key=ApiKeyId("k1"),
+    change="change-1",
     subject="root",
     name="A name",
     text="A text",
@@ -118,6 +118,7 @@ LONGEST = Names(
     calendar_event="c" * 64,
     payment="p" * 64,
     key=ApiKeyId("k" * 64),
+    change="c" * 64,
     subject="s" * 255,
     name=_NAME,
     text=_TEXT,
@@ -138,7 +139,9 @@ _LONG: dict[str, Any] = {
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
     "owner_ids": LONGEST.key_owners,
     "created_by": LONGEST.subject,
+    "decided_by_subject": LONGEST.subject,
     "digest": "f" * 64,
+    "last_change": "c" * 64 + "#" + "f" * 64,
     "code": LONGEST.code,
     "time_zone": LONGEST.time_zone,
     "currency": "EUR",
@@ -162,7 +165,7 @@ def record(model: type[M], number: int, *, longest: bool = False, **given: Any) 
 def _value(name: str, hint: Any, number: int, longest: bool) -> Any:  # noqa: FBT001, PLR0911  # a table of types
     if get_origin(hint) in {Union, types.UnionType}:
         return _value(name, get_args(hint)[0], number, longest) if longest else None
-    if longest and name in _LONG:
+    if longest and name in _LONG and not is_dataclass(hint):
         return _LONG[name]
     if hint is Instant:
         return at(number)
@@ -175,8 +178,8 @@ def _value(name: str, hint: Any, number: int, longest: bool) -> Any:  # noqa: FB
         return tuple(get_args(kind)[0])[-1:] if _is_enum(get_args(kind)[0]) else ("one",)
     if _is_enum(kind):
         return list(kind)[-1]
-    if kind is int:
-        return 1
+    if kind in {int, bool}:
+        return kind(1)
     if kind is Decimal:
         return Decimal("1.5")
     return ("x" * 64 if name.endswith("id") else _NAME) if longest else "text"

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 from domain.api_keys import ApiKeyRole
-from domain.authorization import DEVELOPMENT_ADMIN, Scope
-from domain.bookings import Duration
+from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
+from domain.bookings import CalendarSlot, DayPart, DaySlot
 from domain.budgets import Budget
 from domain.commands import api_keys as key_commands
 from domain.commands import bookings as booking_commands
@@ -22,21 +22,27 @@ from domain.commands import reservations as reservation_commands
 from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
 from domain.commands.events import RecordAccessEvent
 from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
-from domain.commands.payments import RecordPayment
-from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole
+from domain.commands.payments import Money, RecordPayment
+from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole, ReservationStatus
 from domain.times import LATEST
 from loaders import keys
+from loaders.codecs import CALENDAR_SLOT
 from loaders.contracts.base import MAX_ITEMS, Consistency
 from loaders.contracts.bookings import LOCATION_CALENDAR
+from loaders.contracts.doctor import DOCTOR_SCAN
 from loaders.contracts.events import LATEST_EVENT
-from loaders.contracts.maintenance import LOAD_DEMO_DATA
+from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CURRENT_RESERVATION
 from loaders.cursors import encode_cursor
+from loaders.doctor import Doctor, Records
+from loaders.invariants import table_violations
 from loaders.pages import PageRequest
-from loaders.table.migration import migrate
+from loaders.table.keys import Key
+from loaders.table.migration import Migration
 from loaders.table.operations import Action, Step, Transact
+from loaders.table.values import item_from_wire
 from loaders.table_budgets import TableRates
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.writes import api_keys, bookings, calendar, events, locations, lockers, owners, reservations
@@ -48,12 +54,10 @@ if TYPE_CHECKING:
 
     from domain.models import LocationId
     from loaders.backend import Backend
-    from loaders.table.keys import Key
+    from loaders.table.client import DynamoStore
     from tests.contracts.samples import Names
 
     Call = Callable[[Backend, Names], Awaitable[Any]]
-
-__all__ = ["SCENARIOS", "Scenario"]
 
 ADMIN = DEVELOPMENT_ADMIN
 TWO = 2
@@ -88,7 +92,7 @@ def other_owner(backend: Backend, names: Names) -> Awaitable[Any]:
 def change_owner(**changes: Any) -> Call:
     def run(backend: Backend, names: Names) -> Awaitable[Any]:
         values: Any = {name: getattr(names, change) if change else None for name, change in changes.items()}
-        command = owner_commands.UpdateOwner(owner_id=names.owner, expected_version=1, **values)
+        command = owner_commands.UpdateOwner(owner_id=names.owner, expected_version=1, change_id=names.change, **values)
         return owners.update_owner(backend, command, ADMIN)
 
     return run
@@ -103,15 +107,22 @@ def other_location(backend: Backend, names: Names) -> Awaitable[Any]:
 
 
 def _location(backend: Backend, names: Names, location_id: LocationId, code: str) -> Awaitable[Any]:
+    address = location_commands.Address(**names.place)
     command = location_commands.CreateLocation(
-        location_id=location_id, code=code, name=names.name, time_zone=names.time_zone, **names.place
+        location_id=location_id, code=code, name=names.name, time_zone=names.time_zone, address=address
     )
     return locations.create_location(backend, command)
 
 
 def change_location(write: Any, command: Any, version: int = 1, **values: Any) -> Call:
     return lambda backend, names: write(
-        backend, command(location_id=names.location, expected_version=version, **values)
+        backend,
+        command(
+            location_id=names.location,
+            expected_version=version,
+            change_id=names.change if version == 1 else None,
+            **values,
+        ),
     )
 
 
@@ -128,7 +139,12 @@ def locker_anywhere(backend: Backend, names: Names) -> Awaitable[Any]:
 def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) -> Call:
     return lambda backend, names: write(
         backend,
-        command(locker_id=names.locker, expected_version=1, **{name: of(names) for name, of in values.items()}),
+        command(
+            locker_id=names.locker,
+            expected_version=1,
+            change_id=names.change,
+            **{name: of(names) for name, of in values.items()},
+        ),
         ADMIN,
     )
 
@@ -199,27 +215,37 @@ def book(backend: Backend, names: Names) -> Awaitable[Any]:
         location_id=names.location,
         owner_id=names.owner,
         date=DAY,
-        duration=Duration.FULL_DAY,
+        duration=DayPart.FULL_DAY,
         description=names.text,
         attendees=99_999,
     )
     return bookings.request_booking(backend, command, ADMIN)
 
 
+def deciding(names: Names) -> Principal:
+    """An admin who is also an owner."""
+    return Principal(subject=names.subject, role=Role.ADMIN, owner_id=names.owner)
+
+
 def approve(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = booking_commands.ApproveBooking(booking_id=names.booking, admin_id=names.owner, expected_version=1)
-    return bookings.approve_booking(backend, command, ADMIN)
+    command = booking_commands.ApproveBooking(booking_id=names.booking, expected_version=1, change_id=names.change)
+    return bookings.approve_booking(backend, command, deciding(names))
+
+
+def approve_approved(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = booking_commands.ApproveBooking(booking_id=names.booking, expected_version=2)
+    return bookings.approve_booking(backend, command, deciding(names))
 
 
 def reject(backend: Backend, names: Names) -> Awaitable[Any]:
     command = booking_commands.RejectBooking(
-        booking_id=names.booking, admin_id=names.owner, reason=names.text, expected_version=1
+        booking_id=names.booking, reason=names.text, expected_version=1, change_id=names.change
     )
-    return bookings.reject_booking(backend, command, ADMIN)
+    return bookings.reject_booking(backend, command, deciding(names))
 
 
 def cancel_booking(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = booking_commands.CancelBooking(booking_id=names.booking, owner_id=names.owner)
+    command = booking_commands.CancelBooking(booking_id=names.booking)
     return bookings.cancel_booking(backend, command, ADMIN)
 
 
@@ -227,8 +253,7 @@ def pay(backend: Backend, names: Names) -> Awaitable[Any]:
     command = RecordPayment(
         payment_id=names.payment,
         booking_id=names.booking,
-        amount=Decimal("12345678901234.5678"),
-        currency="EUR",
+        amount=Money(amount=Decimal("12345678901234.5678"), currency="EUR"),
         method=names.name,
         paid_at=NOON,
     )
@@ -239,17 +264,16 @@ def calendar_event(backend: Backend, names: Names) -> Awaitable[Any]:
     command = CreateCalendarEvent(
         event_id=names.calendar_event,
         location_id=names.location,
-        admin_id=names.owner,
         date=DAY,
-        duration=Duration.FULL_DAY,
+        duration=DayPart.FULL_DAY,
         title=names.name,
     )
-    return calendar.create_calendar_event(backend, command, ADMIN)
+    return calendar.create_calendar_event(backend, command, deciding(names))
 
 
 def delete_calendar_event(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = DeleteCalendarEvent(location_id=names.location, event_id=names.calendar_event, admin_id=names.owner)
-    return calendar.delete_calendar_event(backend, command, ADMIN)
+    command = DeleteCalendarEvent(location_id=names.location, event_id=names.calendar_event)
+    return calendar.delete_calendar_event(backend, command, deciding(names))
 
 
 def api_key(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -289,18 +313,79 @@ def older(key: Callable[[Names], Key], *attributes: str) -> Call:
     return run
 
 
+def written_by_others(pk: str, sk: str, **attributes: Any) -> Call:
+    """Writes an item as another program wrote it; names in braces are replaced."""
+
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        def spelled(text: Any) -> Any:
+            return text.format(**vars(names)) if isinstance(text, str) else text
+
+        content = {name: spelled(value) for name, value in attributes.items()}
+        step = Step("item", Action.PUT, Key(spelled(pk), spelled(sk)), content)
+        return backend.store.transact(Transact("", (step,)))
+
+    return run
+
+
+def old_reservation(start: str, reservation: str, status: str = "ACTIVE") -> Call:
+    return written_by_others(
+        "LOCKER#{locker}",
+        f"RES#{start}#{{{reservation}}}",
+        entityType="RESERVATION",
+        ownerId="{owner}",
+        endAt=start.replace("T12", "T13"),
+        status=status,
+    )
+
+
 def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
     return backend.store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
 
 
-def run_migration(backend: Backend, _: Names) -> Awaitable[Any]:
-    return migrate(cast("Any", backend.store), items_per_second=1e9, progress=lambda _: None)
+def run_migration(backend: Backend, names: Names) -> Awaitable[Any]:
+    migration = Migration(cast("Any", backend.store), now=backend.clock(), location_id=names.location)
+    return migration.run(items_per_second=1e9, progress=lambda _: None)
 
 
 def load_demo_items(backend: Backend, names: Names) -> Awaitable[Any]:
     content = {"name": names.text[:400]}
     steps = [LOAD_DEMO_DATA.step("item", (f"DEMO#{number}", "META"), content) for number in range(TWO)]
     return backend.store.transact(LOAD_DEMO_DATA.transact(*steps))
+
+
+def export_items(backend: Backend, _: Names) -> Awaitable[Any]:
+    return TRANSFER_SCAN.page(cast("DynamoStore", backend.store), None)
+
+
+def import_item(step: str) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        content = {"GSI1PK": names.owner, "GSI1SK": step, "name": names.text * 3}
+        return backend.store.put(IMPORT_ITEM.put(step, ("IMPORTED", "META"), content))
+
+    return run
+
+
+def damaged(*steps: Callable[[Names], tuple[Action, Key, dict[str, Any]]]) -> Call:
+    """Changes items behind the product's back."""
+
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        parts = [Step("item", *step(names)) for step in steps]
+        return backend.store.transact(Transact("", tuple(parts)))
+
+    return run
+
+
+async def check_records(backend: Backend, names: Names) -> None:
+    records = Records((names.locker,), (names.owner,), (names.location,), (names.booking,))
+    assert await Doctor(cast("DynamoStore", backend.store), backend.clock).check(records) == []
+
+
+async def repair_table(backend: Backend, _: Names) -> None:
+    """Scans, and repairs what is found there."""
+    page = await DOCTOR_SCAN.page(cast("DynamoStore", backend.store), None)
+    findings = table_violations(map(item_from_wire, page.items), backend.clock())
+    for repair in [finding.repair for finding in findings if finding.repair]:
+        await backend.store.transact(repair)
 
 
 PLACED = (owner, location, locker)
@@ -318,6 +403,104 @@ OLD_TABLE = (
     older(LOCATION_COPY, "GSI1PK", "GSI1SK"),
     older(lambda names: keys.active_pointer(names.locker), "lastEndAt"),
 )
+WHOLE = (*RESERVED, other_owner, book, reject)
+SURPLUS: tuple[Callable[[Names], tuple[Action, Key, dict[str, Any]]], ...] = (
+    lambda names: (Action.DELETE, keys.owner_locker(names.owner, names.locker), {}),
+    lambda names: (
+        Action.PUT,
+        keys.owner_locker(names.other_owner, names.locker),
+        {
+            "entityType": "OWNER_LOCKER",
+            "ownerId": names.other_owner,
+            "lockerId": names.locker,
+            "status": LockerStatus.AVAILABLE,
+            "updatedAt": NOON,
+        },
+    ),
+    lambda names: (Action.DELETE, keys.reservation_claim(names.locker, names.reservation), {}),
+    lambda names: (
+        Action.PUT,
+        keys.reservation_claim(names.locker, names.later),
+        {
+            "entityType": "RESERVATION_CLAIM",
+            "reservationId": names.later,
+            "lockerId": names.locker,
+            "startAt": NOON,
+            "fingerprint": "",
+        },
+    ),
+    lambda names: (
+        Action.PUT,
+        keys.pending_count(names.owner),
+        {"entityType": "PENDING_BOOKINGS", "ownerId": names.owner, "pendingBookings": 3},
+    ),
+    lambda names: (
+        Action.PUT,
+        keys.email_claim(names.other_email.lower()),
+        {"entityType": "EMAIL_CLAIM", "ownerId": names.owner},
+    ),
+    lambda names: (
+        Action.PUT,
+        keys.calendar_slot(names.location, day(9), DaySlot.MORNING),
+        CALENDAR_SLOT.encode(
+            CalendarSlot(
+                location_id=names.location,
+                date=day(9),
+                slot=DaySlot.MORNING,
+                event_id=names.booking,
+                title="",
+                booking_id=names.booking,
+                created_by=names.owner,
+                created_at=NOON,
+            )
+        ),
+    ),
+    lambda names: (Action.DELETE, keys.owner_booking(names.owner, DAY, names.booking), {}),
+    lambda names: (Action.UPDATE, keys.booking(names.booking), {"GSI1PK": "BOOKING#PENDING", "GSI1SK": "x"}),
+)
+
+OLD_RESERVATIONS = (
+    *PLACED,
+    old_reservation("2026-03-02T12:00:00.000Z", "reservation"),
+    old_reservation("2026-03-03T12:00:00Z", "later"),
+)
+OLD_POINTER = written_by_others(
+    "LOCKER#{locker}",
+    "RES#ACTIVE",
+    entityType="RESERVATION_ACTIVE",
+    reservationId="{reservation}",
+    ownerId="{owner}",
+    startAt="2026-03-01T12:00:00Z",
+    endAt="2026-03-01T13:00:00Z",
+)
+OLD_CANCELLED = old_reservation("2026-03-02T12:00:00Z", "reservation", "CANCELLED")
+OTHER_PROGRAM = (
+    location,
+    WITHOUT_FORMAT,
+    written_by_others(
+        "LOCKER#{locker}", "META", entityType="LOCKER", ownerId="{owner}", status="AVAILABLE", updatedAt=1772366400000
+    ),
+    written_by_others(
+        "USER#{owner}",
+        "METADATA",
+        entityType="User",
+        name="{name}",
+        email="{email}",
+        createdAt="2025-10-21T10:00:00Z",
+    ),
+    written_by_others(
+        "BOOKING#{booking}",
+        "METADATA",
+        entityType="Booking",
+        userId="{owner}",
+        date=DAY,
+        duration="FULL_DAY",
+        eventDescription="{name}",
+        attendees=50,
+        status="approved",
+        requestedAt="2025-10-21T10:00:00Z",
+    ),
+)
 
 _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "update a locker's status": ("QC-03", (*PLACED, OCCUPY)),
@@ -332,6 +515,8 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-04",
         (*RESERVED, reserve(200, 260, "later"), reserve(60, 120, "between")),
     ),
+    "create a reservation beside older ones": ("QC-04", (*OLD_RESERVATIONS, reserve(60, 120, "between"))),
+    "create a reservation where an older pointer names none": ("QC-04", (*PLACED, OLD_POINTER, reserve(0, 60))),
     "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
     "transfer a locker": ("QC-06", (*PLACED, other_owner, TRANSFER)),
     "transfer a locker without copies": (
@@ -358,15 +543,12 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "cancel the only reservation": ("QC-13", (*RESERVED, cancel())),
     "cancel a reservation before another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel())),
     "cancel a reservation after another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel("later"))),
-    "cancel a reservation without a guard and a pointer": (
+    "cancel a reservation without a pointer": (
         "QC-13",
-        (
-            *RESERVED,
-            without(lambda names: keys.reservation_guard(names.locker)),
-            without(lambda names: keys.active_pointer(names.locker)),
-            cancel(),
-        ),
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), cancel()),
     ),
+    "cancel an older reservation": ("QC-13", (*OLD_RESERVATIONS, cancel())),
+    "cancel an older reservation again": ("QC-13", (*PLACED, OLD_CANCELLED, cancel())),
     "extend a reservation without a pointer": (
         "QC-13",
         (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), extend(90)),
@@ -399,6 +581,7 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "request a booking again": ("QC-40", (*BOOKED, book)),
     "approve a booking": ("QC-43", (*BOOKED, approve)),
     "approve a booking again": ("QC-43", (*BOOKED, approve, approve)),
+    "approve an approved booking": ("QC-43", (*BOOKED, approve, approve_approved)),
     "reject a booking": ("QC-43", (*BOOKED, reject)),
     "cancel a pending booking": ("QC-43", (*BOOKED, cancel_booking)),
     "cancel an approved booking": ("QC-43", (*BOOKED, approve, cancel_booking)),
@@ -418,7 +601,66 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-74",
         (*OLD_TABLE, without(lambda names: keys.reservation_guard(names.locker)), run_migration),
     ),
+    "migrate older reservations": ("QC-74", (*OLD_RESERVATIONS, WITHOUT_FORMAT, run_migration)),
+    "migrate an older reservation that was cancelled": (
+        "QC-74",
+        (*PLACED, WITHOUT_FORMAT, OLD_CANCELLED, run_migration),
+    ),
+    "migrate items of other programs": ("QC-78", (*OTHER_PROGRAM, run_migration)),
     "load demo data": ("QC-72", (load_demo_items,)),
+    "export the table": ("QC-76", (export_items,)),
+    "import an item": ("QC-77", (import_item("new item"),)),
+    "import a differing item": ("QC-77", (import_item("new item"), import_item("differing item"))),
+    "check the whole table": ("QC-80", (*WHOLE, repair_table)),
+    "check a locker, an owner, a location and a booking": ("QC-81", (*WHOLE, check_records)),
+    "check a lone locker": ("QC-82", (*PLACED, book, check_records)),
+    "repair what is derived from records": ("QC-83", (*WHOLE, damaged(*SURPLUS), repair_table)),
+    "repair a missing pointer": (
+        "QC-84",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), repair_table),
+    ),
+    "repair a wrong pointer of a locker without a guard": (
+        "QC-84",
+        (
+            *RESERVED,
+            without(lambda names: keys.reservation_guard(names.locker)),
+            damaged(lambda names: (Action.UPDATE, keys.active_pointer(names.locker), {"endAt": at(30)})),
+            repair_table,
+        ),
+    ),
+    "repair a pointer to a cancelled reservation": (
+        "QC-84",
+        (
+            *RESERVED,
+            damaged(
+                lambda names: (
+                    Action.UPDATE,
+                    keys.reservation(names.locker, NOON, names.reservation),
+                    {"status": ReservationStatus.CANCELLED},
+                ),
+                lambda names: (
+                    Action.UPDATE,
+                    keys.owner_reservation(names.owner, NOON, names.reservation),
+                    {"status": ReservationStatus.CANCELLED},
+                ),
+            ),
+            repair_table,
+        ),
+    ),
+    "repair a guard that names no reservation": (
+        "QC-84",
+        (
+            *RESERVED,
+            damaged(
+                lambda names: (
+                    Action.UPDATE,
+                    keys.reservation_guard(names.locker),
+                    {"changedReservationId": names.later},
+                )
+            ),
+            repair_table,
+        ),
+    ),
 }
 
 _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = {
@@ -432,6 +674,9 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-31": ((location,), lambda names: (names.location,)),
     "QC-36": ((location,), lambda names: (names.code,)),
     "QC-41": ((*BOOKED, reject), lambda names: (names.booking,)),
+    "QC-51": ((*BOOKED, pay), lambda names: (names.booking, names.payment)),
+    "QC-52": ((*BOOKED, reject), lambda names: (names.owner, NOON, f"{names.booking}-rejected")),
+    "QC-53": ((*BOOKED, approve), lambda names: (names.location, DAY, DaySlot.MORNING)),
     "QC-60": ((api_key,), lambda names: (names.key,)),
     "QC-70": ((), lambda _: ()),
 }

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from loaders.table.keys import Position
 
-__all__ = ["Seeds"]
-
 _AT_ONCE = 10  # so that no request is beyond 1 MB
 
 

@@ -15,10 +15,11 @@ from domain.bookings import CalendarSlot, DaySlot
 from domain.commands.reservations import CreateReservation
 from domain.models import LockerId, ReservationStatus
 from loaders import keys
+from loaders.codecs import GUARD, Guard
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.maintenance import LOAD_DEMO_DATA
+from loaders.contracts.maintenance import CONVERT_ITEM, LOAD_DEMO_DATA
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CREATE_RESERVATION, CURRENT_RESERVATION
@@ -39,8 +40,12 @@ if TYPE_CHECKING:
 
 READS = [contract for contract in CONTRACTS.values() if isinstance(contract, ReadOne)]
 WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]
-# Of what can be written in large numbers the examples write two.
-PAIRS = {RECORD_EVENTS.id: 2 / RECORD_EVENTS.most_entries, LOAD_DEMO_DATA.id: 2 / LOAD_DEMO_DATA.most_steps}
+# Of what can be written in large numbers the examples write two; what a migration converts is of usual size in them.
+PAIRS = {
+    RECORD_EVENTS.id: 2 / RECORD_EVENTS.most_entries,
+    LOAD_DEMO_DATA.id: 2 / LOAD_DEMO_DATA.most_steps,
+    CONVERT_ITEM.id: 1 / 20,
+}
 
 
 def of(records: list[Record], contract: str, *, is_write: bool) -> list[Record]:
@@ -166,6 +171,7 @@ async def test_a_reservation_in_a_window_full_of_cancelled_ones_is_still_two_rea
     await seeds.put(
         (keys.reservation(LONGEST.locker, one.start_at, one.reservation_id), encode(one)) for one in cancelled
     )
+    await seeds.put([(keys.reservation_guard(LONGEST.locker), GUARD.encode(Guard(revision=1)))])
     wire.reset()
     command = CreateReservation(locker_id=LONGEST.locker, owner_id=LONGEST.owner, start_at=at(500), end_at=at(510))
     await create_reservation(backend, command, DEVELOPMENT_ADMIN)

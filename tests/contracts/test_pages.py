@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from domain.errors import InvalidCursorError
 from loaders.contracts.base import ContractError, Order
@@ -14,7 +15,6 @@ from loaders.cursors import encode_cursor
 from loaders.pages import PageRequest
 from loaders.table.keys import IndexKey
 from tests.contracts.lists import LISTS, PAGED, neighbours
-from tests.contracts.samples import at
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
@@ -221,7 +221,8 @@ async def test_a_cursor_of_another_partition_of_the_index_is_refused(
 async def test_a_window_holds_both_of_its_bounds_and_no_page_leaves_it(
     contract_id: str, order: Order, backend: Backend, seeds: Seeds
 ) -> None:
-    example, window = LISTS[contract_id], (at(2), at(4))
+    example = LISTS[contract_id]
+    window = (example.moment(2), example.moment(4))
     await fill(seeds, example, 7)
     for backward in (False, True):
         for size in (1, 2, 3, 4):
@@ -229,7 +230,7 @@ async def test_a_window_holds_both_of_its_bounds_and_no_page_leaves_it(
             shown = [names(example, page) for page in (reversed(pages) if backward else pages)]
             assert [name for page in shown for name in page] == expected(example, (2, 3, 4), order)
             assert len(pages) == -(-3 // size)
-    empty = await example.read(backend.store, PageRequest(10), order, at(100), at(200))
+    empty = await example.read(backend.store, PageRequest(10), order, example.moment(100), example.moment(200))
     assert (empty.nodes, empty.has_next_page, empty.has_previous_page, empty.next_cursor) == ([], False, False, None)
 
 
@@ -240,12 +241,12 @@ async def test_a_window_of_one_moment_holds_what_is_in_it_whatever_its_id(
     example = LISTS[contract_id]
     await fill(seeds, example, 3)
     key, attributes = example.item(1)
-    name = "eventId" if example.id_field == "event_id" else "reservationId"
+    name = to_camel(example.id_field)
     twins = ["-", "0", "A", "_", "z" * 64]
     await seeds.put(
         (key._replace(sk=f"{key.sk.rsplit('#', 1)[0]}#{twin}"), {**attributes, name: twin}) for twin in twins
     )
-    page = await example.read(backend.store, PageRequest(10), order, at(1), at(1))
+    page = await example.read(backend.store, PageRequest(10), order, example.moment(1), example.moment(1))
     found = ["-", "0", example.name(1), "A", "_", "z" * 64]
     assert names(example, page) == (found if order is Order.ASC else found[::-1])
 
@@ -254,7 +255,8 @@ async def test_a_window_of_one_moment_holds_what_is_in_it_whatever_its_id(
 async def test_a_cursor_from_outside_the_window_is_refused_and_nothing_is_sent(
     contract_id: str, order: Order, backend: Backend, wire: Wire
 ) -> None:
-    example, window = LISTS[contract_id], (at(2), at(4))
+    example = LISTS[contract_id]
+    window = (example.moment(2), example.moment(4))
     for number in (1, 5):
         await refused(backend, contract_id, encode_cursor(example.position(number)), *window)
     assert wire.calls == []

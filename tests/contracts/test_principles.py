@@ -1,8 +1,9 @@
-"""What holds in all of the product's code: only a migration scans, nothing filters, and an event is never changed."""
+"""What holds in all of the product's code: only commands scan, nothing filters, and an event is never changed."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,29 @@ from loaders import keys
 from loaders.contracts.budgets import SPEND_BUDGET
 from loaders.contracts.maintenance import INDEX_LOCKER_COPY
 from loaders.contracts.registry import CONTRACTS
+from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import WriteContract
 from loaders.table.operations import Action
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for name in ("domain", "loaders", "resolvers", "server") for path in (ROOT / name).rglob("*.py"))
-SEAM = ROOT / "loaders" / "table" / "client.py"
-MIGRATION = ROOT / "loaders" / "table" / "migration.py"
+TABLE = ROOT / "loaders" / "table"
+ALLOWED = {
+    ROOT / "loaders" / "contracts" / "scanning.py": {"Scan", "scan"},
+    ROOT / "loaders" / "trace.py": {"Scan"},
+    TABLE / "client.py": {"Scan"},
+    TABLE / "health.py": {"Scan"},
+    TABLE / "recording.py": {"scan"},
+    TABLE / "sdk.py": {"Scan", "scan", "update_item"},
+}
 FORBIDDEN_WORDS = ("FilterExpression", "ScanFilter", "QueryFilter", "ExecuteStatement", "TotalSegments")
 FORBIDDEN_CALLS = frozenset(
     {
+        "Scan",
         "scan",
         "get_paginator",
+        "DeleteItem",
+        "BatchWriteItem",
         "execute_statement",
         "batch_execute_statement",
         "batch_write_item",
@@ -41,20 +53,34 @@ def test_no_source_scans_or_filters(source: Path) -> None:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Attribute | ast.Constant)
     }
-    allowed = {SEAM: {"update_item"}, MIGRATION: {"scan"}}.get(source, set())
-    assert FORBIDDEN_CALLS & {name for name in names if isinstance(name, str)} == allowed
+    assert FORBIDDEN_CALLS & {name for name in names if isinstance(name, str)} == ALLOWED.get(source, set())
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_only_a_contract_creates_an_operation(source: Path) -> None:
-    if source.parent in {ROOT / "loaders" / "contracts", ROOT / "loaders" / "table"}:
+    if source.parent in {ROOT / "loaders" / "contracts", TABLE}:
         return
     called = {
         node.func.id
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    assert called & {"Get", "BatchGet", "Query", "Put", "Step", "Transact", "Update"} == set()
+    assert called & {"Get", "BatchGet", "Query", "Scan", "Put", "Step", "Transact", "Update"} == set()
+
+
+def test_only_commands_scan() -> None:
+    assert [contract.id for contract in CONTRACTS.values() if isinstance(contract, ReadTable)] == [
+        "QC-75",
+        "QC-76",
+        "QC-80",
+    ]
+    users = {
+        str(source.relative_to(ROOT))
+        for source in SOURCES
+        if source.parent.name != "contracts"
+        and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN", source.read_text())
+    }
+    assert users == {"loaders/doctor.py", "loaders/table/migration.py", "loaders/transfer.py"}
 
 
 def test_only_budgets_and_migrated_copies_are_changed_without_a_transaction() -> None:

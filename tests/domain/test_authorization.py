@@ -13,7 +13,6 @@ from domain.authorization import (
     Scope,
     acts_for,
     is_member,
-    may_decide_as,
     may_look_up_owner,
     may_record_events,
     may_reserve,
@@ -110,18 +109,6 @@ def test_a_partner_has_its_scopes_for_the_owners_it_may_act_for(
     assert not may_record_events(principal, L1, None)
     assert not may_see_notifications(principal, one)
     assert may_see_locations(principal)
-
-
-@given(principals(Role.OWNER, Role.PARTNER, Role.DEVICE), OWNERS)
-def test_only_an_admin_decides(principal: Principal, admin_id: OwnerId) -> None:
-    assert not may_decide_as(principal, admin_id)
-
-
-def test_an_admin_who_is_also_an_owner_decides_only_as_itself() -> None:
-    admin = Principal(subject="root", role=Role.ADMIN, owner_id=ADA)
-    assert may_decide_as(admin, ADA)
-    assert not may_decide_as(admin, BOB)
-    assert may_decide_as(DEVELOPMENT_ADMIN, BOB)
 
 
 def test_only_an_owner_is_a_member_of_an_organization() -> None:

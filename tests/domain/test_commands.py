@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from domain.api_keys import ApiKeyRole
-from domain.bookings import Duration
+from domain.bookings import DayPart
 from domain.commands import (
     api_keys,
     bookings,
@@ -20,7 +21,7 @@ from domain.commands import (
     payments,
     reservations,
 )
-from domain.commands.base import Command, fingerprint, parse_command
+from domain.commands.base import Change, Command, fingerprint, parse_command
 from domain.errors import BadInputError
 from domain.models import AccessAction, AccessResult, LockerStatus, OwnerKind, OwnerRole
 
@@ -40,26 +41,28 @@ BOOKING: dict[str, Any] = {
     "location_id": ULID,
     "owner_id": "ada",
     "date": "2026-03-10",
-    "duration": Duration.FULL_DAY,
+    "duration": DayPart.FULL_DAY,
     "description": "A fair",
     "attendees": 40,
 }
-DAY: dict[str, Any] = {"location_id": ULID, "admin_id": "root", "date": "2026-03-10", "duration": Duration.MORNING}
-PAYMENT: dict[str, Any] = {"booking_id": "b1", "amount": Decimal("12.50"), "currency": "EUR"}
-DECISION: dict[str, Any] = {"booking_id": "b1", "admin_id": "root", "expected_version": 1}
+DAY: dict[str, Any] = {"location_id": ULID, "date": "2026-03-10", "duration": DayPart.MORNING}
+MONEY: dict[str, Any] = {"amount": Decimal("12.50"), "currency": "EUR"}
+PAYMENT: dict[str, Any] = {"booking_id": "b1", "amount": MONEY}
+DECISION: dict[str, Any] = {"booking_id": "b1", "expected_version": 1}
 RESERVATION: dict[str, Any] = {"locker_id": "l1", "reservation_id": "r1"}
 VALID: dict[type[Command], dict[str, Any]] = {
     api_keys.CreateApiKey: {"name": "Hall 3", "role": ApiKeyRole.DEVICE, "locker_id": "l1"},
     api_keys.RevokeApiKey: {"key_id": "k1"},
     bookings.RequestBooking: BOOKING,
-    bookings.CancelBooking: {"booking_id": "b1", "owner_id": "ada"},
+    bookings.CancelBooking: {"booking_id": "b1"},
     bookings.ApproveBooking: DECISION,
     bookings.RejectBooking: {**DECISION, "reason": "The hall is closed"},
     calendar.CreateCalendarEvent: {**DAY, "title": "Cleaning"},
-    calendar.DeleteCalendarEvent: {"location_id": ULID, "event_id": "e1", "admin_id": "root"},
+    calendar.DeleteCalendarEvent: {"location_id": ULID, "event_id": "e1"},
     events.RecordAccessEvent: EVENT,
     events.RecordAccessEvents: {"events": [EVENT] * 25},
-    locations.CreateLocation: LOCATION,
+    locations.Address: {},
+    locations.CreateLocation: {**LOCATION, "address": {"city": "Rome"}},
     locations.UpdateLocation: LOCATION_CHANGE,
     locations.DeactivateLocation: LOCATION_CHANGE,
     locations.ReactivateLocation: LOCATION_CHANGE,
@@ -70,6 +73,7 @@ VALID: dict[type[Command], dict[str, Any]] = {
     lockers.MoveLocker: {"locker_id": "l1", "new_location_id": None, "expected_version": 1},
     owners.CreateOwner: OWNER,
     owners.UpdateOwner: {"owner_id": "ada", "expected_version": 1},
+    payments.Money: MONEY,
     payments.RecordPayment: PAYMENT,
     reservations.CreateReservation: {"locker_id": "l1", "owner_id": "ada", "start_at": NOON, "end_at": NOON},
     reservations.CancelReservation: RESERVATION,
@@ -84,11 +88,12 @@ ENUMS: list[Any] = ["NOPE", "", 5, None]
 # What is invalid for a field of this name in every command; fields that end in "_id" are ids.
 INVALID: dict[str, list[Any]] = {
     "action": ENUMS,
+    "address": ["Rome", 5, []],
     "alias": NAMES,
     "amount": [Decimal(0), Decimal("-0.01"), Decimal("0.00001"), Decimal("1E+18"), Decimal("NaN"), "1", 1.5, None],
     "attendees": [0, -1, 100_001, "1", 1.5, True, None],
     "code": ["", "ab", "Rome", "a" * 41, "a_b", None, 5],
-    "currency": ["", "eur", "EURO", None],
+    "currency": ["", "eur", "EURO", "XXQ", "XXX", None],
     "date": [None, 5],
     "description": TEXTS,
     "duration": ENUMS,
@@ -118,6 +123,10 @@ INVALID: dict[str, list[Any]] = {
     "title": [*NAMES, None],
     **dict.fromkeys(("formatted_address", "street", "city", "region", "postal_code", "country", "place_id"), NAMES),
 }
+# All that a message may say of a field. What pydantic says ("Input should be a valid string") is not for clients.
+OURS = re.compile(
+    r"\w+ (is required$|is not a field of this input$|must (not )?(be|have|contain) (?!.*(\bvalid|[<>\[])))"
+)
 CASES = [
     *[
         pytest.param(command, field, value, id=f"{command.__name__}-{field}-{position}")
@@ -146,8 +155,9 @@ def camel(field: str) -> str:
 
 
 def test_every_command_is_tested_here() -> None:
-    exported = [getattr(module, name) for module in MODULES for name in module.__all__]
-    assert {item for item in exported if isinstance(item, type)} == set(VALID)
+    items = [item for module in MODULES for name, item in vars(module).items() if not name.startswith("_")]
+    commands = {item for item in items if isinstance(item, type) and issubclass(item, Command)}
+    assert commands - {Change, Command} == set(VALID)
     ids = {field for command in VALID for field in command.model_fields} - set(INVALID)
     assert all(field.endswith("_id") for field in ids)
 
@@ -161,7 +171,7 @@ def test_a_valid_input_becomes_a_command(command: type[Command]) -> None:
 def test_an_invalid_value_is_rejected_at_its_own_path(command: type[Command], field: str, value: Any) -> None:
     ((path, message),) = problems(command, {**VALID[command], field: value}).items()
     assert path[:2] == ("input", camel(field))
-    assert message.startswith(f"{camel(field)} ")
+    assert OURS.match(message), message
 
 
 @pytest.mark.parametrize("command", VALID)
@@ -194,11 +204,11 @@ def test_a_problem_of_one_event_of_a_batch_names_its_position() -> None:
 @pytest.mark.parametrize(
     ("command", "values", "message"),
     [
-        (events.RecordAccessEvents, {"events": []}, "events should have at least 1 item, not 0"),
-        (events.RecordAccessEvents, {"events": [EVENT] * 26}, "events should have at most 25 items, not 26"),
-        (payments.RecordPayment, {"amount": Decimal(0)}, "amount should be greater than 0"),
-        (payments.RecordPayment, {"amount": Decimal("0.00001")}, "amount should have no more than 4 decimal places"),
-        (bookings.RequestBooking, {"attendees": "1"}, "attendees should be a valid integer"),
+        (events.RecordAccessEvents, {"events": []}, "events must have 1 entries or more, not 0"),
+        (events.RecordAccessEvents, {"events": [EVENT] * 26}, "events must have 25 entries or fewer, not 26"),
+        (payments.Money, {"amount": Decimal(0)}, "amount must be greater than 0"),
+        (payments.Money, {"amount": Decimal("0.00001")}, "amount must have 4 decimals or fewer"),
+        (bookings.RequestBooking, {"attendees": "1"}, "attendees must be a whole number"),
     ],
 )
 def test_the_message_of_a_problem_names_the_field_and_the_rule(
@@ -210,13 +220,13 @@ def test_the_message_of_a_problem_names_the_field_and_the_rule(
 @pytest.mark.parametrize(
     ("command", "values"),
     [
-        (locations.CreateLocation, {"lat": Decimal(90), "lng": Decimal(-180)}),
-        (locations.CreateLocation, {"lat": Decimal(-90), "lng": Decimal(180)}),
-        (locations.CreateLocation, {"lat": Decimal("1." + "1" * 37)}),
+        (locations.Address, {"lat": Decimal(90), "lng": Decimal(-180)}),
+        (locations.Address, {"lat": Decimal(-90), "lng": Decimal(180)}),
+        (locations.Address, {"lat": Decimal("1." + "1" * 37)}),
         (bookings.RequestBooking, {"attendees": 1}),
         (bookings.RequestBooking, {"attendees": 100_000}),
-        (payments.RecordPayment, {"amount": Decimal("0.0001")}),
-        (payments.RecordPayment, {"amount": Decimal("99999999999999.9999")}),
+        (payments.Money, {"amount": Decimal("0.0001")}),
+        (payments.Money, {"amount": Decimal("99999999999999.9999")}),
     ],
 )
 def test_the_bounds_are_included(command: type[Command], values: dict[str, Any]) -> None:
@@ -230,7 +240,7 @@ def test_names_texts_and_email_addresses_are_trimmed() -> None:
     assert (owner.name, owner.email, booking.description) == ("Ada", "Ada@Example.com", "A fair\nwith a band")
 
 
-@pytest.mark.parametrize(("command", "field"), [(owners.UpdateOwner, "phone"), (locations.UpdateLocation, "city")])
+@pytest.mark.parametrize(("command", "field"), [(owners.UpdateOwner, "phone"), (locations.Address, "city")])
 def test_an_update_distinguishes_null_from_a_field_that_is_not_set(command: type[Command], field: str) -> None:
     valid = VALID[command]
     assert parse_command(command, valid).model_fields_set == set(valid)

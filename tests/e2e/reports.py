@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["KEPT", "VARIABLE", "beyond_plans", "expect"]
-
 VARIABLE = "PLANS_REPORT"
 """The variable of the environment that names the file."""
 KEPT = "kept to its plan"

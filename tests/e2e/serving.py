@@ -18,8 +18,6 @@ from tests.e2e import reports
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["COMMAND", "Server", "eventually", "is_running", "offspring_of", "refusal_of", "serving", "start"]
-
 COMMAND = Path(sys.executable).parent / "smartlocker"
 ROOT = Path(__file__).parents[2]
 WATCHED = (sys.executable, "-m", "tests.e2e.watched")
@@ -32,7 +30,13 @@ class Server:
     Its program is not the very command but one around it, which holds each request against its plan.
     """
 
-    def __init__(self, folder: Path, settings: dict[str, str], program: Sequence[str | Path] = WATCHED) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, str],
+        program: Sequence[str | Path] = WATCHED,
+        options: Sequence[str] = (),
+    ) -> None:
         folder.mkdir()
         self._out = folder / "stdout"
         self._err = folder / "stderr"
@@ -40,7 +44,7 @@ class Server:
         reports.expect(self._plans)
         with self._out.open("w") as out, self._err.open("w") as err:
             self.process = subprocess.Popen(
-                [*program, "serve"],
+                [*program, "serve", *options],
                 env=os.environ
                 | {"SMARTLOCKER_PORT": "0", "SMARTLOCKER_DRAIN_SECONDS": "0"}
                 | {reports.VARIABLE: str(self._plans), "PYTHONPATH": str(ROOT)}
@@ -117,7 +121,7 @@ class Server:
 
 
 def start(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: str) -> Server:
-    """Starts a server and waits until it serves; whoever calls this ends it."""
+    """Starts a server and waits until it serves; the caller ends it."""
     server = Server(folder, settings, program)
     try:
         server.wait_until_it_serves()
@@ -165,7 +169,7 @@ def eventually(is_so: Callable[[], bool]) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process is there and is more than an entry that nobody has collected yet."""
+    """Whether a process runs and is not a zombie."""
     return _parent_and_program(process) is not None
 
 

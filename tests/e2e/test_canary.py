@@ -46,11 +46,13 @@ if TYPE_CHECKING:
 CANARY = "c4n4ry-7f3a9"
 CURSOR = base64.urlsafe_b64encode(json.dumps({"PK": CANARY, "SK": CANARY}).encode()).decode().rstrip("=")
 NAME = CANARY.replace("-", "_")
-ADMIN = Principal(subject=CANARY, role=Role.ADMIN)
+# The log names callers and the ids that they give their requests.
+ADMIN = Principal(subject="an admin", role=Role.ADMIN)
 SPAN = f"00-{'a' * 32}-{'b' * 16}-01"
 EVERYWHERE = {
     **dict.fromkeys(("X-API-Key", "Cookie", "X-Custom", "User-Agent", "Referer", "X-Forwarded-For"), CANARY),
-    **dict.fromkeys(("X-Request-Id", "X-Forwarded-Proto", "If-None-Match", "Accept-Language"), CANARY),
+    "X-Request-Id": f"{CANARY} is no plain id",
+    **dict.fromkeys(("X-Forwarded-Proto", "If-None-Match", "Accept-Language"), CANARY),
     "traceparent": SPAN,
     "tracestate": f"canary={CANARY}",
     "baggage": f"canary={CANARY}",
@@ -122,7 +124,7 @@ def keyed(key: Key, attributes: dict[str, Any]) -> Item:
 
 
 def signed(key: str = CANARY * 4, head: dict[str, Any] | None = None, **claims: Any) -> str:
-    """A token that nobody takes."""
+    """A token that is refused."""
     return jwt.encode({"sub": CANARY, "role": "admin", **claims}, key, "HS256", headers=head)
 
 
@@ -151,7 +153,7 @@ def bad_credentials() -> list[bytes]:
 def bad_headers() -> list[dict[str, str]]:
     """What is refused, or read and passed over, before a document is looked at."""
     values = {
-        "Origin": [f"https://{CANARY}.example", CANARY, f"http://[{CANARY}", "http://%zz" + CANARY],
+        "Origin": [f"https://{CANARY}@a.example", CANARY, f"http://[{CANARY}", "http://%zz" + CANARY],
         "Host": [f"{CANARY}.example", f"{CANARY}:{CANARY}", f"[{CANARY}", f"localhost@{CANARY}"],
         "traceparent": [CANARY, f"00-{CANARY}-{CANARY}-01", f"{SPAN}-{CANARY}", f"{SPAN}-{CANARY * 50}"],
         "tracestate": [f"{CANARY}!!", f"{CANARY}=", f"a={CANARY}=", f"a={CANARY},a={CANARY}", f"a={CANARY}," * 40],
@@ -179,7 +181,7 @@ RAW = [
 
 
 async def send_requests(server: Server, token: str) -> Counter[int]:
-    """Every request by every way in, from somebody who may do everything; the statuses of the answers' errors."""
+    """Every request by every way in, by an admin; the statuses of the answers' errors."""
     statuses: Counter[int] = Counter()
     headers = EVERYWHERE | {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(headers=headers, timeout=120) as client:

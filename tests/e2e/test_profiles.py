@@ -47,10 +47,15 @@ def issuer_settings(folder: Path) -> dict[str, str]:
     }
 
 
-def test_in_production_a_token_of_the_issuer_is_served_and_nobody_else_and_the_log_holds_no_token(
+def embedded_settings(folder: Path, data: Path) -> dict[str, str]:
+    more = {"SMARTLOCKER_ALLOW_EMBEDDED_STORE": "true", "SMARTLOCKER_DATA_DIR": str(data)}
+    return issuer_settings(folder) | more
+
+
+def test_in_production_only_tokens_of_the_issuer_are_accepted_and_the_log_holds_none(
     tmp_path: Path, furnished: Path
 ) -> None:
-    settings = issuer_settings(tmp_path) | {"SMARTLOCKER_DATA_DIR": str(furnished), "SMARTLOCKER_LOG_LEVEL": "debug"}
+    settings = embedded_settings(tmp_path, furnished) | {"SMARTLOCKER_LOG_LEVEL": "debug"}
     development, stranger = token_of(furnished), sign(name="stranger")
     canaries = [development, stranger, sign()]
     write_keys(tmp_path / "keys.json", jwk(name="odd") | {"key_ops": None}, jwk())
@@ -75,7 +80,7 @@ def test_in_production_a_token_of_the_issuer_is_served_and_nobody_else_and_the_l
 
 
 def test_production_begins_with_a_table_without_demo_data(tmp_path: Path) -> None:
-    settings = issuer_settings(tmp_path) | {"SMARTLOCKER_DATA_DIR": str(tmp_path / "data")}
+    settings = embedded_settings(tmp_path, tmp_path / "data")
     query = '{ locations { nodes { code } } owner(ownerId: "owner-0001") { name } }'
     for run in ("first", "again"):
         with serving(tmp_path / run, **settings) as server:
@@ -85,7 +90,9 @@ def test_production_begins_with_a_table_without_demo_data(tmp_path: Path) -> Non
     assert not (tmp_path / "data" / "demo-unfinished").exists()
 
 
-def test_in_development_one_is_an_admin_or_whom_a_token_says(tmp_path: Path, furnished: Path) -> None:
+def test_in_development_a_request_is_made_by_an_admin_or_the_principal_of_its_token(
+    tmp_path: Path, furnished: Path
+) -> None:
     query = "{ apiKeys { nodes { keyId } } }"
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished)) as server:
         assert ask(server, {}, query).json() == {"data": {"apiKeys": {"nodes": []}}}
@@ -104,7 +111,7 @@ def test_in_development_nothing_but_loopback_is_listened_on(tmp_path: Path, host
     line = refusal_of("serve", SMARTLOCKER_HOST=host, SMARTLOCKER_DATA_DIR=str(tmp_path / "data"))
     assert line == (
         f"in the development profile every caller is an admin, so the server does not listen on {host}: set "
-        "SMARTLOCKER_HOST=127.0.0.1 or SMARTLOCKER_PROFILE=production"
+        "--host 127.0.0.1 or --profile production (SMARTLOCKER_HOST, SMARTLOCKER_PROFILE)"
     )
     assert not (tmp_path / "data").exists()
 
@@ -114,6 +121,15 @@ def test_production_does_not_start_without_an_issuer(tmp_path: Path) -> None:
     assert refusal_of("serve", **settings) == (
         "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
         "SMARTLOCKER_JWKS"
+    )
+    assert not (tmp_path / "data").exists()
+
+
+def test_production_does_not_use_the_embedded_store_unless_told_to(tmp_path: Path) -> None:
+    settings = embedded_settings(tmp_path, tmp_path / "data") | {"SMARTLOCKER_ALLOW_EMBEDDED_STORE": "false"}
+    assert refusal_of("serve", **settings) == (
+        "the embedded store is not for production: it checks no credentials and runs on one machine; set "
+        "SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use it nevertheless"
     )
     assert not (tmp_path / "data").exists()
 

@@ -73,9 +73,7 @@ def test_a_signal_ends_server_and_store_with_status_0(tmp_path: Path, furnished:
     assert "Traceback" not in server.stderr
 
 
-def test_what_was_written_is_there_after_a_restart_and_demo_data_is_not_loaded_again(
-    tmp_path: Path, furnished: Path
-) -> None:
+def test_data_survives_a_restart_and_demo_data_is_not_loaded_again(tmp_path: Path, furnished: Path) -> None:
     change = {"lockerId": "locker-000001", "newStatus": "OCCUPIED", "expectedVersion": 1}
     with serving(tmp_path / "first", SMARTLOCKER_DATA_DIR=str(furnished)) as first:
         payload = first.ask(UPDATE_STATUS, input=change)["updateLockerStatus"]
@@ -93,12 +91,12 @@ def test_what_was_written_is_there_after_a_restart_and_demo_data_is_not_loaded_a
         assert "Loading demo data" not in second.stderr
 
 
+@pytest.mark.parametrize("workers", [1, 2])
 async def test_a_request_in_flight_is_answered_before_sigterm_ends_the_server(
-    tmp_path: Path, wire: Wire, table: str, dump: Callable[[], Any]
+    tmp_path: Path, wire: Wire, table: str, dump: Callable[[], Any], workers: int
 ) -> None:
-    server = await asyncio.to_thread(
-        start, tmp_path / "run", SMARTLOCKER_ENDPOINT_URL=wire.url, SMARTLOCKER_TABLE_NAME=table
-    )
+    settings = {"SMARTLOCKER_ENDPOINT_URL": wire.url, "SMARTLOCKER_TABLE_NAME": table}
+    server = await asyncio.to_thread(start, tmp_path / "run", **settings, SMARTLOCKER_WORKERS=str(workers))
     try:
         wire.fault = hold = Hold("TransactWriteItems")
         async with httpx.AsyncClient(timeout=60) as client:
@@ -106,7 +104,7 @@ async def test_a_request_in_flight_is_answered_before_sigterm_ends_the_server(
             request = asyncio.create_task(client.post(server.url, json=body))
             await hold.arrivals()
             server.process.send_signal(signal.SIGTERM)
-            await asyncio.to_thread(eventually, lambda: "Shutting down" in server.stderr)
+            await asyncio.to_thread(eventually, lambda: server.stderr.count("Shutting down") == workers)
             hold.release()
             answer = await request
         assert answer.json() == {"data": {"createOwner": {"owner": {"ownerId": "ada", "version": 1}, "userErrors": []}}}
@@ -134,14 +132,14 @@ def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(tmp_p
         values = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
         assert server.ask(CREATE_OWNER, input=values)["createOwner"]["userErrors"] == []
         assert server.ask('{ owner(ownerId: "ada") { name } }') == {"owner": {"name": "Ada"}}
-        missing = server.try_to_ask(LOCKER, lockerId="locker-000001")  # nobody asked for demo data
+        missing = server.try_to_ask(LOCKER, lockerId="locker-000001")  # no demo data was requested
         assert missing["errors"][0]["message"] == "Locker locker-000001 does not exist."
         assert server.offspring == {}
         assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["plans", "stderr", "stdout"]
         assert server.stderr == ""  # at this level, all is well is not worth a line
 
 
-def test_the_log_holds_nothing_of_what_a_client_puts_into_a_url(tmp_path: Path, furnished: Path) -> None:
+def test_the_log_holds_no_part_of_a_url(tmp_path: Path, furnished: Path) -> None:
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished), SMARTLOCKER_LOG_LEVEL="debug") as server:
         document = '{ ownerByEmail(email: "private-person@example.com") { name } }'
         assert httpx.get(server.url, params={"query": document}).json()["data"] == {"ownerByEmail": None}

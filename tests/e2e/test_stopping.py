@@ -1,4 +1,4 @@
-"""SIGTERM: readiness fails first, requests are accepted for a while, and none that is running is lost."""
+"""SIGTERM and SIGHUP: readiness fails first, requests are accepted for a while, and none that is running is lost."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ QUERY = {"query": "{ __typename }"}
 DRAIN_SECONDS = 8
 
 
-async def test_on_sigterm_readiness_fails_while_requests_are_still_accepted_and_none_is_lost(
-    tmp_path: Path, wire: Wire, table: str, dump: Callable[[], Any]
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and_none_is_lost(
+    tmp_path: Path, wire: Wire, table: str, dump: Callable[[], Any], stop: int
 ) -> None:
     settings = {
         "SMARTLOCKER_ENDPOINT_URL": wire.url,
@@ -48,7 +49,7 @@ async def test_on_sigterm_readiness_fails_while_requests_are_still_accepted_and_
             await hold.arrivals(5)
             # when
             began = time.monotonic()
-            server.process.send_signal(signal.SIGTERM)
+            server.process.send_signal(stop)
             # then it is not ready, but alive, and accepts requests on connections that it closes
             while (refused := await client.get(ready)).status_code == 200:
                 pass
@@ -73,11 +74,24 @@ async def test_on_sigterm_readiness_fails_while_requests_are_still_accepted_and_
             server.end(signal.SIGKILL)
 
 
-@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
+@pytest.mark.parametrize(
+    ("signals", "workers"),
+    [
+        ([signal.SIGINT], "1"),
+        ([signal.SIGTERM, signal.SIGTERM], "1"),
+        ([signal.SIGHUP, signal.SIGINT], "1"),
+        ([signal.SIGINT], "2"),
+        ([signal.SIGHUP, signal.SIGTERM], "2"),
+    ],
+)
 def test_sigint_or_a_second_signal_stops_at_once(
-    tmp_path: Path, store_url: str, table: str, signals: list[int]
+    tmp_path: Path, store_url: str, table: str, signals: list[int], workers: str
 ) -> None:
-    settings = {"SMARTLOCKER_ENDPOINT_URL": store_url, "SMARTLOCKER_TABLE_NAME": table}
+    settings = {
+        "SMARTLOCKER_ENDPOINT_URL": store_url,
+        "SMARTLOCKER_TABLE_NAME": table,
+        "SMARTLOCKER_WORKERS": workers,
+    }
     server = start(tmp_path / "run", **settings, SMARTLOCKER_DRAIN_SECONDS="300")
     ready = server.url.replace("/graphql", "/ready")
     first, *second = signals

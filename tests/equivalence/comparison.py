@@ -28,8 +28,6 @@ from domain.errors import SmartLockerError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-__all__ = ["Answer", "ErrorText", "differences"]
-
 Path = tuple[str | int, ...]
 
 
@@ -102,13 +100,13 @@ def _divided(data: Any, errors: list[ErrorText]) -> tuple[Counter[ErrorText], di
 
 
 def _null_at(data: Any, path: Path) -> Path:
-    """The path of the null that stands at a path or above it."""
+    """The path of the null that stands at a path or above it; a page without its damaged items is no null."""
     value = data
     for depth, key in enumerate(path):
         if value is None:
             return path[:depth]
         value = value[key]
-    assert value is None, f"there is an error at {path}, and it is not null"
+    assert value is None or isinstance(value, dict), f"there is an error at {path}, and it is not null"
     return path
 
 
@@ -133,7 +131,7 @@ def _error_text(error: GraphQLError) -> ErrorText:
 def _cause(cause: Exception | None) -> str:
     match cause:
         case SmartLockerError():
-            return f"{cause.code} {cause.status} {cause.path}"
+            return f"{cause.code} {cause.status} {cause.path} {cause.details}"
         case None | GraphQLError():
             return "BAD_USER_INPUT"
         case _:

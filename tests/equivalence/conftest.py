@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from loaders.table.client import Connection, DynamoStore
 from loaders.table.definition import definition
+from loaders.table.sdk import SdkTransport
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from server.app import create_app
 from server.settings import Settings
@@ -30,7 +31,7 @@ async def world(store_url: str, plain_client: Any) -> World:
     clock = Clock()
     name = f"world-{uuid4()}"
     await plain_client.create_table(**definition(name))
-    await DynamoStore(plain_client, name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+    await DynamoStore(SdkTransport(plain_client), name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
     app = create_app(
         Settings(table_name=name),
         Connection(name, "eu-central-1", store_url, local=True),

@@ -26,7 +26,7 @@ from graphql.execution.collect_fields import FieldDetails, FragmentDetails, coll
 from graphql.execution.executor import Executor
 
 from domain.authorization import is_admin
-from domain.errors import ForbiddenError
+from loaders.pages import Page
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.bindings.base import BINDING, Column, Embedded, Reading, Step
 from resolvers.bindings.lists import Pages
@@ -38,7 +38,7 @@ from resolvers.entities.base import RECORD_TYPES
 from resolvers.schema import build_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLResolveInfo, GraphQLSchema
 
@@ -46,20 +46,27 @@ if TYPE_CHECKING:
     from resolvers.plan.schema import BoundField
     from resolvers.request import RequestState
 
-__all__ = ["Execution", "Oracle"]
-
 Path = tuple[str | int, ...]
 
 _ROOT = object()
+_BELOW_ROOT = 2
 _TYPE_OF = RECORD_TYPES | {type_: type_.__name__ for type_ in ERROR_TYPES}
 
 
 @dataclass(slots=True)
 class Execution:
-    """One execution, and the type of every field in it that was resolved, by its path in the response."""
+    """One execution, the type of every field in it that was resolved, by its path in the response, and its damages.
+
+    A page without its damaged items is a value and an error at once, which a resolver cannot return.
+    """
 
     request: RequestState
     types: dict[Path, Any] = field(default_factory=dict)
+    unproved: dict[str, Callable[[], Awaitable[GraphQLError | None]]] = field(default_factory=dict)
+    """Root fields with an object that was not read: how to learn that it does not exist."""
+    proved: set[str] = field(default_factory=set)
+    """Root fields with a list that has an item."""
+    damages: list[GraphQLError] = field(default_factory=list)
 
 
 class Oracle:
@@ -105,7 +112,17 @@ class Oracle:
         )
         completed = await result if isawaitable(result) else result
         assert isinstance(completed, ExecutionResult)
-        return completed
+        for key, error_of in execution.unproved.items():
+            if completed.data and completed.data.get(key) is not None and key not in execution.proved:
+                error = await error_of()
+                if error is not None:
+                    completed.data[key] = None
+                    others = [other for other in completed.errors or () if (other.path or [""])[0] != key]
+                    completed.errors = [*others, error]
+        errors = completed.errors or []
+        failed = {tuple(error.path or ()) for error in errors}
+        damages = [error for error in execution.damages if tuple(error.path or ()) not in failed]
+        return ExecutionResult(completed.data, [*errors, *damages])
 
     @staticmethod
     def _remove_non_null(type_: GraphQLObjectType | GraphQLInterfaceType) -> None:
@@ -140,18 +157,29 @@ class Oracle:
         step = Step(".".join(key for key in info.path.as_list() if isinstance(key, str)), self._uses(binding, info))
         decides_itself = isinstance(binding, Writing | Lookup | Nodes)
         if not isinstance(binding, Writing) and not binding.rule.admits(request.principal):
-            raise ForbiddenError
+            raise binding.rule.refusal(request.principal)
         if not decides_itself and not binding.rule.on_result:
             _require(binding, row, request)
         results = await binding.fetch(step, [row], bound, request)
+        path = info.path.as_list()
+        if isinstance(binding, Lookup) and binding.needs_proof(step, bound, request):
+            info.context.unproved[str(path[0])] = lambda: _error_of(binding.prove(step, bound, request), info)
+        if isinstance(binding, Pages) and len(path) == _BELOW_ROOT and getattr(results[0], "nodes", None):
+            info.context.proved.add(str(path[0]))
         if isinstance(binding, Pages) and binding.reads_records(step):
             results = await binding.records(step, results, request)
         (result,) = results
         if isinstance(result, Exception):
             raise result
-        if not decides_itself and binding.rule.on_result and result is not None:
-            _require(binding, result, request)
-        return result
+        _note_damage(result, info)
+        rule, principal = binding.rule, request.principal
+        if decides_itself or not rule.on_result or result is None or is_admin(principal):
+            return result
+        if rule.permits_result(principal, row, result):
+            return result
+        if rule.quiet:
+            return None
+        raise rule.refusal(principal)
 
     def _uses(self, binding: Binding, info: GraphQLResolveInfo[Execution]) -> frozenset[str]:
         """The attributes that the selection below a field reads of what it finds; of a page, of its items."""
@@ -166,12 +194,17 @@ class Oracle:
         uses: set[str] = set()
         for name, _, type_ in _fields(below):
             used = self._types[type_.name][name].binding
-            uses |= used.needs
-            if used.rule.allows is not None and not used.rule.on_result:
-                uses.add(used.rule.subject)
+            uses |= used.needs | used.rule.needs
             if not isinstance(used, Column):
                 uses.add("*steps")
         return frozenset(uses)
+
+
+def _note_damage(result: Any, info: GraphQLResolveInfo[Execution]) -> None:
+    if isinstance(result, Page) and result.damage is not None:
+        path = info.path.as_list()
+        error = GraphQLError(str(result.damage), info.field_nodes, path=path, original_error=result.damage)
+        info.context.damages.append(error)
 
 
 def _executor(declared: dict[tuple[str, str], Any]) -> type[Executor[Execution]]:
@@ -236,10 +269,18 @@ def _fields(selected: list[tuple[GraphQLObjectType, Any]]) -> list[tuple[str, li
     ]
 
 
+async def _error_of(proof: Awaitable[None], info: GraphQLResolveInfo[Execution]) -> GraphQLError | None:
+    try:
+        await proof
+    except Exception as error:  # noqa: BLE001  # it becomes the field's error
+        return GraphQLError(str(error), info.field_nodes, path=info.path.as_list(), original_error=error)
+    return None
+
+
 def _require(binding: Binding, row: Any, request: RequestState) -> None:
     rule, principal = binding.rule, request.principal
     if not is_admin(principal) and not (rule.admits(principal) and rule.permits(principal, row)):
-        raise ForbiddenError
+        raise rule.refusal(principal)
 
 
 def _declared(bound_field: BoundField) -> Binding:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tests.equivalence.world import Table
     from tests.fuzz.documents import Document, Vocabulary
 
-__all__ = ["DOCUMENTS", "Case", "Runner", "World", "make_case", "report"]
-
 DOCUMENTS = int(os.environ.get("EQUIVALENCE_DOCUMENTS", "1000"))
 """How many documents are made: one in ten is a mutation."""
 _REPORTED = 20

@@ -56,7 +56,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], Principal]] = {
         NULL_DIRECTIVE,
         DEVELOPMENT_ADMIN,
     ),
-    "a field that must not be null is forbidden in each of several objects": (
+    "a column is forbidden in each of several objects": (
         """{ a: owner(ownerId: "club") { ownerId name email lockers { nodes { alias } } }
              owner(ownerId: "guild") { name lockers { nodes { lockerId } } } }""",
         {},

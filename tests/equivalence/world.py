@@ -10,14 +10,14 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import EndpointConnectionError
-
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.models import OwnerId
 from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.recording import RecordedStore
+from loaders.table.sdk import SdkTransport
+from loaders.table.transport import Answer, NoAnswerError
 from loaders.trace import Trace
 from resolvers.bindings.nodes import to_global_id
 from resolvers.plan.price import Limit
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock
 
-__all__ = ["FaultyClient", "Table", "caller", "cursors_of", "prepare", "vocabulary"]
 
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 REVOKE_KEY = mutation("revokeApiKey", "apiKey { keyId }")
@@ -83,29 +82,21 @@ UNREADABLE_CLAIMS = {"EMAIL#flaky@example.com", "LOCATION_CODE#flaky"}
 """Claims that the store never answers. They are read one at a time."""
 
 
-class FaultyClient:
-    """A client for which some of the store cannot be read."""
+class FaultyTransport(SdkTransport):
+    """A transport for which some of the store cannot be read."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    async def query(self, **request: Any) -> Any:
-        """A Query, which fails for some partitions."""
-        _fail_for(request["ExpressionAttributeValues"][":pk"]["S"], UNREADABLE_PARTITIONS)
-        return await self._client.query(**request)
-
-    async def get_item(self, **request: Any) -> Any:
-        """A GetItem, which fails for some claims."""
-        _fail_for(request["Key"]["PK"]["S"], UNREADABLE_CLAIMS)
-        return await self._client.get_item(**request)
+    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
+        """Sends a request, unless it is a Query of some partitions or a GetItem of some claims."""
+        if operation == "Query":
+            _fail_for(request["ExpressionAttributeValues"][":pk"]["S"], UNREADABLE_PARTITIONS)
+        elif operation == "GetItem":
+            _fail_for(request["Key"]["PK"]["S"], UNREADABLE_CLAIMS)
+        return await super().send(operation, request)
 
 
 def _fail_for(partition: str, unreadable: set[str]) -> None:
     if partition in unreadable:
-        raise EndpointConnectionError(endpoint_url="the store")
+        raise NoAnswerError("no connection to the store", 0)
 
 
 class Table:
@@ -114,7 +105,7 @@ class Table:
     def __init__(self, client: Any, name: str, clock: Clock, ids: int = 0) -> None:
         self._client = client
         self.name = name
-        self._store = DynamoStore(FaultyClient(client), name)
+        self._store = DynamoStore(FaultyTransport(client), name)
         self._backend = Backend(self._store, clock, self._new_id, timedelta(days=30))
         self.ids = ids
         """How many ids were generated."""
@@ -160,7 +151,7 @@ async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:
     now = clock.now
     clock.now = Instant("2026-01-01T00:00:00.000Z")
     await _done(api, CREATE_KEY, keyId="hurt-key", name="Hurt", role="DEVICE", lockerId="nina-1")
-    await places.found_location(api, 3, code="hurt")
+    await places.create_location(api, 3, code="hurt")
     await _done(api, places.DEACTIVATE, locationId=HURT_LOCATION, expectedVersion=1)
     clock.now = now
     await stock(api, clock)
@@ -186,11 +177,11 @@ async def _done(api: Api, document: str, **values: Any) -> None:
 
 async def _locations_and_owners(api: Api) -> None:
     address = {"formattedAddress": "Via Roma 1, Rome", "city": "Rome", "country": "IT", "lat": "41.90", "lng": "12.5"}
-    await places.found_location(api, 1, code="rome-2", **address)
-    await places.found_location(api, 2, code="closed", timeZone="America/New_York")
+    await places.create_location(api, 1, code="rome-2", address=address)
+    await places.create_location(api, 2, code="closed", timeZone="America/New_York")
     await _done(api, places.DEACTIVATE, locationId=places.ulid(2), expectedVersion=1)
-    await places.found_location(api, 4, code="flaky")
-    await places.found_location(api, 5, code="vanishing")
+    await places.create_location(api, 4, code="flaky")
+    await places.create_location(api, 5, code="vanishing")
     await api.owner("nina", name="Nina", email="Nina@Example.com")
     await api.owner("club", kind="ORGANIZATION", name="Club", phone="+39 06 1234567")
     await api.owner("gone", email="gone@example.com")
@@ -263,15 +254,18 @@ async def _bookings(api: Api, clock: Clock) -> None:
         }
         await places.book(api, booking, locationId=places.ulid(1), ownerId="nina", **about)
         for payment in ("1", "2", "3"):
-            amount = {"amount": f"{payment}.50", "currency": "EUR", "method": "card" if payment == "2" else None}
+            amount = {
+                "amount": {"amount": f"{payment}.50", "currency": "EUR"},
+                "method": "card" if payment == "2" else None,
+            }
             await _done(api, places.PAY, bookingId=booking, paymentId=payment, **amount)
     for booking in ("nina-approved", "vanished", "nina-cancelled", "hurt-booking"):
         clock.now = shift(clock.now, timedelta(seconds=1))
-        await _done(api, places.APPROVE, bookingId=booking, adminId="root", expectedVersion=1)
-    rejected = {"adminId": "root", "reason": "Full", "expectedVersion": 1}
+        await _done(api, places.APPROVE, bookingId=booking, expectedVersion=1)
+    rejected = {"reason": "Full", "expectedVersion": 1}
     await _done(api, places.REJECT, bookingId="nina-rejected", **rejected)
-    await _done(api, places.CANCEL, bookingId="nina-cancelled", ownerId="nina")
-    event = {"locationId": places.ulid(1), "adminId": "root", "title": "Works"}
+    await _done(api, places.CANCEL, bookingId="nina-cancelled")
+    event = {"locationId": places.ulid(1), "title": "Works"}
     await _done(api, places.CREATE_EVENT, eventId="works-1", date="2026-03-20", duration="MORNING", **event)
     await _done(api, places.CREATE_EVENT, eventId="works-2", date="2026-03-27", duration="FULL_DAY", **event)
 
@@ -364,14 +358,17 @@ def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
         *(to_global_id("Booking", name) for name in bookings),
         *(to_global_id("Reservation", "nina-1", f"{start}:00:00.000Z", name) for start, name in _STARTS),
         *(to_global_id("AccessEvent", locker, Instant("2026-02-10T08:07:00.000Z"), "event-0") for locker in _EVENTFUL),
+        *(to_global_id("Payment", booking, "1") for booking in bookings),
+        *(to_global_id("ApiKey", key) for key in KEYS),
+        *(to_global_id("CalendarEvent", places.ulid(1), *parts) for parts in _CALENDAR),
+        *(to_global_id("Notification", "nina", time, name) for time, name in _NOTICES),
     ]
-    odd_ids = [to_global_id("Owner", "nobody"), to_global_id("ApiKey", "device-key"), "bm9uc2Vuc2U", "?", ""]
+    odd_ids = [to_global_id("Owner", "nobody"), to_global_id("Payment", "nobody", "1"), "bm9uc2Vuc2U", "?", ""]
     return Vocabulary(
         {
             "ownerId": Values(own, odd),
             "newOwnerId": Values(own, odd),
             "ownerIds": Values(own, odd),
-            "adminId": Values(["root", "root", "nina"], odd),
             "lockerId": Values(lockers, odd),
             "reservationId": Values([*windows * 6, *IDS["reservation"]], odd),
             "eventId": Values(["event-0", "works-1", "new-1", "new-2"], odd),
@@ -432,7 +429,18 @@ def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
 _QUERIES = [
     *["owner", "locker", "location", "node", "nodes"] * 4,
     *["ownerByEmail", "reservation", "booking", "locationByCode", "locations"] * 2,
-    *["pendingBookings", "apiKey", "apiKeys"],
+    *["pendingBookings", "apiKey", "apiKeys", "viewer"],
+]
+_NOTICES = [
+    ("2026-03-01T12:00:08.000Z", "nina-approved-approved"),
+    ("2026-03-01T12:00:11.000Z", "nina-rejected-rejected"),
+]
+_CALENDAR = [
+    ("2026-03-20", "MORNING", "works-1"),
+    ("2026-03-27", "MORNING", "works-2"),
+    ("2026-03-27", "AFTERNOON", "works-2"),
+    ("2026-03-21", "MORNING", "nina-approved"),
+    ("2026-03-21", "MORNING", "booked-2026-03-21-FULL_DAY"),
 ]
 _EVENTFUL = ("nina-1", "nina-4", "gone-1", "flaky-1")
 _STARTS = [("2026-03-01T06", "now"), ("2026-06-10T06", "dropped"), ("2026-06-10T06", "unknown")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, unchanged
 from tests.conftest import NOW
 from tests.faults.test_faults import once
 from tests.invariants import check_invariants, live_reservations
@@ -68,13 +68,12 @@ async def test_a_repeat_that_met_its_twin_half_way_gets_the_first_result(
     one: Api, wire: Wire, dump: Callable[[], Any], mutation: str, values: dict[str, Any], reasons: tuple[str, ...]
 ) -> None:
     first = await one.mutate(mutation, **values)
-    before = await dump()
-    wire.reset()
-    wire.fault = once(Answer.cancelled(*reasons), "TransactWriteItems")
-    assert await one.mutate(mutation, **values) == first
-    assert first["userErrors"] == []
-    assert wire.operations["TransactWriteItems"] == 2
-    assert await dump() == before
+    async with unchanged(dump):
+        wire.reset()
+        wire.fault = once(Answer.cancelled(*reasons), "TransactWriteItems")
+        assert await one.mutate(mutation, **values) == first
+        assert first["userErrors"] == []
+        assert wire.operations["TransactWriteItems"] == 2
 
 
 async def test_a_reservation_that_met_its_twin_half_way_gets_the_first_result(

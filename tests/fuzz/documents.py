@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLField
 
-__all__ = ["SCHEMA", "Document", "Values", "Vocabulary", "make_document"]
-
 SCHEMA = build_schema().bound.graphql_schema
 _PAGING = ("first", "after", "last", "before")
 _ROOT_FIELDS = 3

@@ -1,4 +1,4 @@
-"""Two tenants with one of everything, where all that is the second one's can be told by its text.
+"""Two tenants with one of everything, where everything of the second one is recognised by its text.
 
 What a client can only know by being shown it holds `zebra`, a time or an amount that nothing else has. Ids, which a
 client may guess and send, hold `bert`.
@@ -19,8 +19,6 @@ from tests.api import mutation
 if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock
-
-__all__ = ["CODES", "FOREIGN", "IDS", "is_foreign", "stock", "words_of"]
 
 LOCATION = places.ulid(0)
 NAMES = {"anna": "apple", "bert": "zebra"}
@@ -71,12 +69,12 @@ CODES = ["hall"]
 
 
 async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
-    """Fills a table; gives the global ids and the cursors that can be had of it by somebody who may see all."""
+    """Fills a table; returns the global ids and the cursors that an admin sees."""
     now, cursors = clock.now, []
     await api.owner("root", role="ADMIN")
     # Its members see an organisation's lockers, but neither its profile nor what happens at them.
     await api.owner("guild", kind="ORGANIZATION", name="zebra guild")
-    await places.found_location(api, 0, code=CODES[0])
+    await places.create_location(api, 0, code=CODES[0])
     await api.locker("guild-1", "guild", locationId=LOCATION)
     await api.event("guild-1", actorId="zebra-actor")
     for number, tenant in enumerate(NAMES):
@@ -92,7 +90,7 @@ async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
     clock.now = now
     # That a half day is taken, and since when, is no tenant's secret: the calendar is the location's.
     for tenant in NAMES:
-        await _done(api, places.APPROVE, bookingId=f"taken-{tenant}", adminId="root", expectedVersion=1)
+        await _done(api, places.APPROVE, bookingId=f"taken-{tenant}", expectedVersion=1)
     return {"cursor": sorted(set(cursors)), "node": _global_ids()}
 
 
@@ -113,8 +111,8 @@ async def _owned(api: Api, tenant: str) -> None:
     await api.reservation(f"given-up-{tenant}", f"{tenant}-1", tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
     await _done(api, CANCEL, lockerId=f"{tenant}-1", reservationId=f"given-up-{tenant}")
     for event in ("opened", "shut"):
-        told = {"actorId": f"{secret}-actor", "metadata": {secret: [f"{secret} said"]}}
-        await api.event(f"{tenant}-1", eventId=f"{event}-{tenant}", **told)
+        reported = {"actorId": f"{secret}-actor", "metadata": {secret: [f"{secret} said"]}}
+        await api.event(f"{tenant}-1", eventId=f"{event}-{tenant}", **reported)
     key = {"name": f"{secret} key", "role": "PARTNER", "ownerIds": [tenant], "scopes": ["LOCKERS_READ"]}
     await _done(api, CREATE_KEY, keyId=f"key-{tenant}", **key)
 
@@ -124,9 +122,9 @@ async def _bookings(api: Api, tenant: str) -> None:
     for booking, date in (("taken", day), ("refused", far), ("asked", far)):
         about = {"date": date, "duration": "MORNING", "description": f"{secret} {booking}"}
         await places.book(api, f"{booking}-{tenant}", ownerId=tenant, **about)
-    refusal = {"adminId": "root", "reason": f"{secret} reason", "expectedVersion": 1}
+    refusal = {"reason": f"{secret} reason", "expectedVersion": 1}
     await _done(api, places.REJECT, bookingId=f"refused-{tenant}", **refusal)
-    paid = {"amount": AMOUNTS[tenant], "currency": "EUR", "method": f"{secret} bank"}
+    paid = {"amount": {"amount": AMOUNTS[tenant], "currency": "EUR"}, "method": f"{secret} bank"}
     await _done(api, places.PAY, bookingId=f"taken-{tenant}", paymentId=f"paid-{tenant}", **paid)
 
 
@@ -135,6 +133,8 @@ def _global_ids() -> list[str]:
     found += [(kind.title(), own_id) for kind in ("owner", "locker", "booking") for own_id in IDS[kind]]
     for tenant in NAMES:
         found.append(("Reservation", f"{tenant}-1", WINDOWS[tenant][0], f"now-{tenant}"))
+        found.append(("Payment", f"taken-{tenant}", f"paid-{tenant}"))
+        found.append(("CalendarEvent", LOCATION, DAYS[tenant][0], "MORNING", f"taken-{tenant}"))
         found.append(("AccessEvent", f"{tenant}-1", MADE[tenant], f"opened-{tenant}"))
     return [to_global_id(*parts) for parts in found]
 

@@ -51,9 +51,9 @@ def check(document: Document, response: httpx.Response) -> dict[str, Any]:
     codes = {error["extensions"]["code"] for error in answer.get("errors", [])}
     assert response.status_code == 200, (document, response.text)
     assert not codes & {"INTERNAL_SERVER_ERROR", "UNAVAILABLE", "GRAPHQL_VALIDATION_FAILED"}, (document, answer)
-    told = words_of(f"{response.text} {response.headers}")
+    reported = words_of(f"{response.text} {response.headers}")
     said = words_of(f"{document.text} {document.variables}")
-    assert told <= said, (document, told - said, answer)
+    assert reported <= said, (document, reported - said, answer)
     return answer
 
 

@@ -59,8 +59,8 @@ OF_L1 = {"lockerId": "l1", "ownerId": "ada"}
 REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("BAD_USER_INPUT", 400, CREATE_RESERVATION, OF_L1 | REVERSED),
     ("NOT_FOUND", 404, REGISTER_LOCKER, {"ownerId": "nobody"}),
-    ("CONFLICT", 409, UPDATE_STATUS, {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 9}),
-    ("INVALID_TRANSITION", 409, UPDATE_STATUS, {"lockerId": "l1", "newStatus": "AVAILABLE", "expectedVersion": 1}),
+    ("VERSION_CONFLICT", 409, UPDATE_STATUS, {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 9}),
+    ("INVALID_TRANSITION", 409, UPDATE_STATUS, {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 2}),
     ("ID_TAKEN", 409, CREATE_OWNER, {"ownerId": "ada", "kind": "USER", "name": "Another"}),
     ("EMAIL_TAKEN", 409, CREATE_OWNER, {"kind": "USER", "name": "Another", "email": "ADA@example.com"}),
     ("LOCKER_IN_MAINTENANCE", 409, CREATE_RESERVATION, {"lockerId": "l2", "ownerId": "ada"} | WINDOW),
@@ -71,15 +71,28 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
         EXTEND,
         {"lockerId": "l1", "reservationId": "over", "newEndAt": "2026-05-03T00:00:00Z"},
     ),
-    ("FORBIDDEN", 403, places.CANCEL, {"bookingId": "taken", "ownerId": "nobody"}),
+    ("FORBIDDEN", 403, places.CANCEL, {"bookingId": "taken"}),
     ("CODE_TAKEN", 409, places.CREATE_LOCATION, places.fresh()),
     ("LOCATION_INACTIVE", 409, REGISTER_LOCKER, {"ownerId": "ada", "locationId": places.ulid(1)}),
-    ("SLOT_TAKEN", 409, places.APPROVE, {"bookingId": "late", "adminId": "root", "expectedVersion": 1}),
+    ("SLOT_TAKEN", 409, places.APPROVE, {"bookingId": "late", "expectedVersion": 1}),
     (
         "BOOKING_CLOSED",
         409,
         places.REJECT,
-        {"bookingId": "taken", "adminId": "root", "reason": "No", "expectedVersion": 2},
+        {"bookingId": "taken", "reason": "No", "expectedVersion": 2},
+    ),
+    (
+        "TOO_MANY_PENDING_BOOKINGS",
+        409,
+        places.REQUEST,
+        {
+            "locationId": places.ulid(0),
+            "ownerId": "ada",
+            "date": places.DAY,
+            "duration": "MORNING",
+            "description": "Chess",
+            "attendees": 2,
+        },
     ),
 ]
 
@@ -96,12 +109,18 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> httpx.
     await api.reservation("over", "l1", "ada", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
     await api.mutate(CANCEL, lockerId="l1", reservationId="over")
     await api.owner("root", role="ADMIN")
-    await places.found_location(api, 0, code="rome")
-    await places.found_location(api, 1, code="closed")
+    await places.create_location(api, 0, code="rome")
+    await places.create_location(api, 1, code="closed")
     await api.mutate(places.DEACTIVATE, locationId=places.ulid(1), expectedVersion=1)
     await places.book(api, "taken")
     await places.book(api, "late")
     await places.approve(api, "taken")
+    await plain_client.update_item(
+        TableName=table,
+        Key={"PK": {"S": "OWNER#ada"}, "SK": {"S": "PENDING_BOOKINGS"}},
+        UpdateExpression="SET pendingBookings = :most",
+        ExpressionAttributeValues={":most": {"N": "20"}},
+    )
     await plain_client.update_item(
         TableName=table,
         Key={"PK": {"S": "OWNER#damaged"}, "SK": {"S": "META"}},
@@ -112,8 +131,8 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> httpx.
     return api.client
 
 
-async def send(client: httpx.AsyncClient, content: dict[str, Any], accept: str) -> httpx.Response:
-    response = await client.post("/graphql", json=content, headers={"Accept": accept})
+async def send(client: httpx.AsyncClient, content: dict[str, Any], accept: str, **headers: str) -> httpx.Response:
+    response = await client.post("/graphql", json=content, headers={"Accept": accept, **headers})
     assert response.headers["content-type"] == f"{accept}; charset=utf-8"
     return response
 
@@ -144,9 +163,10 @@ async def test_a_field_that_failed_leaves_the_request_a_success(stocked: httpx.A
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-async def test_a_mutation_that_is_refused_says_so_in_its_payload(stocked: httpx.AsyncClient, accept: str) -> None:
+async def test_a_refused_mutation_has_user_errors_in_its_payload(stocked: httpx.AsyncClient, accept: str) -> None:
     for code, status, document, values in REFUSED:
-        response = await send(stocked, {"query": document, "variables": {"input": values}}, accept)
+        asker = {HEADER: spelled(owner("bob"))} if code == "FORBIDDEN" else {}
+        response = await send(stocked, {"query": document, "variables": {"input": values}}, accept, **asker)
         assert response.status_code == 200, code
         assert set(response.json()) == {"data"}
         (payload,) = response.json()["data"].values()
@@ -154,9 +174,7 @@ async def test_a_mutation_that_is_refused_says_so_in_its_payload(stocked: httpx.
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-async def test_what_is_not_for_who_asks_is_forbidden_and_leaves_the_request_a_success(
-    stocked: httpx.AsyncClient, accept: str
-) -> None:
+async def test_a_forbidden_field_leaves_the_request_a_success(stocked: httpx.AsyncClient, accept: str) -> None:
     headers = {"Accept": accept, HEADER: spelled(owner("bob"))}
     content = {"query": OWNER, "variables": {"id": "ada"}}
     response = await stocked.post("/graphql", json=content, headers=headers)
@@ -176,7 +194,7 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
     user_errors = {code: status for code, status, _, _ in REFUSED}
     graphql_errors = {code: status for code, status, _ in NEVER_RAN + FAILED}
     assert documented("User errors") == user_errors
-    # These depend on settings, or on who asks: they are met here, and in the tests of tests/server.
+    # These depend on settings, or on the caller: they are tested here and in tests/server.
     others = {
         "FORBIDDEN": 403,
         "PERSISTED_QUERY_NOT_SUPPORTED": 400,
@@ -188,7 +206,9 @@ def test_every_documented_code_is_met_here_with_its_status() -> None:
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-async def test_a_request_of_nobody_fails_as_a_whole_in_both_media_types(development_api: Api, accept: str) -> None:
+async def test_a_request_with_invalid_credentials_fails_as_a_whole_in_both_media_types(
+    development_api: Api, accept: str
+) -> None:
     headers = {"Accept": accept, "Authorization": "Bearer nonsense"}
     response = await development_api.client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
     (error,) = response.json()["errors"]

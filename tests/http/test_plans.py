@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 GRAPHQL = "application/graphql-response+json"
 OWNER = '{ owner(ownerId: "ada") { name lockers(first: 2) { nodes { lockerId } } } }'
 LATEST = '{ owner(ownerId: "ada") { name lockers(first: 2) { nodes { latestEvent { action } } } } }'
-EVENTS = """query ($first: Int!) { locations(first: $first) { nodes {
+EVENTS = """query ($first: Int!) { locations(status: ACTIVE, first: $first) { nodes {
   lockers(first: $first) { nodes { accessEvents(first: $first) { nodes { action } } } }
 } } }"""
 PLAN = {"explain": "plan"}
@@ -40,20 +40,15 @@ async def test_a_document_that_is_expected_to_take_too_much_is_refused_and_nothi
         "code": "QUERY_TOO_COMPLEX",
         "status": 400,
         "expected": {"operations": 10_101, "items": 1_020_201, "readUnits": 45_409.5, "writeUnits": 0},
+        "admitted": {"operations": 12_626, "items": 1_020_201, "readUnits": 45_409.5, "writeUnits": 0},
         "limit": {"readUnits": 25_000, "operations": 1500, "items": 20_000},
         "field": "locations.nodes.lockers.nodes.accessEvents",
         "requestId": response.headers["x-request-id"],
     }
-    for told in ("45,409.5 read units", "25,000", "locations.nodes.lockers.nodes.accessEvents"):
-        assert told in error["message"]
+    for reported in ("45,409.5 read units", "25,000", "locations.nodes.lockers.nodes.accessEvents"):
+        assert reported in error["message"]
     assert wire.calls == []
     assert (await post(api, EVENTS, first=10)).status_code == 200
-
-
-async def test_plain_json_has_the_refusal_with_status_200(api: Api) -> None:
-    response = await post(api, EVENTS, accept="application/json", first=100)
-    assert response.status_code == 200
-    assert response.json()["errors"][0]["extensions"]["code"] == "QUERY_TOO_COMPLEX"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +101,7 @@ async def test_a_mutation_has_a_plan_that_changes_nothing(api: Api, wire: Wire) 
     assert wire.calls == []
 
 
-async def test_what_is_over_the_limit_still_has_its_plan(api: Api, wire: Wire) -> None:
+async def test_a_document_above_the_limit_still_has_a_plan(api: Api, wire: Wire) -> None:
     totals = (await post(api, EVENTS, PLAN, first=100)).json()["extensions"]["explain"]["totals"]
     assert totals["admitted"]["readUnits"] == 45_409.5 > totals["limit"]["readUnits"]
     assert wire.calls == []
@@ -115,7 +110,7 @@ async def test_what_is_over_the_limit_still_has_its_plan(api: Api, wire: Wire) -
 @pytest.mark.parametrize(
     "query", ["{", "{ unknown }", "query ($first: Int!) { locations(first: $first) { nextCursor } }"]
 )
-async def test_what_cannot_run_has_no_plan(api: Api, query: str) -> None:
+async def test_an_invalid_document_has_no_plan(api: Api, query: str) -> None:
     response = await post(api, query, PLAN)
     assert (response.status_code, set(response.json())) == (400, {"errors"})
 
@@ -131,39 +126,21 @@ async def test_what_cannot_run_has_no_plan(api: Api, query: str) -> None:
     ],
 )
 @pytest.mark.parametrize("accept", [GRAPHQL, "application/json"])
-async def test_bad_variables_are_told_to_who_asks_for_the_plan_as_to_who_runs_it(
+async def test_invalid_variables_are_refused_alike_for_a_plan_and_a_run(
     api: Api, wire: Wire, values: Any, path: list[str], accept: str
 ) -> None:
     ran, planned = [await post(api, CREATE_OWNER, extensions, accept, input=values) for extensions in (None, PLAN)]
-    told = [response.text.replace(response.headers["x-request-id"], "") for response in (ran, planned)]
-    assert (planned.status_code, told[1]) == (ran.status_code, told[0])
+    reported = [response.text.replace(response.headers["x-request-id"], "") for response in (ran, planned)]
+    assert (planned.status_code, reported[1]) == (ran.status_code, reported[0])
     extensions = planned.json()["errors"][0]["extensions"]
     assert (extensions["code"], extensions["inputPath"]) == ("BAD_USER_INPUT", path)
     assert wire.calls == []
 
 
-async def test_of_very_many_bad_variables_the_first_ten_are_told(api: Api) -> None:
+async def test_at_most_ten_errors_of_variables_are_reported(api: Api) -> None:
     query = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }"
     for extensions in (None, PLAN):
         errors = (await post(api, query, extensions, ids=[[]] * 20)).json()["errors"]
         paths = [error["extensions"].get("inputPath") for error in errors]
         assert paths == [*(["ids", str(number)] for number in range(10)), None]
         assert errors[-1]["message"].startswith("Too many errors processing variables")
-
-
-@pytest.mark.parametrize(
-    "extensions", [{"explain": "plans"}, {"explain": 1}, {"explain": {}}, {"cost": "yes"}, {"cost": 1}]
-)
-async def test_another_value_is_refused(api: Api, wire: Wire, extensions: dict[str, Any]) -> None:
-    for accept in (GRAPHQL, "application/json"):
-        response = await post(api, OWNER, extensions, accept)
-        (error,) = response.json()["errors"]
-        assert (response.status_code, error["extensions"]["code"]) == (400, "BAD_USER_INPUT")
-    assert wire.calls == []
-
-
-@pytest.mark.parametrize("extensions", [None, {}, {"explain": None, "cost": None}, {"explain": False, "cost": False}])
-async def test_without_the_asking_there_is_no_plan(api: Api, extensions: Any) -> None:
-    await api.owner("ada")
-    answer = (await post(api, OWNER, extensions)).json()
-    assert answer == {"data": {"owner": {"name": "ada", "lockers": {"nodes": []}}}}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +17,6 @@ from domain.errors import UnavailableError
 from domain.models import LockerId, OwnerId, OwnerKind
 from loaders.codecs import DamagedItemError
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.owners import OWNER_BY_ID
 from loaders.dataloaders import Loaders
 from loaders.table.values import item_to_wire
 from loaders.writes.lockers import register_locker
@@ -56,12 +57,6 @@ async def loader(loaders: Loaders) -> RecordLoader[Locker]:
 
 def ids(found: list[Any]) -> list[Any]:
     return [record and record.locker_id for record in found]
-
-
-async def test_one_key_is_one_plain_get(loader: RecordLoader[Locker], wire: Wire) -> None:
-    assert ids(await loader.load_bulk(numbered(1))) == ["l001"]
-    assert wire.operations == {"GetItem": 1}
-    assert wire.calls[0].request["ConsistentRead"] is False
 
 
 async def test_many_keys_are_one_batch_without_duplicates_in_the_order_asked(
@@ -120,15 +115,6 @@ async def test_what_was_read_is_kept_until_it_is_forgotten(loaders: Loaders, wir
     assert len(wire.calls) == 2
 
 
-async def test_each_contract_has_a_loader_of_its_own(loaders: Loaders, wire: Wire) -> None:
-    lockers, owners = await asyncio.gather(
-        loaders.of(LOCKER_BY_ID).load_bulk(numbered(1, 2)), loaders.of(OWNER_BY_ID).load_bulk([(ACME,)])
-    )
-    assert ids(lockers) == ["l001", "l002"]
-    assert [owner.name for owner in owners if owner and not isinstance(owner, Exception)] == ["Acme"]
-    assert wire.operations == {"BatchGetItem": 1, "GetItem": 1}
-
-
 async def test_a_store_that_fails_is_a_value_for_every_key_and_the_keys_are_read_again(
     loader: RecordLoader[Locker], wire: Wire
 ) -> None:
@@ -159,21 +145,6 @@ async def test_a_damaged_item_is_an_error_in_its_own_place(
     assert str(error) == "item LOCKER / META (0457d2298a80) is 'OWNER', not 'LOCKER'"
     with pytest.raises(DamagedItemError):
         await loader.load(numbered(9)[0])
-
-
-async def test_keys_that_the_store_left_unread_are_asked_for_again(
-    loader: RecordLoader[Locker], wire: Wire, table: str
-) -> None:
-    def leave_all_but_one(call: Call) -> None:
-        if call.operation == "BatchGetItem" and len(call.keys) > 1:
-            kept, *rest = call.request["RequestItems"][table]["Keys"]
-            found = call.response["Responses"][table]
-            call.response["Responses"][table] = [item for item in found if item["PK"] == kept["PK"]]
-            call.response["UnprocessedKeys"] = {table: {"Keys": rest, "ConsistentRead": False}}
-
-    wire.amend = leave_all_but_one
-    assert ids(await loader.load_bulk(numbered(1, 2, 3))) == ["l001", "l002", "l003"]
-    assert [len(call.keys) for call in wire.calls] == [3, 2, 1]
 
 
 async def test_records_that_a_plain_read_missed_are_read_strongly_and_kept(
@@ -209,3 +180,15 @@ async def test_stopped_loaders_end_what_is_being_read(loaders: Loaders, wire: Wi
     with pytest.raises(asyncio.CancelledError):
         await reading
     hold.release()
+
+
+async def test_a_request_that_ends_leaves_nothing_to_the_garbage_collector(loaders: Loaders) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        ((record,),) = [await loaders.of(LOCKER_BY_ID).load_bulk(numbered(1))]
+        held = weakref.ref(loaders.of(LOCKER_BY_ID))
+        loaders.stop()
+        assert (ids([record]), held()) == (["l001"], None)
+    finally:
+        gc.enable()

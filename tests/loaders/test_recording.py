@@ -1,9 +1,8 @@
-"""A recorded store tells of every operation as it begins and ends; one that is not recorded knows nothing of it."""
+"""A recorded store records every operation."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,10 @@ import pytest
 
 from domain.errors import QueryTooComplexError, UnavailableError
 from domain.models import LockerId
-from loaders import keys
 from loaders.contracts.cost import Cost
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.dataloaders import Loaders
 from loaders.table.client import DynamoStore
-from loaders.table.operations import BatchGet
 from loaders.table.recording import RecordedStore, asking
 from loaders.trace import Trace
 from tests.explained import brief
@@ -24,73 +21,28 @@ from tests.wire import Answer, Hold
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
-    from loaders.table.recording import Record, Recorder
+    from loaders.table.recording import Recorder
     from tests.wire import Wire
 
 L1, L2 = LockerId("l1"), LockerId("l2")
 
 
-class Listener:
-    """Keeps what it is told, as metrics would; it has no use for units."""
-
-    wants_units = False
-
-    def __init__(self) -> None:
-        self.begun: list[Record] = []
-        self.ended: list[Record] = []
-
-    def begin(self, record: Record) -> None:
-        self.begun.append(record)
-
-    def end(self, record: Record) -> None:
-        self.ended.append(record)
-
-
 def recorded(backend: Backend, recorder: Recorder) -> Backend:
-    """The same backend on a store that tells a recorder."""
+    """The same backend on a recorded store."""
     assert isinstance(backend.store, DynamoStore)
     return replace(backend, store=RecordedStore(backend.store, recorder))
 
 
-async def test_a_listener_is_told_of_a_batch_that_nobody_explains(backend: Backend, wire: Wire) -> None:
-    listener = Listener()
-    before = time.time_ns()
-    await Loaders(recorded(backend, listener).store).of(LOCKER_BY_ID).load_bulk([(L1,), (L2,), (L1,)], "nodes")
-    (record,) = listener.ended
-    assert listener.begun == [record]
-    assert record.operation == BatchGet("QC-01", (keys.locker(L1), keys.locker(L2)))
-    assert (record.contract, record.outcome, record.attempts, record.returned) == ("QC-01", "ok", 1, 0)
-    assert (record.path, record.merged, record.is_write) == ("nodes", 3, False)
-    assert before <= record.started_at <= time.time_ns()
-    assert record.duration is not None
-    assert 0 < record.duration <= time.time_ns() - before
-    (call,) = wire.calls
-    assert "ReturnConsumedCapacity" not in call.request
-
-
-async def test_a_listener_is_told_when_an_operation_begins_and_when_it_ends(backend: Backend, wire: Wire) -> None:
-    listener = Listener()
+async def test_an_operation_whose_request_is_cancelled_was_cancelled(backend: Backend, wire: Wire) -> None:
+    trace = Trace()
     wire.fault = hold = Hold()
-    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, listener).store, L1))
-    await hold.arrivals()
-    (record,) = listener.begun
-    assert (listener.ended, record.outcome, record.duration) == ([], "unfinished", None)
-    hold.release()
-    await reading
-    assert listener.ended == [record]
-    assert record.duration
-
-
-async def test_an_operation_whose_request_is_given_up_was_cancelled(backend: Backend, wire: Wire) -> None:
-    listener = Listener()
-    wire.fault = hold = Hold()
-    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, listener).store, L1))
+    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, trace).store, L1))
     await hold.arrivals()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
     hold.release()
-    (record,) = listener.ended
+    (record,) = trace.records
     assert (record.outcome, record.attempts, record.pages) == ("CANCELLED", 1, 0)
 
 
@@ -107,9 +59,7 @@ async def test_an_operation_that_still_runs_is_shown_unfinished(backend: Backend
     assert brief(trace.operations(), "outcome") == [("ok",)]
 
 
-async def test_what_is_read_already_or_again_after_a_failure_is_recorded_for_who_asked(
-    backend: Backend, wire: Wire
-) -> None:
+async def test_a_read_after_a_failure_is_recorded_for_its_field(backend: Backend, wire: Wire) -> None:
     trace = Trace()
     loader = Loaders(recorded(backend, trace).store).of(LOCKER_BY_ID)
     wire.fault = lambda _: Answer.error("ThrottlingException")
@@ -121,7 +71,7 @@ async def test_what_is_read_already_or_again_after_a_failure_is_recorded_for_who
     assert brief(trace.operations(), "outcome", "path") == [("UNAVAILABLE", "a"), ("ok", "b")]
 
 
-async def test_what_each_step_took_is_told_by_its_path_and_contract(backend: Backend, wire: Wire) -> None:
+async def test_the_cost_of_each_step_is_found_by_path_and_contract(backend: Backend, wire: Wire) -> None:
     trace = Trace()
     store = recorded(backend, trace).store
     for path in ("a", "b", "a"):

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from tests.wire import Call
 
-__all__ = ["Held", "until_all_are_sent"]
-
 
 def until_all_are_sent(operation: str, count: int) -> Callable[[Call], Until | None]:
     """Holds the first requests of an operation until that many have been sent."""
@@ -48,8 +46,7 @@ class Held:
 
     async def reached(self) -> None:
         """Waits until a request is held."""
-        async with asyncio.timeout(30):
-            await self._reached.wait()
+        await self._reached.wait()
 
     def release(self) -> None:
         """Lets the request pass."""

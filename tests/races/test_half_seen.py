@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from loaders.table.values import item_to_wire
-from tests.api import CREATE_RESERVATION
+from tests.api import CREATE_RESERVATION, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.races.test_reservations import CANCEL, EXTEND, hours, prepare
@@ -71,27 +71,25 @@ def refused(payload: dict[str, Any]) -> list[str]:
 async def test_a_window_that_the_last_change_took_is_not_given_again_though_a_query_does_not_show_it(
     booked: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
-    before = await dump()
-    wire.amend = seen_late("r2")
-    payload = await create(booked, 3.5, 5)
-    assert (refused(payload), payload["userErrors"][0]["reservation"]) == (
-        ["RESERVATION_OVERLAP"],
-        {"reservationId": "r2"},
-    )
-    assert wire.operations == {"BatchGetItem": 2, "Query": 2}
-    assert await dump() == before
+    async with unchanged(dump):
+        wire.amend = seen_late("r2")
+        payload = await create(booked, 3.5, 5)
+        assert (refused(payload), payload["userErrors"][0]["reservation"]) == (
+            ["RESERVATION_OVERLAP"],
+            {"reservationId": "r2"},
+        )
+        assert wire.operations == {"BatchGetItem": 2, "Query": 2}
 
 
 async def test_a_window_that_the_last_change_took_by_an_extension_is_not_given_though_a_query_shows_the_old_end(
     booked: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
     await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
-    before = await dump()
-    wire.reset()
-    wire.amend = seen_late("r2", endAt=at("04"))
-    assert refused(await create(booked, 4, 5)) == ["RESERVATION_OVERLAP"]
-    assert wire.operations == {"BatchGetItem": 2, "Query": 2}
-    assert await dump() == before
+    async with unchanged(dump):
+        wire.reset()
+        wire.amend = seen_late("r2", endAt=at("04"))
+        assert refused(await create(booked, 4, 5)) == ["RESERVATION_OVERLAP"]
+        assert wire.operations == {"BatchGetItem": 2, "Query": 2}
 
 
 async def test_a_window_beside_a_last_change_that_is_seen_late_is_given(
@@ -126,12 +124,11 @@ async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(boo
 async def test_an_extension_into_the_last_change_is_refused_though_a_query_does_not_show_it(
     booked: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
-    before = await dump()
-    wire.amend = seen_late("r2")
-    payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
-    assert payload == {"reservation": None, "userErrors": [{"code": "RESERVATION_OVERLAP"}]}
-    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2}
-    assert await dump() == before
+    async with unchanged(dump):
+        wire.amend = seen_late("r2")
+        payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
+        assert payload == {"reservation": None, "userErrors": [{"code": "RESERVATION_OVERLAP"}]}
+        assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2}
 
 
 async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_shows_it_live(

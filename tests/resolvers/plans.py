@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from loaders.contracts.cost import Cost
     from resolvers.plan.price import Price, PricedStep
 
-__all__ = ["LIMIT", "OWNER", "SCHEMA", "figures", "price", "steps"]
-
 SCHEMA = build_schema(DocumentLimits(tokens=10_000, aliases=1000, depth=100, root_fields=1000))
 LIMIT = Limit(25_000, 1500, 20_000)
 OWNER = '{ owner(ownerId: "acme") { %s } }'

@@ -24,6 +24,7 @@ from loaders.writes.reservations import cancel_reservation, create_reservation
 from resolvers.entities.active_reservation import current_reservations
 from resolvers.plan.price import Limit
 from resolvers.request import PageSizes, RequestState
+from tests.api import unchanged
 from tests.conftest import NOW
 
 if TYPE_CHECKING:
@@ -92,11 +93,10 @@ async def test_a_hundred_idle_lockers_whose_pointers_have_ended_are_one_batch_an
         await register_locker(backend, RegisterLocker(locker_id=locker_id, owner_id=ADA), DEVELOPMENT_ADMIN)
         await reserve(backend, locker_id, f"r-{locker_id}", at(12), at(13))
     clock.move(hours=1)
-    before = await dump()
-    wire.reset()
-    assert await read(backend, ids) == [None] * 100
-    assert wire.operations == {"BatchGetItem": 1}
-    assert await dump() == before
+    async with unchanged(dump):
+        wire.reset()
+        assert await read(backend, ids) == [None] * 100
+        assert wire.operations == {"BatchGetItem": 1}
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,10 @@ async def test_only_between_the_pointed_end_and_the_latest_end_is_a_query_sent(
     found: str | None,
     sent: list[str],
 ) -> None:
-    before = await dump()
-    clock.now = now
-    assert await active(reserved) == found
-    assert [call.operation for call in wire.calls] == sent
-    assert await dump() == before
+    async with unchanged(dump):
+        clock.now = now
+        assert await active(reserved) == found
+        assert [call.operation for call in wire.calls] == sent
 
 
 async def test_the_query_is_bounded_to_what_can_be_current(reserved: Backend, wire: Wire, clock: Clock) -> None:

@@ -53,27 +53,6 @@ async def test_a_reservation_that_has_not_begun_is_not_active_though_the_pointer
     assert await active(booked) == "r1"
 
 
-async def test_a_reservation_is_active_until_just_before_its_end(booked: Api, clock: Clock) -> None:
-    clock.move(hours=1, minutes=59, seconds=59, milliseconds=999)
-    assert await active(booked) == "r1"
-    clock.move(milliseconds=1)
-    assert await active(booked) is None
-
-
-async def test_after_the_pointed_reservation_ended_the_current_one_is_found_and_nothing_is_written(
-    booked: Api, clock: Clock, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    # given
-    clock.move(hours=3, minutes=30)
-    before = await dump()
-    wire.reset()
-    # when
-    assert await active(booked) == "r2"
-    # then
-    assert wire.operations == {"GetItem": 2, "Query": 1}
-    assert await dump() == before
-
-
 async def test_a_new_reservation_before_the_pointed_one_takes_the_pointer(booked: Api, dump: Callable[[], Any]) -> None:
     await booked.reservation("r0", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     assert (await dump())[POINTER]["reservationId"] == "r0"

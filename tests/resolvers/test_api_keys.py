@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from domain.authorization import Principal, Role, Scope
-from domain.models import LockerId, OwnerId
+from domain.authorization import Principal, Role
 from server.auth.development import development_token
 from tests.api import mutation, unchanged
 from tests.issuer import bearer
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 WHOLE = "keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt"
 CREATE = mutation("createApiKey", f"apiKey {{ {WHOLE} }} secret")
 REVOKE = mutation("revokeApiKey", f"apiKey {{ {WHOLE} }}")
-LIST = "query ($first: Int, $after: String) { apiKeys(first: $first, after: $after) { nodes { keyId } nextCursor } }"
 ONE = f"query ($keyId: ID!) {{ apiKey(keyId: $keyId) {{ {WHOLE} }} }}"
 PARTNER: dict[str, Any] = {
     "keyId": "k1",
@@ -53,11 +51,6 @@ SHOWN = {
     "expiresAt": "2026-06-01T00:00:00.000Z",
     "revokedAt": None,
 }
-OTHERS = [
-    Principal(subject="a", role=Role.OWNER, owner_id=OwnerId("o1")),
-    Principal(subject="b", role=Role.PARTNER, partner_of=frozenset({OwnerId("o1")}), scopes=frozenset(Scope)),
-    Principal(subject="c", role=Role.DEVICE, locker_id=LockerId("l1")),
-]
 
 
 async def test_a_key_is_made_of_256_random_bits_and_shown_once(api: Api, wire: Wire) -> None:
@@ -105,7 +98,7 @@ async def test_the_same_key_again_gives_its_record_without_the_secret_and_anothe
 
 
 @pytest.mark.parametrize("fault", [Lose(), Twice()])
-async def test_a_key_whose_answer_was_lost_between_here_and_the_store_is_still_shown(
+async def test_a_key_whose_first_write_got_no_answer_is_still_shown(
     development_api: Api, wire: Wire, fault: Lose | Twice
 ) -> None:
     wire.fault = lambda _: fault if len(wire.calls) == 1 else None
@@ -118,7 +111,7 @@ async def test_a_key_whose_answer_was_lost_between_here_and_the_store_is_still_s
     assert answer.status_code == 200
 
 
-async def test_of_many_who_make_a_key_of_one_id_at_once_one_sees_the_secret(api: Api) -> None:
+async def test_of_many_creations_of_one_key_at_once_one_shows_the_secret(api: Api) -> None:
     payloads = await asyncio.gather(*(api.mutate(CREATE, **PARTNER) for _ in range(10)))
     assert [payload["userErrors"] for payload in payloads] == [[]] * 10
     assert sum(payload["secret"] is not None for payload in payloads) == 1
@@ -139,15 +132,13 @@ async def test_of_many_who_make_a_key_of_one_id_at_once_one_sees_the_secret(api:
             ],
         ),
         (PARTNER | {"expiresAt": "2026-03-01T12:00:00Z"}, [("expiresAt", "expiresAt must be in the future")]),
-        (PARTNER | {"keyId": "a#b"}, [("keyId", "keyId must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")]),
         (
             PARTNER | {"ownerIds": ["o1", "a#b"]},
             [("1", "ownerIds must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")],
         ),
-        (PARTNER | {"name": " "}, [("name", "name must have 1 to 200 characters")]),
     ],
 )
-async def test_a_key_that_makes_no_sense_is_refused_with_every_reason(
+async def test_an_invalid_key_is_refused_with_every_reason(
     api: Api, wire: Wire, values: dict[str, Any], problems: list[tuple[str, str]]
 ) -> None:
     payload = await api.mutate(CREATE, **values)
@@ -157,15 +148,7 @@ async def test_a_key_that_makes_no_sense_is_refused_with_every_reason(
     assert wire.calls == []
 
 
-async def test_a_key_has_25_owners_at_most(api: Api) -> None:
-    owners = [f"o{number}" for number in range(26)]
-    refused = await api.mutate(CREATE, **PARTNER | {"ownerIds": owners})
-    assert [error["path"] for error in refused["userErrors"]] == [["input", "ownerIds"]]
-    made = await api.mutate(CREATE, **PARTNER | {"ownerIds": owners[:25]})
-    assert made["apiKey"]["ownerIds"] == owners[:25]
-
-
-async def test_a_key_is_revoked_once_and_for_good(api: Api, clock: Clock, wire: Wire) -> None:
+async def test_a_revoked_key_stays_revoked(api: Api, clock: Clock, wire: Wire) -> None:
     await api.mutate(CREATE, **PARTNER)
     clock.move(hours=1)
     wire.reset()
@@ -180,7 +163,7 @@ async def test_a_key_is_revoked_once_and_for_good(api: Api, clock: Clock, wire: 
     assert [(error["code"], error["path"]) for error in missing["userErrors"]] == [("NOT_FOUND", ["input", "keyId"])]
 
 
-async def test_two_who_revoke_a_key_at_once_see_the_same_moment(api: Api, clock: Clock) -> None:
+async def test_concurrent_revocations_of_a_key_return_the_same_time(api: Api, clock: Clock) -> None:
     await api.mutate(CREATE, **PARTNER)
     moments = []
 
@@ -194,23 +177,6 @@ async def test_two_who_revoke_a_key_at_once_see_the_same_moment(api: Api, clock:
     assert len(set(moments)) == 1
 
 
-async def test_keys_are_listed_newest_first_page_by_page_with_the_revoked_ones(api: Api, clock: Clock) -> None:
-    for number in range(3):
-        await api.mutate(CREATE, **DEVICE | {"keyId": f"k{number}"})
-        clock.move(seconds=1)
-    await api.mutate(REVOKE, keyId="k1")
-    first = (await api.run(LIST, first=2))["apiKeys"]
-    assert first["nodes"] == [{"keyId": "k2"}, {"keyId": "k1"}]
-    rest = (await api.run(LIST, first=2, after=first["nextCursor"]))["apiKeys"]
-    assert rest == {"nodes": [{"keyId": "k0"}], "nextCursor": None}
-
-
-async def test_a_key_that_is_not_there_is_null_with_its_reason(api: Api) -> None:
-    answer = await api.send(ONE, keyId="nothing")
-    assert answer["data"] == {"apiKey": None}
-    assert answer["errors"][0]["extensions"]["code"] == "NOT_FOUND"
-
-
 @pytest_asyncio.fixture
 async def opened(open_api: Callable[..., AbstractAsyncContextManager[Api]], tmp_path: Path) -> AsyncIterator[Api]:
     async with open_api(authenticator=None, data_dir=tmp_path) as api:
@@ -218,28 +184,7 @@ async def opened(open_api: Callable[..., AbstractAsyncContextManager[Api]], tmp_
         yield api
 
 
-@pytest.mark.parametrize("principal", OTHERS, ids=lambda principal: str(principal.role))
-async def test_nobody_but_an_admin_sees_makes_or_revokes_a_key(
-    opened: Api, wire: Wire, dump: Callable[[], Any], tmp_path: Path, principal: Principal
-) -> None:
-    opened.client.headers.update(bearer(development_token(tmp_path, principal, timedelta(hours=1))))
-    wire.reset()
-    async with unchanged(dump):
-        for document, variables in (
-            (LIST, {}),
-            (ONE, {"keyId": "k1"}),
-            (CREATE, {"input": DEVICE}),
-            (REVOKE, {"input": {"keyId": "k1"}}),
-        ):
-            answer = await opened.send(document, **variables)
-            (payload,) = (answer["data"] or {}).values()
-            refusals = answer["errors"] if payload is None else payload.pop("userErrors")
-            assert [error.get("code") or error["extensions"]["code"] for error in refusals] == ["FORBIDDEN"]
-            assert not any((payload or {}).values())
-    assert wire.calls == []
-
-
-async def test_a_key_names_who_made_it(opened: Api, tmp_path: Path) -> None:
+async def test_a_key_names_its_creator(opened: Api, tmp_path: Path) -> None:
     root = Principal(subject="root@example.com", role=Role.ADMIN)
     opened.client.headers.update(bearer(development_token(tmp_path, root, timedelta(hours=1))))
     payload = await opened.mutate(CREATE, **DEVICE)

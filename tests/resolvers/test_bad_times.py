@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation, unchanged
+from tests.api import mutation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,33 +51,16 @@ PLACES: list[tuple[str, Callable[[Any], dict[str, Any]], list[str]]] = [
     *((WINDOW % where, lambda time: {"window": {"from": time}}, ["window", "from"]) for where in LISTS),
     *((WINDOW % where, lambda time: {"window": {"to": time}}, ["window", "to"]) for where in LISTS),
 ]
-NO_ZONE = "has no time zone: add Z or an offset such as +02:00."
-NO_FORM = "is not an RFC 3339 time such as 2026-03-01T09:30:00Z."
+TEXT = 'DateTime must be a string such as "2026-03-01T12:00:00Z".'
+# The rules of times are tested in the domain; each kind of refusal is here once.
 BAD_TIMES = [
-    ("2026-03-02T10:00:00", NO_ZONE),
-    ("2026-03-02T10:00:00.000", NO_ZONE),
+    ("2026-03-02T10:00:00", "has no time zone: add Z or an offset such as +02:00."),
     ("2026-03-02T24:00:00Z", "has an invalid hour: a day ends at 23:59:59.999."),
-    ("0000-01-01T00:00:00Z", "is not a valid time"),
     ("2026-02-29T00:00:00Z", "is not a valid time"),
-    ("2026-13-01T00:00:00Z", "is not a valid time"),
-    ("2026-03-02T10:60:00Z", "is not a valid time"),
-    ("2026-03-02T10:00:00+24:00", "is not a valid time"),
-    ("0001-01-01T00:00:00+01:00", "is not a valid time"),
-    ("9999-12-31T23:59:59-01:00", "is not a valid time"),
-    ("2026-03-02", NO_FORM),
-    ("2026-03-02 10:00:00Z", NO_FORM),
-    ("2026-03-02T10:00Z", NO_FORM),
-    ("20260302T100000Z", NO_FORM),
-    ("2026-W10-1T10:00:00Z", NO_FORM),
-    ("2026-03-02T10:00:00Z\n", NO_FORM),
-    ("２０２６-03-02T10:00:00Z", NO_FORM),  # noqa: RUF001  # digits that are no ASCII digits are the point
-    ("2026-03-02T10:00:00+0200", NO_FORM),
-    ("RES#ACTIVE", NO_FORM),
-    ("now", NO_FORM),
-    ("", NO_FORM),
-    (1767225600, "DateTime must be text, not int."),
-    (1.5, "DateTime must be text, not Decimal."),
-    (["2026-03-02T10:00:00Z"], "DateTime must be text, not list."),
+    ("RES#ACTIVE", "is not an RFC 3339 time such as 2026-03-01T09:30:00Z."),
+    (1767225600, TEXT),
+    (1.5, TEXT),
+    (["2026-03-02T10:00:00Z"], TEXT),
 ]
 
 
@@ -91,7 +74,7 @@ async def one(api: Api, wire: Wire) -> Api:
 
 
 @pytest.mark.parametrize(("document", "variables", "path"), PLACES)
-async def test_what_is_no_time_in_a_variable_is_refused_with_its_place(
+async def test_an_invalid_time_in_a_variable_is_refused_with_its_path(
     api: Api, wire: Wire, document: str, variables: Callable[[Any], dict[str, Any]], path: list[str]
 ) -> None:
     for bad, message in BAD_TIMES:
@@ -109,7 +92,9 @@ async def test_what_is_no_time_in_a_variable_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize("bad", ['"2026-03-02T10:00:00"', '"now"', '"2026-03-02T24:00:00Z"', "1767225600", "NOW"])
-async def test_what_is_no_time_in_the_document_fails_validation_with_its_place(api: Api, wire: Wire, bad: str) -> None:
+async def test_an_invalid_time_in_the_document_fails_validation_with_its_location(
+    api: Api, wire: Wire, bad: str
+) -> None:
     answer = await api.send(
         f'{{ locker(lockerId: "l1") {{ reservations(window: {{ from: {bad} }}) {{ nextCursor }} }} }}'
     )
@@ -135,60 +120,7 @@ async def test_a_window_that_ends_before_it_begins_is_refused_without_a_query(
     assert wire.operations["Query"] == 0
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "message"),
-    [
-        ("2026-03-02T10:00:00Z", "2026-03-02T09:00:00Z", "endAt must be after the start"),
-        ("2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "endAt must be after the start"),
-        ("2026-03-02T10:00:00Z", "2026-03-02T12:00:00+02:00", "endAt must be after the start"),
-        ("2026-03-02T10:00:00Z", "2026-04-01T10:00:00.001Z", "a reservation must not be longer than 30 days"),
-        ("2026-03-02T10:00:00Z", "9999-12-31T23:59:59.999Z", "a reservation must not be longer than 30 days"),
-        ("0001-01-01T00:00:00Z", "2026-03-02T10:00:00Z", "a reservation must not be longer than 30 days"),
-        ("0001-01-01T00:00:00Z", "0001-01-02T00:00:00Z", "endAt must be in the future"),
-    ],
-)
-async def test_a_reservations_window_that_breaks_a_rule_is_refused(
-    one: Api, dump: Callable[[], Any], start: str, end: str, message: str
-) -> None:
-    async with unchanged(dump):
-        payload = await one.mutate(RESERVE, **RESERVATION | {"startAt": start, "endAt": end})
-    assert payload == {
-        "reservation": None,
-        "userErrors": [
-            {
-                "__typename": "PlainError",
-                "message": message,
-                "code": "BAD_USER_INPUT",
-                "path": ["input", "endAt"],
-                "status": 400,
-                "retryable": False,
-            }
-        ],
-    }
-
-
 async def test_the_last_moments_that_can_be_named_can_be_reserved(one: Api, clock: Any) -> None:
     clock.now = "9999-12-31T00:00:00.000Z"
     window = {"startAt": "9999-12-31T00:00:00Z", "endAt": "9999-12-31T23:59:59.999Z"}
     assert (await one.mutate(RESERVE, **RESERVATION | window))["userErrors"] == []
-
-
-@pytest.mark.parametrize("timestamp", ["2026-03-01T12:06:00Z", "2026-03-01T12:05:00.001Z", "9999-12-31T23:59:59Z"])
-async def test_an_event_from_more_than_five_minutes_ahead_is_refused_before_a_read(
-    one: Api, wire: Wire, timestamp: str
-) -> None:
-    payload = await one.mutate(RECORD, **EVENT, timestamp=timestamp)
-    assert payload == {
-        "accessEvent": None,
-        "userErrors": [
-            {
-                "__typename": "PlainError",
-                "message": "timestamp must not be more than 5 minutes in the future",
-                "code": "BAD_USER_INPUT",
-                "path": ["input", "timestamp"],
-                "status": 400,
-                "retryable": False,
-            }
-        ],
-    }
-    assert not wire.calls

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import strawberry
 
+from loaders.contracts.owners import OWNER_BY_ID
 from resolvers.bindings.base import Embedded, bound_field, column, embedded
-from resolvers.plan.schema import BoundSchema, UnboundFieldError
+from resolvers.bindings.references import one
+from resolvers.bindings.rules import PROFILE
+from resolvers.plan.schema import BoundSchema, FieldDeclarationError
 from tests.resolvers.plans import SCHEMA, request_state
 
 if TYPE_CHECKING:
@@ -46,6 +49,20 @@ class Unbounded:
     parts: list[Part] = bound_field(Embedded(source="parts", most=0), "Parts.")
 
 
+@strawberry.type
+class Refused:
+    """A column with a rule of its own that promises a value."""
+
+    name: str = column("Name.", rule=PROFILE)
+
+
+@strawberry.type
+class Unread:
+    """A field that reads and promises a value."""
+
+    part: Part = one(OWNER_BY_ID, key="owner_id", description="Part.")
+
+
 def bound(query: type) -> BoundSchema:
     return BoundSchema(strawberry.Schema(query)._schema)  # noqa: SLF001  # Strawberry has no other way to it
 
@@ -59,9 +76,17 @@ def test_a_schema_whose_fields_are_all_bound_is_built() -> None:
     assert set(bound(Bound).types) == {"Bound", "Part"}
 
 
-@pytest.mark.parametrize(("query", "field"), [(Unbound, "Unbound.other"), (Unbounded, "Unbounded.parts")])
-def test_a_field_without_a_binding_or_without_a_bound_fails_the_build(query: type, field: str) -> None:
-    with pytest.raises(UnboundFieldError, match=rf"^{field} "):
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        (Unbound, "Unbound.other"),
+        (Unbounded, "Unbounded.parts"),
+        (Refused, "Refused.name"),
+        (Unread, "Unread.part"),
+    ],
+)
+def test_a_field_without_a_binding_a_bound_or_the_null_that_it_can_be_fails_the_build(query: type, field: str) -> None:
+    with pytest.raises(FieldDeclarationError, match=rf"^{field} "):
         bound(query)
 
 

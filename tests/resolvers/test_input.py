@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from graphql import GraphQLEnumType, GraphQLID, GraphQLInputObjectType, get_named_type, get_nullable_type, is_leaf_type
+from graphql import GraphQLEnumType, GraphQLID, GraphQLInputObjectType, get_named_type, get_nullable_type
 from graphql import GraphQLList as ListType
 
-from resolvers.schema import build_schema
-from tests.api import mutation
-from tests.places import DAY, book, prepare, ulid
+from tests.inputs import EVENT, GOOD, MUTATIONS, document, stock
+from tests.places import DAY, prepare, ulid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,114 +19,21 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.wire import Wire
 
-SCHEMA = build_schema().bound.graphql_schema
-assert SCHEMA.mutation_type is not None
-MUTATIONS = SCHEMA.mutation_type.fields
-LONG = "x" * 10_000
-VERSION = {"expectedVersion": 1}
-EVENT = {"lockerId": "l1", "eventId": "e1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
-DECISION = {"bookingId": "b1", "adminId": "root", **VERSION}
-GOOD: dict[str, dict[str, Any]] = {
-    "createOwner": {"ownerId": "bob", "kind": "USER", "name": "Bob", "email": "bob@example.com"},
-    "updateOwner": {"ownerId": "ada", "name": "Ada", "email": "ada@example.com", **VERSION},
-    "registerLocker": {"lockerId": "l9", "ownerId": "ada", "alias": "Front", "locationId": ulid(0)},
-    "renameLocker": {"lockerId": "l1", "alias": "Front", **VERSION},
-    "moveLocker": {"lockerId": "l1", "newLocationId": ulid(0), **VERSION},
-    "updateLockerStatus": {"lockerId": "l1", "newStatus": "OCCUPIED", **VERSION},
-    "transferLocker": {"lockerId": "l1", "newOwnerId": "root", **VERSION},
-    "createReservation": {
-        "lockerId": "l1",
-        "reservationId": "r9",
-        "ownerId": "ada",
-        "startAt": "2026-03-02T10:00:00Z",
-        "endAt": "2026-03-02T12:00:00Z",
-    },
-    "cancelReservation": {"lockerId": "l1", "reservationId": "r1"},
-    "extendReservation": {"lockerId": "l1", "reservationId": "r1", "newEndAt": "2026-03-05T12:00:00Z"},
-    "recordAccessEvent": EVENT,
-    "recordAccessEvents": {"events": [EVENT]},
-    "createLocation": {"locationId": ulid(9), "code": "rome", "name": "Rome", "timeZone": "Europe/Rome"},
-    "updateLocation": {"locationId": ulid(0), "city": "Roma", **VERSION},
-    "deactivateLocation": {"locationId": ulid(0), **VERSION},
-    "reactivateLocation": {"locationId": ulid(0), **VERSION},
-    "requestBooking": {
-        "bookingId": "b9",
-        "locationId": ulid(0),
-        "ownerId": "ada",
-        "date": DAY,
-        "duration": "FULL_DAY",
-        "description": "Chess",
-        "attendees": 5,
-    },
-    "cancelBooking": {"bookingId": "b1", "ownerId": "ada"},
-    "approveBooking": DECISION,
-    "rejectBooking": {**DECISION, "reason": "No"},
-    "recordPayment": {"bookingId": "b1", "paymentId": "p1", "amount": 1, "currency": "EUR"},
-    "createCalendarEvent": {
-        "eventId": "c1",
-        "locationId": ulid(0),
-        "adminId": "root",
-        "date": DAY,
-        "duration": "MORNING",
-        "title": "Works",
-    },
-    "deleteCalendarEvent": {"locationId": ulid(0), "adminId": "root", "eventId": "c0"},
-    "createApiKey": {"keyId": "k1", "name": "Hall 3", "role": "DEVICE", "lockerId": "l1"},
-    "revokeApiKey": {"keyId": "k0"},
-}
 ID_RULE = "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"
 BAD_IDS = ["", "#", "a#b", "a b", " a", "a ", "a\n", "é", "a/b", "a.b", "~", "a\u0000", "l" * 65]
 NAME_RULE, LINE_RULE = "must have 1 to 200 characters", "must not contain control characters"
 EMAIL_RULE = "must be an email address such as ada@example.com"
-BAD_EMAILS = [
-    "",
-    "ada",
-    "@example.com",
-    "ada@",
-    "ada@example",
-    "ada@@example.com",
-    "ada lovelace@example.com",
-    "ada\n@example.com",
-    "adä@example.com",
-    "a" * 65 + "@example.com",
-    "ada@" + "x" * 250 + ".com",
-]
-ADDRESS = ("formattedAddress", "street", "city", "region", "country", "postalCode", "placeId")
-# Values of the right type that a rule refuses, with the rule where its words are part of the promise.
-BAD: list[tuple[str, str, list[Any], str]] = [
-    *((field, "email", BAD_EMAILS, EMAIL_RULE) for field in ("createOwner", "updateOwner")),
-    *(
-        (field, name, values, rule)
-        for field, name in (
-            ("createOwner", "name"),
-            ("updateOwner", "name"),
-            ("registerLocker", "alias"),
-            ("renameLocker", "alias"),
-            ("createLocation", "name"),
-            ("createCalendarEvent", "title"),
-            ("createApiKey", "name"),
-        )
-        for values, rule in (
-            (["", "   ", "\t\n", "\u00a0\u3000", "x" * 201, LONG], NAME_RULE),
-            (["a\nb", "a\u0000b", "a\u007fb", "a\u0085b", "a\u2028b"], LINE_RULE),
-        )
-    ),
-    ("createOwner", "phone", ["", "phone", "1234", "+", "++39 123 456", "1" * 31, "+39 123 456;", "٣٩١٢٣٤٥٦"], ""),
-    ("createLocation", "locationId", ["place", ulid(0).lower(), f"8{ulid(0)[1:]}", f"{ulid(0)}0", "l1"], ""),
-    ("createLocation", "code", ["", "ab", "x" * 41, "Rome", "ro me", "rome_1", "ròme", "rome\n", LONG], ""),
-    ("createLocation", "timeZone", ["", "Mars/Base", "europe/rome", "CEST", "+01:00", "../etc/passwd"], ""),
-    ("createLocation", "lat", [91, -90.0001, "90.00000000000000000001", "1e99", "0." + "1" * 39], ""),
-    ("createLocation", "lng", [181, "-180.5"], ""),
-    *(("createLocation", name, ["", " ", LONG], "") for name in ADDRESS),
-    ("updateLocation", "name", [None, "", LONG], ""),
-    ("updateLocation", "timeZone", [None, "Mars/Base"], ""),
-    ("updateLocation", "lat", [91], ""),
-    ("requestBooking", "description", ["", " \n ", "a\0b", "x" * 2001, LONG], ""),
-    ("requestBooking", "attendees", [0, -1, 100_001], ""),
-    ("rejectBooking", "reason", ["", " \t", "\x07", "x" * 2001, LONG], ""),
-    ("recordPayment", "amount", [0, "-1", "-0.01", "0.00001", "1.00001", "123456789012345", "1e99"], ""),
-    ("recordPayment", "currency", ["", "eur", "EU", "EURO", "€", "E R"], ""),
-    ("recordPayment", "method", ["", LONG], ""),
+ADDRESS = ("formattedAddress", "street", "city", "region", "country", "postalCode", "placeId", "lat", "lng")
+# Values of the right type that a rule refuses; the rules themselves are tested in the domain.
+BAD: list[tuple[str, str, Any, str]] = [
+    ("createOwner", "email", "ada", EMAIL_RULE),
+    ("renameLocker", "alias", "x" * 201, "must have 1 to 200 characters"),
+    ("createLocation", "locationId", "place", "must be a ULID"),
+    ("createLocation", "lat", "90.00000000000000000001", "must be 90 or less"),
+    ("updateLocation", "timeZone", None, "must not be null"),
+    ("requestBooking", "attendees", 0, "must be 1 or more"),
+    ("recordPayment", "amount", "0.00001", "must have 4 decimals or fewer"),
+    ("recordPayment", "currency", "XXX", "must be"),
 ]
 NO_DATES = ["2026-02-30", "26-1-1", f"{DAY}T00:00:00Z", "20260310", "10.03.2026", "", "0000-01-01", "\uff12026-03-10"]
 # Values that the schema's own types refuse.
@@ -141,13 +48,6 @@ BROKEN: list[tuple[str, str, list[Any]]] = [
     ("createLocation", "lat", ["north", "", True, [1]]),
     ("approveBooking", "expectedVersion", ["1", 2**31, None]),
 ]
-
-
-def document(field: str) -> str:
-    """A mutation that shows its entity by its type, or by its value."""
-    payload: Any = get_named_type(MUTATIONS[field].type)
-    name, shown = next((name, shown) for name, shown in payload.fields.items() if name != "userErrors")
-    return mutation(field, name if is_leaf_type(get_named_type(shown.type)) else f"{name} {{ __typename }}")
 
 
 def input_fields(wanted: Callable[[Any], bool]) -> Iterator[tuple[str, str]]:
@@ -172,6 +72,10 @@ ENUMS = list(input_fields(lambda kind: isinstance(get_named_type(kind), GraphQLE
 
 def changed(field: str, name: str, value: object) -> tuple[dict[str, Any], list[str]]:
     """A mutation's good input but for one value, and that value's path."""
+    if field == "recordPayment" and name in {"amount", "currency"}:
+        return GOOD[field] | {"amount": {"amount": 1, "currency": "EUR", name: value}}, ["input", "amount", name]
+    if name in ADDRESS:
+        return GOOD[field] | {"address": {name: value}}, ["input", "address", name]
     if field == "recordAccessEvents":
         return {"events": [EVENT, {**EVENT, "eventId": "e2", name: value}]}, ["input", "events", "1", name]
     return GOOD[field] | {name: value}, ["input", name]
@@ -181,7 +85,7 @@ async def refused(api: Api, field: str, name: str, value: object, rule: str = ""
     values, path = changed(field, name, value)
     payload = await api.mutate(document(field), **values)
     (error,) = payload.pop("userErrors")
-    assert list(payload.values()) == [None]
+    assert set(payload.values()) == {None}
     assert error.pop("message").startswith(f"{name} {rule}"), (value, rule)
     assert error == {
         "__typename": "PlainError",
@@ -208,16 +112,8 @@ def test_every_mutation_is_tried() -> None:
 
 
 @pytest.mark.parametrize("field", GOOD)
-async def test_what_every_refusal_here_changes_is_good_otherwise(api: Api, field: str) -> None:
-    await prepare(api)
-    await api.locker("l1", "ada")
-    await api.reservation("r1", "l1", "ada", "2026-03-05T10:00:00Z", "2026-03-05T11:00:00Z")
-    await book(api, "b1")
-    for setup, values in (
-        ("createCalendarEvent", {"eventId": "c0", "date": "2026-04-01"}),
-        ("createApiKey", {"keyId": "k0"}),
-    ):
-        await api.mutate(document(setup), **GOOD[setup] | values)
+async def test_every_input_that_is_changed_here_is_valid_otherwise(api: Api, field: str) -> None:
+    await stock(api)
     assert (await api.mutate(document(field), **GOOD[field]))["userErrors"] == []
 
 
@@ -248,12 +144,11 @@ async def test_an_unknown_enum_value_is_refused_with_its_place(api: Api, wire: W
     assert not wire.calls
 
 
-@pytest.mark.parametrize(("field", "name", "values", "rule"), BAD)
+@pytest.mark.parametrize(("field", "name", "value", "rule"), BAD)
 async def test_a_value_that_breaks_a_rule_is_refused_before_a_read(
-    api: Api, wire: Wire, field: str, name: str, values: list[Any], rule: str
+    api: Api, wire: Wire, field: str, name: str, value: Any, rule: str
 ) -> None:
-    for value in values:
-        await refused(api, field, name, value, rule)
+    await refused(api, field, name, value, rule)
     assert not wire.calls
 
 
@@ -266,17 +161,66 @@ async def test_a_value_of_another_type_is_refused_before_anything_runs(
     assert not wire.calls
 
 
+# Words of the libraries beneath. What GraphQL itself says of a value of the wrong type is part of the language.
+FOREIGN = re.compile(
+    r"instance>|Decimal\(|NoneType|<class|pydantic|Value error|should |valid (string|integer|list|dict)|after valid"
+)
+ODD: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    1.5,
+    2**40,
+    1e30,
+    "",
+    "x",
+    "\x00",
+    "x" * 3000,
+    "1e3",
+    [],
+    ["x"] * 30,
+    [1.5],
+    {},
+    {"x": 1.5},
+]
+
+
+def places_in(kind: Any) -> Iterator[list[Any]]:
+    """Every place in an input; of a list, the first entry."""
+    for name, field in get_named_type(kind).fields.items():
+        yield [name]
+        if isinstance(get_named_type(field.type), GraphQLInputObjectType):
+            first = [] if is_single(field.type) else [0]
+            yield from ([name, *first, *path] for path in places_in(field.type))
+
+
+def with_value(good: Any, path: list[Any], value: Any) -> Any:
+    """The same input with another value at one place."""
+    if not path:
+        return value
+    if isinstance(good, list):
+        return [with_value(good[0], path[1:], value), *good[1:]]
+    given = dict(good or {})
+    return given | {path[0]: with_value(given.get(path[0]), path[1:], value)}
+
+
+@pytest.mark.parametrize("field", GOOD)
+async def test_no_message_about_an_odd_value_is_in_the_words_of_a_library(api: Api, field: str) -> None:
+    for path in places_in(MUTATIONS[field].args["input"].type):
+        for odd in ODD:
+            answer = await api.send(document(field), input=with_value(GOOD[field], path, odd))
+            said = [error["message"] for error in answer.get("errors", ())]
+            for payload in (answer.get("data") or {}).values():
+                said += [error["message"] for error in payload["userErrors"]]
+            assert not any(map(FOREIGN.search, said)), (path, odd, said)
+
+
 async def test_every_problem_of_an_input_is_named_at_once(api: Api, wire: Wire) -> None:
     bad = {"locationId": "a#b", "ownerId": "", "description": "", "attendees": 0}
     payload = await api.mutate(document("requestBooking"), **GOOD["requestBooking"] | bad)
     assert [error["path"] for error in payload["userErrors"]] == [["input", name] for name in bad]
     assert not wire.calls
-
-
-@pytest.mark.parametrize("name", ["x", "x" * 200, "🔒" * 200, "Zoë Ångström-李"])
-async def test_a_name_of_any_script_and_up_to_200_characters_is_taken(api: Api, name: str) -> None:
-    payload = await api.mutate(mutation("createOwner", "owner { name }"), kind="USER", name=name)
-    assert payload == {"owner": {"name": name}, "userErrors": []}
 
 
 QUERIES = {
@@ -299,7 +243,7 @@ QUERIES = {
 async def test_a_bad_id_code_or_address_in_a_query_is_refused_before_a_read(api: Api, wire: Wire, query: str) -> None:
     argument = QUERIES[query]
     kind = "String!" if argument in {"code", "email"} else "ID!"
-    for bad in BAD_EMAILS if argument == "email" else BAD_IDS:
+    for bad in ("ada", "ada@@example.com") if argument == "email" else BAD_IDS:
         answer = await api.send(f"query ($value: {kind}) {{ {query} }}", value=bad)
         (root,) = answer["data"]
         (error,) = answer["errors"]

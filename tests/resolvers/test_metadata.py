@@ -132,51 +132,16 @@ async def test_a_variable_inside_a_literal_is_taken(one: Api) -> None:
     assert (await send_raw(one, LATEST))["locker"]["latestEvent"]["metadata"] == metadata
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        {"value": "x" * (16 * 1024 - len('{"value":""}'))},
-        {"value": "é" * ((16 * 1024 - len('{"value":""}')) // 2)},
-        {f"key{number}": number for number in range(50)},
-        {"2": {"3": {"4": {"5": {"leaf": 1}}}}},
-        {"2": [[[["leaf"]]]]},
-        {"k" * 255: 1},
-    ],
-)
-async def test_metadata_up_to_its_limits_is_taken(one: Api, metadata: dict[str, Any]) -> None:
-    data = await one.run(RECORD, input=json.loads(as_variables("{}"))["input"] | {"metadata": metadata})
-    assert data["recordAccessEvent"]["userErrors"] == []
-    assert (await one.run(LATEST))["locker"]["latestEvent"]["metadata"] == metadata
-
-
+# The limits are tested in the domain; here is one of a size, one of a number and one of another type.
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({"value": "x" * (17 * 1024)}, "metadata must be at most 16 KB; it is 17420 bytes"),
         ({"value": "é" * (8 * 1024)}, "metadata must be at most 16 KB; it is 16396 bytes"),
-        ({"2": {"3": {"4": {"5": {"6": {}}}}}}, "metadata must not be nested deeper than 5 levels"),
-        ({"2": [[[[[]]]]]}, "metadata must not be nested deeper than 5 levels"),
-        ({f"key{n}": n for n in range(51)}, "metadata must have at most 50 keys, counting all levels"),
-        (
-            {"a": [{f"key{n}": n for n in range(25)}, {f"key{n}": n for n in range(25)}]},
-            "metadata must have at most 50 keys, counting all levels",
-        ),
-        ({"": 1}, "metadata must have keys of 1 to 255 characters"),
-        ({"k" * 256: 1}, "metadata must have keys of 1 to 255 characters"),
         (
             {"n": 10**38 + 1},
             "metadata must contain only numbers of at most 38 digits and with exponents from -130 to 125",
         ),
-        (
-            {"n": [10**126]},
-            "metadata must contain only numbers of at most 38 digits and with exponents from -130 to 125",
-        ),
         ([{"a": 1}], "metadata must be a JSON object"),
-        ([1], "metadata must be a JSON object"),
-        ([], "metadata must be a JSON object"),
-        ("text", "metadata must be a JSON object"),
-        (1, "metadata must be a JSON object"),
-        (True, "metadata must be a JSON object"),
     ],
 )
 async def test_metadata_beyond_its_limits_is_refused_before_a_read(
@@ -189,7 +154,7 @@ async def test_metadata_beyond_its_limits_is_refused_before_a_read(
 
 
 @pytest.mark.parametrize("number", [*MONSTERS, LONG], ids=["a tiny one", "a huge one", "a long one"])
-async def test_a_number_beyond_all_measure_in_a_body_is_a_bad_request(one: Api, wire: Wire, number: str) -> None:
+async def test_a_number_out_of_range_in_a_body_is_a_bad_request(one: Api, wire: Wire, number: str) -> None:
     variables = as_variables(f'{{"a":{number}}}')
     body = f'{{"query": {json.dumps(RECORD)}, "variables": {variables}}}'
     response = await one.client.post("/graphql", content=body, headers={"Content-Type": "application/json"})
@@ -210,7 +175,7 @@ async def test_a_number_beyond_all_measure_in_a_body_is_a_bad_request(one: Api, 
 
 
 @pytest.mark.parametrize("number", MONSTERS, ids=["a tiny one", "a huge one"])
-async def test_a_number_beyond_all_measure_in_a_literal_is_refused_without_our_own_words(
+async def test_a_number_out_of_range_in_a_literal_is_refused_without_internal_details(
     one: Api, wire: Wire, number: str
 ) -> None:
     response = await one.client.post("/graphql", json={"query": RECORD_LITERAL % number})

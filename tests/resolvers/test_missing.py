@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from domain.authorization import DEVELOPMENT_ADMIN, Principal
 from loaders.table.values import item_to_wire
+from tests.places import ulid
+from tests.principals import owner
+from tests.wire import Answer
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -84,15 +88,56 @@ async def test_an_owner_that_does_not_exist_is_null_and_one_not_found(three: Api
     assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
 
 
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ('ownerByEmail(email: "nobody@example.com") { name }', "No owner has this email address."),
+        ('reservation(lockerId: "l1", reservationId: "nope") { endAt }', "Locker l1 has no reservation nope."),
+        (f'location(locationId: "{ulid(9)}") {{ name }}', f"Location {ulid(9)} does not exist."),
+        ('locationByCode(code: "nowhere") { name }', "Location with code nowhere does not exist."),
+        ('booking(bookingId: "nope") { date }', "Booking nope does not exist."),
+        ('apiKey(keyId: "nope") { name }', "API key nope does not exist."),
+    ],
+)
+async def test_a_look_up_that_finds_nothing_is_null_and_one_not_found(three: Api, query: str, message: str) -> None:
+    answer = await three.send(f"{{ {query} }}")
+    (name,) = answer["data"]
+    (error,) = answer["errors"]
+    assert (answer["data"], error["path"], error["message"]) == ({name: None}, [name], message)
+    assert (error["extensions"]["code"], error["extensions"]["status"]) == ("NOT_FOUND", 404)
+
+
+@pytest.mark.parametrize("principal", [DEVELOPMENT_ADMIN, owner("nobody")])
 @pytest.mark.parametrize("known", ["", "ownerId", "id __typename"])
-async def test_an_owner_that_does_not_exist_has_empty_lists_for_a_query_each(
-    three: Api, wire: Wire, known: str
+async def test_an_owner_of_whom_nothing_proves_that_it_exists_is_read(
+    three: Api, wire: Wire, known: str, principal: Principal
 ) -> None:
-    query = '{ owner(ownerId: "nobody") { %s lockers { nodes { lockerId version } nextCursor } } }'
-    answer = await three.send(query % known)
-    assert "errors" not in answer
-    assert answer["data"]["owner"]["lockers"] == {"nodes": [], "nextCursor": None}
-    assert wire.operations == {"Query": 1}
+    query = '{ owner(ownerId: "nobody") { %s lockers { nodes { lockerId version } } bookings { nextCursor } } }'
+    answer = await three.by(principal).send(query % known)
+    assert answer["data"] == {"owner": None}
+    (error,) = answer["errors"]
+    assert (error["message"], error["path"]) == ("Owner nobody does not exist.", ["owner"])
+    assert error["extensions"]["code"] == "NOT_FOUND"
+    assert wire.operations == {"Query": 2, "GetItem": 1}
+
+
+async def test_any_item_of_a_list_proves_that_an_owner_exists(three: Api, wire: Wire) -> None:
+    query = '{ owner(ownerId: "%s") { lockers { nodes { lockerId } } bookings { nextCursor } } }'
+    assert len((await three.run(query % "acme"))["owner"]["lockers"]["nodes"]) == 3
+    assert wire.operations == {"Query": 2}
+    await three.owner("new")
+    wire.reset()
+    assert (await three.run(query % "new"))["owner"] == {"lockers": {"nodes": []}, "bookings": {"nextCursor": None}}
+    assert wire.operations == {"Query": 2, "GetItem": 1}
+
+
+async def test_an_owner_whose_existence_cannot_be_read_is_not_shown(three: Api, wire: Wire) -> None:
+    wire.fault = lambda call: (
+        Answer.error("ProvisionedThroughputExceededException") if call.operation == "GetItem" else None
+    )
+    answer = await three.send('{ owner(ownerId: "nobody") { ownerId lockers { nextCursor } } }')
+    assert answer["data"] == {"owner": None}
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
 
 
 async def test_one_missing_locker_does_not_hide_the_others_that_were_asked_for(three: Api) -> None:

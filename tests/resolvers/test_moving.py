@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.api import UPDATE_STATUS
+from tests.api import UPDATE_STATUS, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.places import DEACTIVATE, MOVE, REACTIVATE, REGISTER, found_location, refusal, ulid
+from tests.places import DEACTIVATE, MOVE, REACTIVATE, REGISTER, create_location, refusal, ulid
 from tests.races.test_lockers import RENAME, TRANSFER
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def places(api: Api) -> Callable[[], Any]:
         await api.owner("ada")
         await api.owner("bob")
         for number in (1, 2, 3):
-            await found_location(api, number)
+            await create_location(api, number)
         await api.mutate(DEACTIVATE, locationId=CLOSED, expectedVersion=1)
 
     return made
@@ -70,25 +70,10 @@ async def test_a_locker_is_not_registered_where_it_cannot_stand(
     api: Api, places: Callable[[], Any], dump: Callable[[], Any], location_id: str, expected: tuple[str, int, list[str]]
 ) -> None:
     await places()
-    before = await dump()
-    payload = await api.mutate(REGISTER, lockerId="l1", ownerId="ada", locationId=location_id)
-    assert payload["locker"] is None
-    assert refusal(payload) == expected
-    assert await dump() == before
-
-
-async def test_a_registration_sent_again_after_its_location_closed_gives_the_first_result(
-    api: Api, places: Callable[[], Any], dump: Callable[[], Any]
-) -> None:
-    await places()
-    content = {"lockerId": "l1", "ownerId": "ada", "locationId": HERE}
-    first = await api.mutate(REGISTER, **content)
-    await api.mutate(DEACTIVATE, locationId=HERE, expectedVersion=1)
-    before = await dump()
-    assert await api.mutate(REGISTER, **content) == first
-    payload = await api.mutate(REGISTER, **content | {"locationId": THERE})
-    assert refusal(payload) == ("ID_TAKEN", 409, ["input", "lockerId"])
-    assert await dump() == before
+    async with unchanged(dump):
+        payload = await api.mutate(REGISTER, lockerId="l1", ownerId="ada", locationId=location_id)
+        assert payload["locker"] is None
+        assert refusal(payload) == expected
 
 
 @pytest.mark.parametrize(("old", "new"), [(None, HERE), (HERE, THERE), (HERE, None), (CLOSED, HERE), (CLOSED, None)])
@@ -124,8 +109,8 @@ async def test_a_move_takes_a_locker_out_of_one_list_and_into_the_other(
     [
         ({"newLocationId": CLOSED}, ("LOCATION_INACTIVE", 409, ["input", "newLocationId"])),
         ({"newLocationId": ulid(9)}, ("NOT_FOUND", 404, ["input", "newLocationId"])),
-        ({"newLocationId": HERE}, ("BAD_USER_INPUT", 400, ["input", "newLocationId"])),
-        ({"newLocationId": THERE, "expectedVersion": 2}, ("CONFLICT", 409, ["input", "expectedVersion"])),
+        ({}, ("BAD_USER_INPUT", 400, ["input", "newLocationId"])),
+        ({"newLocationId": THERE, "expectedVersion": 2}, ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])),
         ({"newLocationId": THERE, "lockerId": "l9"}, ("NOT_FOUND", 404, ["input", "lockerId"])),
         ({"newLocationId": "a#b"}, ("BAD_USER_INPUT", 400, ["input", "newLocationId"])),
     ],
@@ -142,18 +127,36 @@ async def test_a_move_that_cannot_be_made_changes_nothing(
     before = await dump()
     payload = await api.mutate(MOVE, **{"lockerId": "l1", "expectedVersion": 1} | change)
     assert refusal(payload) == expected
-    assert (payload["locker"] or {}).get("version") == (1 if expected[0] == "CONFLICT" else None)
+    assert (payload["locker"] or {}).get("version") == (1 if expected[0] == "VERSION_CONFLICT" else None)
     assert await dump() == before
 
 
-async def test_a_locker_that_stands_nowhere_cannot_be_moved_nowhere(
+async def test_a_move_whose_place_is_a_variable_without_a_value_takes_no_locker_away(
     api: Api, places: Callable[[], Any], dump: Callable[[], Any]
 ) -> None:
     await places()
-    await api.locker("l1", "ada")
+    await api.locker("l1", "ada", locationId=HERE)
     before = await dump()
-    payload = await api.mutate(MOVE, lockerId="l1", newLocationId=None, expectedVersion=1)
-    assert refusal(payload) == ("BAD_USER_INPUT", 400, ["input", "newLocationId"])
+    document = """mutation ($place: ID) {
+      moveLocker(input: { lockerId: "l1", newLocationId: $place, expectedVersion: 1 }) { userErrors { message path } }
+    }"""
+    assert (await api.run(document))["moveLocker"]["userErrors"] == [
+        {"message": "newLocationId is required", "path": ["input", "newLocationId"]}
+    ]
+    assert await dump() == before
+    assert (await api.run(document, place=None))["moveLocker"]["userErrors"] == []
+
+
+@pytest.mark.parametrize("place", [HERE, None])
+async def test_a_locker_moved_to_where_it_is_stays_as_it_is(
+    api: Api, places: Callable[[], Any], dump: Callable[[], Any], clock: Clock, place: str | None
+) -> None:
+    await places()
+    await api.locker("l1", "ada", locationId=place)
+    clock.move(hours=1)
+    before = await dump()
+    payload = await api.mutate(MOVE, lockerId="l1", newLocationId=place, expectedVersion=1)
+    assert (payload["locker"]["version"], payload["userErrors"]) == (1, [])
     assert await dump() == before
 
 

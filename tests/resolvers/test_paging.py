@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from resolvers.schema import build_schema
+from tests.api import mutation
+from tests.places import PAY, REJECT, book, create_location, paged, ulid
+
 if TYPE_CHECKING:
     from tests.api import Api
+    from tests.conftest import Clock
     from tests.wire import Wire
 
+CREATE_KEY = mutation("createApiKey", "secret")
 PAGING = "first: $first, after: $after, last: $last, before: $before"
 PAGE = "nextCursor pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
 LOCKERS = f"""query ($first: Int, $after: String, $last: Int, $before: String) {{ owner(ownerId: "acme") {{
@@ -24,7 +30,7 @@ LOCKERS = f"""query ($first: Int, $after: String, $last: Int, $before: String) {
 def timed(parent: str, field: str, own: str, order: str) -> str:
     """The document of a list with a window, whose own order this is."""
     return f"""query (
-      $window: TimeWindow, $orderBy: OrderBy! = {order}, $first: Int, $after: String, $last: Int, $before: String
+      $window: TimeWindow, $orderBy: SortDirection! = {order}, $first: Int, $after: String, $last: Int, $before: String
     ) {{ {parent} {{ ownerId list: {field}(window: $window, orderBy: $orderBy, {PAGING}) {{
       edges {{ cursor node {{ key: {own} }} }} nodes {{ key: {own} }} {PAGE}
     }} }} }}"""
@@ -102,6 +108,56 @@ async def test_walking_a_list_meets_every_item_once(
             assert page["nextCursor"] == info["startCursor" if backward else "endCursor"]
             cursor = page["nextCursor"]
         assert met == expected
+
+
+# The lists that are not in LISTS: where each stands, what its entries are called, and whether the newest come first.
+OTHERS = {
+    "Query.locations": ("locations", "code", True),
+    "Query.pendingBookings": ("pendingBookings", "bookingId", False),
+    "Query.apiKeys": ("apiKeys", "keyId", True),
+    "Location.lockers": (f'location(locationId: "{ulid(0)}") lockers', "lockerId", False),
+    "Booking.payments": ('booking(bookingId: "k0") payments', "paymentId", False),
+    "Owner.bookings": ('owner(ownerId: "ada") bookings', "bookingId", False),
+    "Owner.notifications": ('owner(ownerId: "bob") notifications', "bookingId", True),
+}
+
+
+def test_every_list_of_the_schema_is_tried() -> None:
+    kinds: list[Any] = list(build_schema().bound.graphql_schema.type_map.values())
+    lists = {
+        f"{kind.name}.{name}"
+        for kind in kinds
+        for name, field in getattr(kind, "fields", {}).items()
+        if str(getattr(field, "type", "")).rstrip("!").endswith("Connection")
+    }
+    assert lists == {"Owner.lockers", "Owner.reservations", "Locker.reservations", "Locker.accessEvents", *OTHERS}
+
+
+async def test_every_other_list_is_paged_in_its_order_in_both_directions(api: Api, clock: Clock) -> None:
+    await api.owner("ada")
+    await api.owner("bob")
+    await api.owner("root", role="ADMIN")
+    for number, key in enumerate(KEYS):
+        day = f"2026-04-0{number + 1}"
+        await create_location(api, number, code=f"code-{key}")
+        await api.locker(key, "ada", locationId=ulid(0))
+        await book(api, key, date=day)
+        await book(api, f"bob-{key}", ownerId="bob", date=day)
+        await api.mutate(REJECT, bookingId=f"bob-{key}", reason="No", expectedVersion=1)
+        await api.mutate(PAY, bookingId="k0", paymentId=key, amount={"amount": 1, "currency": "EUR"})
+        await api.mutate(CREATE_KEY, keyId=key, name="Door", role="DEVICE", lockerId="k0")
+        clock.move(milliseconds=number % 2)  # some are of the same millisecond
+    for where, own, newest_first in OTHERS.values():
+        *parent, field = where.rsplit(" ", 1)
+        shown = f"{field}(first: $first, after: $after) {{ nodes {{ key: {own} }} nextCursor }}"
+        document = f"query ($first: Int, $after: String) {{ {f'{parent[0]} {{ {shown} }}' if parent else shown} }}"
+        for size in (1, 2, 5, 6):
+            forward = [[node["key"][-2:] for node in nodes] async for nodes in paged(api, document, size)]
+            expected = KEYS[::-1] if newest_first else KEYS
+            assert forward == [expected[start : start + size] for start in range(0, 5, size)], where
+            backward = document.replace("first: $first, after: $after", "last: $first, before: $after")
+            pages = [[node["key"][-2:] for node in nodes] async for nodes in paged(api, backward, size)]
+            assert [key for page in reversed(pages) for key in page] == expected, where
 
 
 @pytest.mark.parametrize(("query", "expected"), LISTS)

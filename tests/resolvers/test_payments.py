@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.places import CANCEL, PAY, REJECT, approve, book, paged, prepare, refusal
+from tests.places import CANCEL, PAY, REJECT, approve, book, paged, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock
 
-PAYMENT = {"paymentId": "p1", "bookingId": "b1", "amount": "10.50", "currency": "EUR"}
+PAYMENT = {"paymentId": "p1", "bookingId": "b1", "amount": {"amount": "10.50", "currency": "EUR"}}
 LIST = """query ($first: Int, $after: String) {
   booking(bookingId: "b1") {
     payments(first: $first, after: $after) {
-      nodes { paymentId bookingId amount currency method paidAt recordedAt } nextCursor
+      nodes { paymentId bookingId amount { amount currency } method paidAt recordedAt } nextCursor
     }
   }
 }"""
+
+
+def euros(amount: object) -> dict[str, object]:
+    return {"amount": amount, "currency": "EUR"}
 
 
 async def pay(api: Api, **values: Any) -> dict[str, Any]:
@@ -38,8 +42,7 @@ async def test_a_payment_is_kept_and_shown_with_its_booking(api: Api, clock: Clo
     shown = {
         "paymentId": "p1",
         "bookingId": "b1",
-        "amount": 10.5,
-        "currency": "EUR",
+        "amount": {"amount": "10.5", "currency": "EUR"},
         "method": "Card",
         "paidAt": "2026-02-27T22:30:00.000Z",
         "recordedAt": clock.now,
@@ -52,7 +55,7 @@ async def test_a_payment_is_kept_and_shown_with_its_booking(api: Api, clock: Clo
 async def test_a_payment_without_an_id_a_time_and_a_method_gets_the_first_two(api: Api) -> None:
     await prepare(api)
     await book(api, "b1")
-    content = {"bookingId": "b1", "amount": 1, "currency": "EUR"}
+    content = {"bookingId": "b1", "amount": euros(1)}
     first, second = [(await api.mutate(PAY, **content))["payment"] for _ in range(2)]
     assert len(first["paymentId"]) == 26
     assert first["paymentId"] < second["paymentId"]
@@ -63,41 +66,9 @@ async def test_a_payment_without_an_id_a_time_and_a_method_gets_the_first_two(ap
 async def test_an_amount_is_exact_to_its_last_digit(api: Api, amount: str) -> None:
     await prepare(api)
     await book(api, "b1")
-    assert (await pay(api, amount=amount))["userErrors"] == []
+    assert (await pay(api, amount=euros(amount)))["userErrors"] == []
     answer = await api.client.post("/graphql", json={"query": LIST})
-    assert f'"amount":{"1000" if amount == "1e3" else amount},' in answer.text
-
-
-async def test_a_payment_sent_again_is_written_once(api: Api, clock: Clock, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    first = await pay(api)
-    before = await dump()
-    clock.move(days=100)
-    assert await pay(api, amount=10.5, method=None) == first
-    assert await dump() == before
-
-
-@pytest.mark.parametrize("other", [{"amount": "10.51"}, {"currency": "USD"}, {"method": "Card"}, {"paidAt": NOW}])
-async def test_a_used_id_is_refused_for_another_payment(
-    api: Api, dump: Callable[[], Any], other: dict[str, str]
-) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    await pay(api)
-    before = await dump()
-    payload = await pay(api, **other)
-    assert payload["payment"] is None
-    assert refusal(payload) == ("ID_TAKEN", 409, ["input", "paymentId"])
-    assert await dump() == before
-
-
-async def test_a_payment_of_no_booking_is_refused(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    before = await dump()
-    payload = await pay(api)
-    assert refusal(payload) == ("NOT_FOUND", 404, ["input", "bookingId"])
-    assert await dump() == before
+    assert f'"amount":"{"1000" if amount == "1e3" else amount}",' in answer.text
 
 
 async def test_one_id_may_name_payments_of_two_bookings(api: Api) -> None:
@@ -105,31 +76,18 @@ async def test_one_id_may_name_payments_of_two_bookings(api: Api) -> None:
     await book(api, "b1")
     await book(api, "b2")
     assert (await pay(api))["userErrors"] == []
-    assert (await pay(api, bookingId="b2", amount=7))["payment"]["amount"] == 7
+    assert (await pay(api, bookingId="b2", amount=euros(7)))["payment"]["amount"]["amount"] == "7"
 
 
-async def test_money_may_come_whatever_became_of_the_booking_and_stays(api: Api, dump: Callable[[], Any]) -> None:
+async def test_a_payment_is_recorded_for_a_booking_of_any_status(api: Api, dump: Callable[[], Any]) -> None:
     await prepare(api)
     for number, booking_id in enumerate(("b1", "b2", "b3"), 1):
         await book(api, booking_id, date=f"2026-04-0{number}")
     await approve(api, "b1")
-    await api.mutate(REJECT, bookingId="b2", adminId="root", reason="No", expectedVersion=1)
-    await api.mutate(CANCEL, bookingId="b3", ownerId="ada")
+    await api.mutate(REJECT, bookingId="b2", reason="No", expectedVersion=1)
+    await api.mutate(CANCEL, bookingId="b3")
     for booking_id in ("b1", "b2", "b3"):
         assert (await pay(api, bookingId=booking_id))["userErrors"] == []
-    await api.mutate(CANCEL, bookingId="b1", ownerId="ada")
+    await api.mutate(CANCEL, bookingId="b1")
     assert [len(nodes) async for nodes in paged(api, LIST, 10)] == [1]
     check_invariants(await dump(), NOW)
-
-
-@pytest.mark.parametrize("size", [1, 2, 4, 5])
-async def test_the_payments_of_a_booking_page_exactly(api: Api, size: int) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    await book(api, "b10")
-    await pay(api, bookingId="b10")
-    names = [f"p{number}" for number in range(4)]
-    for name in names:
-        await pay(api, paymentId=name)
-    pages = [[node["paymentId"] for node in nodes] async for nodes in paged(api, LIST, size)]
-    assert pages == [names[start : start + size] for start in range(0, 4, size)]

@@ -30,7 +30,7 @@ RECORD_SEVERAL = RECORD_ONE.replace("EventInput", "EventsInput").replace("Event(
         ('{ locker(lockerId: "l1") { latestEvent { action } } }', (2, 2, 1), (2, 2, 4)),
         (OWNER % "name", (1, 1, 0.5), (1, 1, 0.5)),
         (OWNER % "ownerId", (1, 1, 0.5), (1, 1, 0.5)),
-        (OWNER % "ownerId lockers(first: 3) { nodes { alias } }", (1, 4, 0.5), (1, 4, 1)),
+        (OWNER % "ownerId lockers(first: 3) { nodes { alias } }", (1, 4, 0.5), (2, 5, 1.5)),
         (OWNER % "name lockers(first: 3) { nodes { alias } }", (2, 5, 1), (2, 5, 1.5)),
         ('{ ownerByEmail(email: "a@b.c") { name } }', (2, 2, 1), (2, 2, 1)),
         ('{ locationByCode(code: "rome") { name } }', (2, 2, 1), (2, 2, 1.5)),
@@ -51,13 +51,14 @@ async def test_a_document_has_an_expected_and_a_maximum_price(
 
 async def test_a_list_reads_records_only_where_a_field_needs_more_than_the_copies_have() -> None:
     page = OWNER % "lockers(first: 10) { %s }"
-    assert figures((await price(page % "nodes { alias status ownerId }")).maximum) == (1, 11, 2.5)
+    assert figures((await price(page % "nodes { alias status ownerId }")).maximum) == (2, 12, 3)
     for asked in ("nodes { version }", "edges { node { version } }", "nodes { alias } edges { node { version } }"):
         priced = await price(page % asked)
         assert figures(priced.expected) == (2, 21, 0.5 + 5)
-        # Records that are too new for an eventually consistent read are read again, strongly.
-        assert figures(priced.fallbacks) == (1, 10, 10)
-        assert figures(priced.maximum) == (3, 31, 2.5 + 5 + 10)
+        # Records that are too new for an eventually consistent read are read again, strongly; the owner, if the list is
+        # empty.
+        assert figures(priced.fallbacks) == (2, 11, 10 + 0.5)
+        assert figures(priced.maximum) == (4, 32, 2.5 + 5 + 10 + 0.5)
 
 
 async def test_pages_multiply_and_references_are_batches_of_a_hundred() -> None:
@@ -85,10 +86,10 @@ async def test_pages_multiply_and_references_are_batches_of_a_hundred() -> None:
 async def test_a_page_counts_as_full_with_one_item_more(arguments: str, size: int) -> None:
     # Every variable is used, so that the document is valid whichever is asked for.
     document = """query ($given: Int, $default: Int = 11, $absent: Int, $on: Boolean = false) {
-      locations%s { nextCursor }
+      pendingBookings%s { nextCursor }
       ... @include(if: $on) {
-        a: locations(first: $given) { nextCursor } b: locations(first: $default) { nextCursor }
-        c: locations(first: $absent) { nextCursor }
+        a: pendingBookings(first: $given) { nextCursor } b: pendingBookings(first: $default) { nextCursor }
+        c: pendingBookings(first: $absent) { nextCursor }
       }
     }"""
     priced = await price(document % arguments, given=9)
@@ -117,7 +118,7 @@ async def test_fields_of_one_key_and_repeated_fragments_are_priced_once() -> Non
     assert (await price(document)).maximum == (await price(merged)).maximum
 
 
-async def test_what_directives_leave_out_is_not_priced() -> None:
+async def test_skipped_fields_are_not_priced() -> None:
     document = """query ($on: Boolean!) {
       a: owner(ownerId: "a") @include(if: $on) { name }
       b: owner(ownerId: "b") @skip(if: $on) { name lockers { nextCursor } }
@@ -184,9 +185,9 @@ async def test_a_list_of_an_input_is_priced_by_its_length() -> None:
     assert few.maximum.items < many.maximum.items
 
 
-async def test_what_is_selected_below_a_refusal_is_a_fallback() -> None:
+async def test_fields_selected_below_a_user_error_are_a_fallback() -> None:
     document = """mutation ($input: CancelReservationInput!) { cancelReservation(input: $input) {
-      reservation { locker { alias } } userErrors { ... on ReservationOverlap { reservation { owner { name } } } }
+      reservation { locker { alias } } userErrors { ... on ReservationOverlapError { reservation { owner { name } } } }
     } }"""
     found = steps(await price(document, input={"lockerId": "l", "reservationId": "r"}))
     (shown,) = found["cancelReservation.reservation.locker"].charges

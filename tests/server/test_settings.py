@@ -11,7 +11,9 @@ import aioboto3
 import pytest
 from pydantic import ValidationError
 
-from loaders.table.client import open_client
+from loaders.table.sdk import open_client
+from server.cli import serve
+from server.cli.command import CommandError
 from server.process.store import connect
 from server.settings import Settings
 from tests.api import CREATE_RESERVATION
@@ -25,50 +27,7 @@ if TYPE_CHECKING:
     from tests.server.conftest import Result
 
 ROOT = Path(__file__).parent.parent.parent
-DEFAULTS: dict[str, Any] = {
-    "endpoint_url": None,
-    "region": "eu-central-1",
-    "table_name": "SmartLocker",
-    "data_dir": Path(".smartlocker"),
-    "store_binary": None,
-    "host": "127.0.0.1",
-    "port": 8000,
-    "profile": "development",
-    "jwt_issuer": None,
-    "jwt_audience": None,
-    "jwks": None,
-    "jwt_claims": {},
-    "longest_reservation_days": 30,
-    "page_size": 25,
-    "page_size_max": 100,
-    "max_read_units": 25_000,
-    "max_operations": 1500,
-    "max_items": 20_000,
-    "trusted_documents_file": None,
-    "trusted_documents": "also",
-    "persisted_queries": 1000,
-    "explain": None,
-    "graphiql": None,
-    "allowed_hosts": ("localhost", "127.0.0.1", "[::1]"),
-    "cors_origins": (),
-    "max_tokens": 1000,
-    "max_aliases": 15,
-    "max_depth": 10,
-    "max_directives": 50,
-    "max_root_fields": 10,
-    "request_seconds": 10,
-    "max_concurrent_requests": 256,
-    "rate_limit_units": None,
-    "rate_limit_burst": None,
-    "rate_limit_store": "process",
-    "drain_seconds": 5,
-    "log_level": "info",
-    "log_format": "auto",
-    "request_log": None,
-    "metrics": "off",
-    "tracing": "off",
-}
-LOCKERS = 'query ($first: Int) { owner(ownerId: "acme") { lockers(first: $first) { nodes { lockerId } } } }'
+DEFAULTS = Settings().model_dump()
 
 
 class NothingIsSentError(Exception):
@@ -93,23 +52,37 @@ async def request_of(connection: Connection) -> AsyncIterator[Any]:
 
 @pytest.fixture
 def no_files_of_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Whoever runs the tests may have credentials in files: they are not for tests."""
+    """Hides credentials in files of the user who runs the tests."""
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
     # A session remembers the credentials that it found, so the one that all tests share is not for these.
     monkeypatch.setattr(aioboto3, "Session", aioboto3.Session.__wrapped__)
 
 
-def test_every_setting_has_a_default() -> None:
-    assert Settings().model_dump() == DEFAULTS
+def documented_default(name: str) -> str:
+    """The default of a setting as its documentation writes it."""
+    match DEFAULTS[name]:
+        case None:
+            return "unset"
+        case ():
+            return "none"
+        case tuple() as parts:
+            return f"`{','.join(parts)}`"
+        case bool() as value:
+            return f"`{str(value).lower()}`"
+        case int() | float() as number:
+            return f"`{number:g}`" if isinstance(number, float) else f"`{number}`"
+        case value:
+            return f"`{value}`"
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)
-def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
+def test_every_setting_is_described_and_documented_with_its_default(name: str) -> None:
     description = Settings.model_fields[name].description
     assert description
     assert description.endswith(".")
-    assert f"| `SMARTLOCKER_{name.upper()}` |" in (ROOT / "docs" / "settings.md").read_text()
+    row = f"| `SMARTLOCKER_{name.upper()}` | {documented_default(name)} | "
+    assert row in (ROOT / "docs" / "settings.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -119,6 +92,7 @@ def test_every_setting_has_a_description_and_is_documented(name: str) -> None:
         ("endpoint_url", "https://[::1]:8001/path", "https://[::1]:8001/path"),
         ("endpoint_url", "aws", "aws"),
         ("table_name", "Lockers.test-2_3", "Lockers.test-2_3"),
+        ("store_client", "sdk", "sdk"),
         ("data_dir", "/var/lib/lockers", Path("/var/lib/lockers")),
         ("port", "0", 0),
         ("profile", "production", "production"),
@@ -151,6 +125,7 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 ORIGIN = "https://app.example.com"
+OPTIONS = {"host", "port", "profile"}
 INVALID = {
     "endpoint_url": ["localhost:8001", "ftp://localhost", "http://", "http://two words", "http://a_b:1", "AWS"],
     "table_name": ["no", "with space"],
@@ -158,6 +133,7 @@ INVALID = {
     "profile": ["staging"],
     "jwt_claims": ['{"roles": "custom:role"}', '{"role": 5}', "role=custom:role", "[]"],
     "longest_reservation_days": ["0", "3651"],
+    "max_pending_bookings": ["0", "-1"],
     "page_size": ["0"],
     "page_size_max": ["0", "101"],
     "trusted_documents_file": ["/nothing/here.json", "/"],
@@ -183,6 +159,7 @@ INVALID = {
     "log_level": ["loud"],
     "log_format": ["xml"],
     "request_log": ["some"],
+    "request_log_caller": ["some"],
     "metrics": ["1"],
     "tracing": ["jaeger"],
 }
@@ -191,7 +168,8 @@ INVALID = {
 @pytest.mark.parametrize("name", INVALID)
 def test_an_invalid_value_is_rejected_by_the_name_of_its_variable(refusal: Callable[..., str], name: str) -> None:
     for text in INVALID[name]:
-        assert refusal(**{name: text}).startswith(f"smartlocker: SMARTLOCKER_{name.upper()}: ")
+        option = f" (--{name})" if name in OPTIONS else ""
+        assert refusal(**{name: text}).startswith(f"smartlocker: SMARTLOCKER_{name.upper()}{option}: ")
 
 
 @pytest.mark.parametrize(
@@ -226,12 +204,12 @@ def test_an_issuer_is_whole_or_none(refusal: Callable[..., str]) -> None:
         )
 
 
-def test_refusals_say_what_is_wrong(refusal: Callable[..., str]) -> None:
+def test_refused_settings_are_explained(refusal: Callable[..., str]) -> None:
     assert refusal(endpoint_url="http://two words") == (
         "smartlocker: SMARTLOCKER_ENDPOINT_URL: must be aws or a URL such as http://127.0.0.1:8001"
     )
     assert refusal(port="http") == (
-        "smartlocker: SMARTLOCKER_PORT: Input should be a valid integer, unable to parse string as an integer"
+        "smartlocker: SMARTLOCKER_PORT (--port): Input should be a valid integer, unable to parse string as an integer"
     )
     assert refusal(page_size="50", page_size_max="49") == (
         "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
@@ -240,6 +218,48 @@ def test_refusals_say_what_is_wrong(refusal: Callable[..., str]) -> None:
         "smartlocker: SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE"
     )
     assert refusal(page_size="101") == "smartlocker: SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX"
+
+
+@pytest.mark.parametrize(("name", "value"), [("host", "::1"), ("port", "9000"), ("profile", "production")])
+def test_an_option_of_serve_comes_before_its_variable(
+    monkeypatch: pytest.MonkeyPatch, run: Callable[..., Result], name: str, value: str
+) -> None:
+    seen: list[Settings] = []
+
+    def check(settings: Settings) -> None:
+        seen.append(settings)
+        raise CommandError("enough")
+
+    monkeypatch.setattr(serve, "check_profile", check)
+    environment = {"host": "localhost", "port": "1", "profile": "development"}
+    assert run("serve", f"--{name}", value, **environment).err == "smartlocker: enough\n"
+    assert [{of: str(getattr(settings, of)) for of in environment} for settings in seen] == [
+        environment | {name: value}
+    ]
+
+
+def test_a_wrong_option_is_named_with_its_variable(run: Callable[..., Result]) -> None:
+    assert run("serve", "--profile", "staging").err == (
+        "smartlocker: SMARTLOCKER_PROFILE (--profile): Input should be 'development' or 'production'\n"
+    )
+    assert run("keys", "list", profile="staging").err == (
+        "smartlocker: SMARTLOCKER_PROFILE: Input should be 'development' or 'production'\n"
+    )
+
+
+def test_the_help_of_serve_lists_every_setting_with_its_default_and_its_description(run: Callable[..., Result]) -> None:
+    listed = run("serve", "--help").out.partition("Settings, from environment variables:")[2]
+    for name, field in Settings.model_fields.items():
+        shown = documented_default(name).strip("`")
+        assert f"  SMARTLOCKER_{name.upper()} (default: {shown})\n      {field.description}\n" in listed
+
+
+def test_a_variable_that_is_no_setting_is_reported_with_the_nearest_one(run: Callable[..., Result]) -> None:
+    line = "SMARTLOCKER_PROT is not a setting and has no effect; the nearest setting is SMARTLOCKER_PORT"
+    assert run("token", prot="1").err == f"smartlocker: {line}\n"
+    served = run("serve", prot="1", port="0", endpoint_url="http://127.0.0.1:1")
+    assert served.err.splitlines()[0] == f"WARNING:  {line}"
+    assert run("token", log_format="json").err == ""
 
 
 @pytest.fixture
@@ -283,22 +303,6 @@ def test_aws_without_credentials_is_refused_before_anything_is_sent(refusal: Cal
     )
 
 
-async def test_page_sizes_are_the_default_and_the_most_of_a_page(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
-) -> None:
-    async with open_api(page_size=2, page_size_max=3) as api:
-        await api.owner("acme")
-        for number in range(5):
-            await api.locker(f"l{number}", "acme")
-        for first, wanted in ((None, ["l0", "l1"]), (1, ["l0"]), (3, ["l0", "l1", "l2"])):
-            data = await api.run(LOCKERS, first=first)
-            assert [node["lockerId"] for node in data["owner"]["lockers"]["nodes"]] == wanted
-        refused = await api.send(LOCKERS, first=4)
-        assert refused["data"] == {"owner": {"lockers": None}}
-        (error,) = refused["errors"]
-        assert (error["extensions"]["code"], error["path"]) == ("BAD_USER_INPUT", ["owner", "lockers"])
-
-
 async def test_the_longest_reservation_is_as_long_as_was_set(
     open_api: Callable[..., AbstractAsyncContextManager[Api]],
 ) -> None:
@@ -314,9 +318,3 @@ async def test_the_longest_reservation_is_as_long_as_was_set(
         ]
         accepted = await api.mutate(CREATE_RESERVATION, **values, endAt="2026-03-04T00:00:00Z")
         assert accepted["userErrors"] == []
-
-
-def test_settings_do_not_change_once_they_are_read() -> None:
-    settings = Settings()
-    with pytest.raises(ValidationError, match="frozen"):
-        settings.port = 1  # type: ignore[misc]

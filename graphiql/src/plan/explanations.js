@@ -1,11 +1,12 @@
 // Asks the server to explain requests, and keeps the explanation that the pane shows.
 import { useSyncExternalStore } from 'react';
 
-import { operationNames } from '../operation.js';
+import { INTROSPECTION, operationNames } from '../operation.js';
 
 const KEY = 'graphiql:explain';
-const INTROSPECTION = 'IntrospectionQuery';
 const TOO_COMPLEX = 'QUERY_TOO_COMPLEX';
+// The statuses of a request that cannot be planned either.
+const INVALID = [400, 401];
 
 const listeners = new Set();
 let requests = 0;
@@ -47,11 +48,26 @@ export function withExplanations(fetcher) {
       return unexplained;
     }
     const { explain = null, ...extensions } = response.extensions ?? {};
-    const problems = messagesOf(response.errors?.filter(error => error.extensions?.code === TOO_COMPLEX));
-    show(number, { name: nameOf(request), ranAt: new Date(), explanation: explain, problems });
+    const refusals = response.errors?.filter(error => !explain || error.extensions?.code === TOO_COMPLEX);
+    const sent = { name: nameOf(request), ranAt: new Date(), explanation: explain, problems: messagesOf(refusals) };
+    show(number, sent);
+    if (!explain && !refusals?.some(error => INVALID.includes(error.extensions?.status))) {
+      showPlan(number, sent, () => fetcher({ ...request, extensions: { explain: 'plan' } }, options));
+    }
     const { extensions: _, ...visible } = response;
     return Object.keys(extensions).length > 0 ? { ...visible, extensions } : visible;
   };
+}
+
+/** Shows the plan of a request that was refused, or of which the caller may not see what was measured. */
+async function showPlan(number, sent, askForPlan) {
+  const explanation = await askForPlan().then(
+    response => response.extensions?.explain,
+    () => null,
+  );
+  if (explanation) {
+    show(number, { ...sent, explanation });
+  }
 }
 
 /** Asks for the plan of a request without running it. */

@@ -1,9 +1,10 @@
 // The Plan pane: what the latest request was expected to use of the table, and what it used.
 import './plan.css';
 
-import { Button, pick, tryParseJSONC, useGraphiQL } from '@graphiql/react';
+import { Button, pick, useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
 
+import { requestOf } from '../request.js';
 import { planRequest, showProblem, switchExplanations, useExplanations } from './explanations.js';
 import { Totals } from './totals.jsx';
 import { Tree } from './tree.jsx';
@@ -87,23 +88,22 @@ function Explanation({ explanation, problems, quantity, onQuantity }) {
 }
 
 function PlanButton() {
-  const { fetcher, queryEditor, variableEditor, headerEditor, operationName } = useGraphiQL(
+  const { fetcher, ...editors } = useGraphiQL(
     pick('fetcher', 'queryEditor', 'variableEditor', 'headerEditor', 'operationName'),
   );
   const [isBusy, setBusy] = useState(false);
 
   async function plan() {
-    let variables;
-    let headers;
+    let content;
     try {
-      variables = parsed('Variables', variableEditor);
-      headers = parsed('Headers', headerEditor);
+      content = requestOf(editors);
     } catch (error) {
       showProblem(error.message);
       return;
     }
+    const { headers, ...request } = content;
     setBusy(true);
-    await planRequest(fetcher, { query: queryEditor.getValue(), variables, operationName }, { headers });
+    await planRequest(fetcher, request, { headers });
     setBusy(false);
   }
 
@@ -114,14 +114,6 @@ function PlanButton() {
   );
 }
 
-function parsed(name, editor) {
-  try {
-    return tryParseJSONC(editor?.getValue());
-  } catch (error) {
-    throw new Error(`${name} ${error.message}`);
-  }
-}
-
 function hintOf(isOn, isForbidden, shown) {
   if (isForbidden) {
     return 'The server does not explain requests to you. Your request was run without an explanation, and explaining is now off.';
@@ -130,7 +122,7 @@ function hintOf(isOn, isForbidden, shown) {
     return 'Explaining is off.';
   }
   return shown
-    ? 'The server sent no explanation: the request was refused before it was planned, or it reads something that you may not see.'
+    ? 'The server sent no explanation of this request.'
     : 'Run a request to see what it uses of the table, or plan it without running it.';
 }
 

@@ -96,8 +96,9 @@ function Meter({ name, figure, value, limit }) {
       role="meter"
       aria-label={name}
       aria-valuemin={0}
-      aria-valuemax={limit}
-      aria-valuenow={Math.min(value, limit)}
+      // The text, the value and the bar show the same figure, also above the limit.
+      aria-valuemax={Math.max(value, limit)}
+      aria-valuenow={value}
       aria-valuetext={`${plain(value)} of ${plain(limit)}`}
     >
       <span style={{ width: `${Math.min(1, value / limit) * 100}%` }} />

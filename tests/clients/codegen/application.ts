@@ -25,7 +25,7 @@ const UPDATE = graphql(`
       userErrors {
         __typename
         code
-        ... on VersionConflict {
+        ... on VersionConflictError {
           currentVersion
         }
       }
@@ -66,7 +66,7 @@ async function main(url: string, lockerId: string): Promise<void> {
   const changed = (await client.mutation(UPDATE, { input }).toPromise()).data?.updateLockerStatus;
   const refused = (await client.mutation(UPDATE, { input }).toPromise()).data?.updateLockerStatus;
   const conflict = refused?.userErrors[0];
-  const currentVersion = conflict?.__typename === 'VersionConflict' ? conflict.currentVersion : null;
+  const currentVersion = conflict?.__typename === 'VersionConflictError' ? conflict.currentVersion : null;
   console.log(JSON.stringify({ locker: data.locker, updatedAt, changed, currentVersion, sent, wrong }));
 }
 

@@ -132,7 +132,7 @@ async def test_credentials_anywhere_else_are_none(guarded: httpx.AsyncClient) ->
         assert response.status_code == 401
 
 
-async def test_health_and_the_page_need_no_credentials_and_a_wrong_method_is_told_first(
+async def test_health_and_the_page_need_no_credentials_and_a_wrong_method_is_refused_first(
     open_api: Open, issuer: dict[str, Any]
 ) -> None:
     async with open_api(authenticator=None, **issuer, graphiql="on") as opened:
@@ -142,11 +142,11 @@ async def test_health_and_the_page_need_no_credentials_and_a_wrong_method_is_tol
         assert (await opened.client.put("/graphql")).status_code == 405
 
 
-async def test_in_development_whoever_comes_without_credentials_is_an_admin(playground: httpx.AsyncClient) -> None:
+async def test_in_development_a_request_without_credentials_is_made_by_an_admin(playground: httpx.AsyncClient) -> None:
     assert (await ask(playground, query=ADMIN_ONLY)).json() == {"data": {"apiKeys": {"nodes": []}}}
 
 
-async def test_in_development_a_token_of_its_own_says_who_one_is(playground: httpx.AsyncClient, tmp_path: Path) -> None:
+async def test_a_development_token_authenticates_its_principal(playground: httpx.AsyncClient, tmp_path: Path) -> None:
     owner = Principal(subject="ada", role=Role.OWNER, owner_id=OwnerId("o1"))
     admin = Principal(subject="root", role=Role.ADMIN)
     refused = await ask(playground, f"Bearer {development_token(tmp_path, owner, HOUR)}", query=ADMIN_ONLY)
@@ -240,7 +240,7 @@ async def test_a_key_ends_when_it_expires(guarded: httpx.AsyncClient, backend: B
     assert message_of(await ask(guarded, f"Bearer {secret}")) == "The API key has expired."
 
 
-async def test_a_key_with_one_wrong_character_is_refused_without_a_word_on_what_is_wrong(
+async def test_a_wrong_key_is_refused_without_saying_what_is_wrong(
     guarded: httpx.AsyncClient, backend: Backend
 ) -> None:
     record, secret = await partner_key(backend)
@@ -261,7 +261,7 @@ async def test_a_key_with_one_wrong_character_is_refused_without_a_word_on_what_
         )
 
 
-async def test_while_the_store_is_down_nobody_can_tell_and_afterwards_one_can(
+async def test_while_the_store_is_down_api_keys_are_unavailable(
     guarded: httpx.AsyncClient, backend: Backend, wire: Wire
 ) -> None:
     _, secret = await partner_key(backend)

@@ -81,7 +81,7 @@ def test_only_a_key_that_is_alone_is_found_without_an_id() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'"keys"', b'{"keys": {}}', b'{"keys": []}', b"\xff"])
-def test_what_is_no_key_set_is_refused(content: bytes) -> None:
+def test_an_invalid_key_set_is_refused(content: bytes) -> None:
     with pytest.raises(JwksError):
         parse_keys(content)
 
@@ -110,7 +110,7 @@ async def test_a_file_is_read_again_when_it_changes_and_stays_as_it_was_when_it_
     assert await keys.find("second") is None
 
 
-async def test_while_a_file_gives_no_keys_nobody_can_tell_of_those_that_are_not_known(tmp_path: Path) -> None:
+async def test_while_the_file_is_unreadable_unknown_keys_are_unavailable(tmp_path: Path) -> None:
     path = write_keys(tmp_path / "keys.json", jwk())
     keys = JwksFile(path)
     path.unlink()

@@ -101,7 +101,7 @@ async def test_a_thousand_unknown_ids_cause_one_fetch_and_so_every_ten_seconds(
     time.move(9.9)
     assert await result(keys, "first") == "good"
     assert set(await asyncio.gather(*(result(keys, name) for name in unknown))) == {"unknown"}
-    assert await result(keys, "too-late") == "unknown"  # after a crowd, nobody waits
+    assert await result(keys, "too-late") == "unknown"  # after a crowd, requests do not wait
     assert server.fetches == 1
     time.move(0.1)
     server.answers.clear()
@@ -231,16 +231,14 @@ async def test_a_malformed_entry_at_a_url_costs_no_other_key(server: KeyServer, 
     assert await result(keys, "first") == "good"
 
 
-async def test_keys_are_refreshed_forever_whatever_goes_wrong_once(
-    server: KeyServer, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_keys_are_refreshed_again_after_any_failure(server: KeyServer, caplog: pytest.LogCaptureFixture) -> None:
     server.status = 500
     keys = JwksUrl(server.url, REQUEST_SECONDS, refetch_seconds=0.01)
     async with keys.refreshing():
         await fetched(server, 3)
         assert "cannot be used, the last keys stay in use" in caplog.text
         server.status = 200
-        while keys.cached("first") is None:  # noqa: ASYNC110  # nothing else tells
+        while keys.cached("first") is None:  # noqa: ASYNC110  # there is no event for it
             await asyncio.sleep(0.001)
 
 

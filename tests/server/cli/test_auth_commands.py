@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
 import jwt
@@ -11,7 +12,6 @@ import pytest
 from domain.authorization import Scope
 from server.auth.claims import principal_from
 from server.auth.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
-from server.cli import command
 from tests.issuer import bearer
 from tests.server.conftest import Result
 from tests.wire import Answer
@@ -67,12 +67,13 @@ async def test_the_list_shows_every_id_whole_in_a_pipe_and_in_a_narrow_terminal(
 ) -> None:
     secret = (await on_table(*PARTNER, *(f"--scope={scope}" for scope in Scope))).out.strip()
     key_id = secret.removeprefix("slk_")[:26]
-    for width in (160, 80):
-        monkeypatch.setattr(command, "_TABLE_WIDTH", width)
-        assert key_id in (await on_table("keys", "list")).out
+    assert key_id in (await on_table("keys", "list")).out
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert key_id in (await on_table("keys", "list")).out
 
 
-async def test_a_devices_key_never_ends_unless_told_to(on_table: Callable[..., Any]) -> None:
+async def test_a_device_key_does_not_expire_by_default(on_table: Callable[..., Any]) -> None:
     assert (await on_table(*DEVICE)).status == 0
     listed = await on_table("keys", "list")
     (row,) = [line for line in listed.out.splitlines() if "Hall 3" in line]
@@ -92,7 +93,7 @@ async def test_a_devices_key_never_ends_unless_told_to(on_table: Callable[..., A
         (("keys", "revoke", "a#b"), "keyId must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"),
     ],
 )
-async def test_what_cannot_be_done_is_said_in_one_line(
+async def test_a_failed_command_is_reported_in_one_line(
     on_table: Callable[..., Any], words: tuple[str, ...], message: str
 ) -> None:
     assert await on_table(*words) == Result(1, "", f"smartlocker: {message}\n")
@@ -103,15 +104,15 @@ async def test_what_cannot_be_done_is_said_in_one_line(
     ("code", "message"),
     [
         ("AccessDeniedException", "AccessDeniedException: AccessDeniedException"),
-        ("ThrottlingException", "The store is busy or down: try again in a moment."),
+        ("ThrottlingException", "DynamoDB at {url} cannot be read: ThrottlingException: ThrottlingException"),
     ],
 )
-async def test_what_the_store_refuses_is_said_in_one_line(
+async def test_an_error_of_the_store_is_reported_in_one_line(
     run: Run, wire: Wire, table: str, words: tuple[str, ...], code: str, message: str
 ) -> None:
     wire.fault = lambda call: None if call.operation == "DescribeTable" else Answer.error(code)
     refused = await asyncio.to_thread(run, *words, endpoint_url=wire.url, table_name=table)
-    assert refused == Result(1, "", f"smartlocker: {message}\n")
+    assert refused == Result(1, "", f"smartlocker: {message.format(url=wire.url)}\n")
 
 
 def test_keys_work_on_the_embedded_store_too(run: Run) -> None:
@@ -134,7 +135,7 @@ def test_keys_work_on_the_embedded_store_too(run: Run) -> None:
         (("--role", "device", "--locker", "l1"), {"role": "device", "lockerId": "l1"}),
     ],
 )
-def test_a_token_says_who_is_to_be_played(
+def test_a_token_is_for_the_chosen_principal(
     run: Run, tmp_path: Path, words: tuple[str, ...], claims: dict[str, Any]
 ) -> None:
     made = run("token", *words, "--hours", "2")
@@ -153,11 +154,14 @@ def test_a_token_says_who_is_to_be_played(
     [
         (("--role", "owner"), "an owner's token needs exactly one --owner"),
         (("--role", "owner", "--owner", "o1", "--owner", "o2"), "an owner's token needs exactly one --owner"),
+        (("--role", "admin", "--owner", "o1", "--owner", "o2"), "an admin's token takes one --owner at most"),
         (("--role", "partner", "--owner", "o1"), "A partner's token needs the claims partnerOf and scope."),
         (("--role", "device"), "The token's claim lockerId must be a valid id."),
     ],
 )
-def test_a_token_for_nobody_is_not_made(run: Run, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+def test_a_token_without_a_principal_is_not_created(
+    run: Run, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
     assert run("token", *words) == Result(1, "", f"smartlocker: {message}\n")
     assert list(tmp_path.iterdir()) == []
 

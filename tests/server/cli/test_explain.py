@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from server.cli.main import main
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.server.conftest import Result
 
 LOCKERS = """query Lockers($first: Int!) { owner(ownerId: "ada") {
   lockers(first: $first) { nodes { accessEvents(first: $first) { nodes { action } } } }
@@ -29,22 +29,16 @@ def document(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    def command(*words: str, stdin: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["smartlocker", "explain", *words])
+def explain(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    def command(*words: str, stdin: str = "") -> Result:
         monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        return int(end.value.code or 0), out, err
+        return run("explain", *words)
 
     return command
 
 
-def test_a_plan_is_a_table_with_expected_and_maximum_cost(
-    run: Callable[..., tuple[int, str, str]], document: str
-) -> None:
-    status, out, err = run(document, "--operation", "Lockers", "--variables", '{"first": 10}')
+def test_a_plan_is_a_table_with_expected_and_maximum_cost(explain: Callable[..., Result], document: str) -> None:
+    status, out, err = explain(document, "--operation", "Lockers", "--variables", '{"first": 10}')
     lines = [line.split() for line in out.splitlines() if line.strip()]
     assert (status, err) == (0, "")
     assert lines[0] == ["expected", "maximum"]
@@ -61,35 +55,36 @@ def test_a_plan_is_a_table_with_expected_and_maximum_cost(
         "110",
         "345",
     ] in lines
-    assert lines[-2:] == [
-        ["total", "11", "121", "5.5", "11", "121", "347.5"],
+    assert lines[-3:] == [
+        ["total", "11", "121", "5.5", "12", "122", "348"],  # an owner without a locker is read
+        ["with", "allowance", "for", "fallbacks", "12", "121", "6"],
         ["limit", "1,500", "20,000", "25,000"],
     ]
 
 
 def test_a_fallback_has_a_condition_and_is_compared_with_the_limit_up_to_an_allowance(
-    run: Callable[..., tuple[int, str, str]],
+    explain: Callable[..., Result],
 ) -> None:
-    _, out, _ = run("-", stdin='{ locker(lockerId: "a") { activeReservation { endAt } } }')
+    _, out, _ = explain("-", stdin='{ locker(lockerId: "a") { activeReservation { endAt } } }')
     assert "only where the reservation of the" in out
     (allowance,) = [line.split() for line in out.splitlines() if line.strip().startswith("with allowance")]
     (total,) = [line.split() for line in out.splitlines() if line.strip().startswith("total")]
     assert float(total[1]) < float(allowance[4])
 
 
-def test_write_units_are_shown_where_something_is_written(run: Callable[..., tuple[int, str, str]]) -> None:
+def test_write_units_are_shown_where_something_is_written(explain: Callable[..., Result]) -> None:
     mutation = """mutation { updateLockerStatus(input: {lockerId: "a", newStatus: OCCUPIED, expectedVersion: 1}) {
       locker { status }
     } }"""
-    assert "write units" in run("-", stdin=mutation)[1]
-    assert "write units" not in run("-", stdin="{ locations { nextCursor } }")[1]
+    assert "write units" in explain("-", stdin=mutation)[1]
+    assert "write units" not in explain("-", stdin="{ locations { nextCursor } }")[1]
 
 
-def test_what_would_be_refused_is_shown_and_fails(
-    run: Callable[..., tuple[int, str, str]], document: str, monkeypatch: pytest.MonkeyPatch
+def test_a_document_above_the_limit_is_shown_and_fails(
+    explain: Callable[..., Result], document: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SMARTLOCKER_MAX_OPERATIONS", "50")
-    status, out, err = run(document, "--operation", "Lockers", "--variables", '{"first": 100}')
+    status, out, err = explain(document, "--operation", "Lockers", "--variables", '{"first": 100}')
     assert status == 1
     assert "QC-09" in out
     assert err.startswith("smartlocker: QUERY_TOO_COMPLEX: The request is expected to need")
@@ -97,39 +92,39 @@ def test_what_would_be_refused_is_shown_and_fails(
 
 
 def test_the_plan_as_json_has_the_format_of_the_extension(
-    run: Callable[..., tuple[int, str, str]], document: str, tmp_path: Path
+    explain: Callable[..., Result], document: str, tmp_path: Path
 ) -> None:
     (tmp_path / "variables.json").write_text('{"first": 10}')
     values = f"@{tmp_path / 'variables.json'}"
-    status, out, _ = run(document, "--operation", "Lockers", "--variables", values, "--json")
+    status, out, _ = explain(document, "--operation", "Lockers", "--variables", values, "--json")
     explained = json.loads(out)
     assert (status, explained.keys()) == (0, {"tree", "totals"})
     assert explained["totals"]["expected"] == {"operations": 11, "items": 121, "readUnits": 5.5, "writeUnits": 0}
     assert explained["totals"]["measured"] is None
 
 
-def test_a_document_may_come_from_the_standard_input(run: Callable[..., tuple[int, str, str]]) -> None:
-    status, out, _ = run("-", "--json", stdin="{ locations { nextCursor } }")
+def test_a_document_may_come_from_the_standard_input(explain: Callable[..., Result]) -> None:
+    status, out, _ = explain("-", "--json", stdin="{ locations(status: ACTIVE) { nextCursor } }")
     assert (status, json.loads(out)["totals"]["maximum"]["operations"]) == (0, 1)
 
 
 def test_the_settings_in_force_are_those_of_the_environment(
-    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+    explain: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SMARTLOCKER_PAGE_SIZE", "3")
     monkeypatch.setenv("SMARTLOCKER_MAX_ITEMS", "3")
-    status, out, err = run("-", "--json", stdin="{ locations { nextCursor } }")
+    status, out, err = explain("-", "--json", stdin="{ locations(status: ACTIVE) { nextCursor } }")
     assert json.loads(out)["totals"]["expected"]["items"] == 4
     assert (status, "4 items, and the limit is 3" in err) == (1, True)
 
 
 def test_the_limits_of_documents_in_force_are_those_of_the_server(
-    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+    explain: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = "{ a: __typename b: __typename }"
-    assert run("-", stdin=document)[0] == 0
+    assert explain("-", stdin=document)[0] == 0
     monkeypatch.setenv("SMARTLOCKER_MAX_ALIASES", "1")
-    assert run("-", stdin=document) == (
+    assert explain("-", stdin=document) == (
         1,
         "",
         "smartlocker: QUERY_TOO_COMPLEX: The document has 2 aliases, and the limit is 1.\n",
@@ -155,14 +150,14 @@ def test_the_limits_of_documents_in_force_are_those_of_the_server(
         ("{ __typename }", ("--variables", "@nowhere.json"), "smartlocker: nowhere.json cannot be read"),
     ],
 )
-def test_what_cannot_be_planned_is_said_in_a_line(
-    run: Callable[..., tuple[int, str, str]], document: str, words: tuple[str, ...], message: str
+def test_an_invalid_document_is_reported_in_one_line(
+    explain: Callable[..., Result], document: str, words: tuple[str, ...], message: str
 ) -> None:
-    status, out, err = run("-", *words, stdin=document)
+    status, out, err = explain("-", *words, stdin=document)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(message)
 
 
-def test_a_file_that_is_not_there_is_said_in_a_line(run: Callable[..., tuple[int, str, str]]) -> None:
-    status, _, err = run("nowhere.graphql")
+def test_a_missing_file_is_reported_in_one_line(explain: Callable[..., Result]) -> None:
+    status, _, err = explain("nowhere.graphql")
     assert (status, "nowhere.graphql cannot be read" in err) == (1, True)

@@ -6,8 +6,9 @@ import asyncio
 import io
 import socket
 import sys
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
@@ -18,10 +19,14 @@ from loaders.demo import DemoShape, demo_pieces
 from resolvers.schema import build_schema
 from server.app import utc_now
 from server.cli.documentation import access_patterns, fields_by_contract
-from server.cli.main import _listen, app, main
+from server.cli.main import app
 from server.cli.permission_page import permission_page
+from server.cli.serve import _listen
 from server.settings import Settings
+from tests.api import unchanged
 from tests.invariants import check_invariants
+from tests.old_items import OLD_ITEMS, put
+from tests.server.conftest import Result
 from tests.wire import Answer
 
 if TYPE_CHECKING:
@@ -30,54 +35,6 @@ if TYPE_CHECKING:
     from tests.wire import Wire
 
 ROOT = Path(__file__).parents[3]
-COMMANDS = [
-    (),
-    ("serve",),
-    ("token",),
-    ("explain",),
-    ("table",),
-    ("table", "create"),
-    ("table", "describe"),
-    ("table", "migrate"),
-    ("demo",),
-    ("demo", "load"),
-    ("schema",),
-    ("schema", "export"),
-    ("schema", "check"),
-    ("contracts",),
-    ("contracts", "list"),
-    ("contracts", "check"),
-    ("permissions",),
-    ("permissions", "list"),
-    ("permissions", "check"),
-    ("keys",),
-    ("keys", "create"),
-    ("keys", "list"),
-    ("keys", "revoke"),
-]
-
-
-class Result(NamedTuple):
-    """What a command did."""
-
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    """Runs a command with settings, in this process."""
-
-    def command(*words: str, **settings: str) -> Result:
-        monkeypatch.setattr(sys, "argv", ["smartlocker", *words])
-        for name, value in settings.items():
-            monkeypatch.setenv(f"SMARTLOCKER_{name.upper()}", value)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Result(int(ended.value.code or 0), *capsys.readouterr())
-
-    return command
 
 
 @pytest.fixture
@@ -87,32 +44,37 @@ def on_table(run: Callable[..., Result], store_url: str, table: str) -> Callable
 
 
 def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    command = command.loaded() if hasattr(command, "loaded") else command
     yield path, command
     for name, child in getattr(command, "commands", {}).items():
         yield from walk(child, (*path, name))
 
 
-def test_these_are_all_the_commands() -> None:
-    assert [path for path, _ in walk(typer.main.get_command(app))] == COMMANDS
+COMMANDS = dict(walk(typer.main.get_command(app)))
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_help_says_what_a_command_does_and_what_each_of_its_options_means(
+def test_the_help_of_a_command_describes_it_and_its_options(
     path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERMINAL_WIDTH", "200")
     result = CliRunner().invoke(app, [*path, "--help"])
-    command = dict(walk(typer.main.get_command(app)))[path]
+    command = COMMANDS[path]
     assert result.exit_code == 0
     assert command.help in result.output
     for name, child in getattr(command, "commands", {}).items():
         assert name in result.output
         assert child.help in result.output
+    assert ("--install-completion" in result.output) == (path == ())  # it installs that of all commands
     for option in command.params:
         assert option.opts[0] in result.output
         assert option.help
         assert option.help in result.output
+
+
+def test_the_version_is_that_of_the_package(run: Callable[..., Result]) -> None:
+    assert run("--version") == Result(0, f"smartlocker {version('smartlocker')}\n", "")
 
 
 def test_table_create_makes_the_table_once(run: Callable[..., Result], store_url: str) -> None:
@@ -169,6 +131,78 @@ async def test_table_migrate_migrates_an_older_table_once_when_it_is_confirmed(
     assert "Item" in await plain_client.get_item(TableName=table, Key=format_key)
 
 
+async def test_table_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_them(
+    run: Callable[..., Result], store_url: str, table: str, plain_client: Any, dump: Callable[[], Any]
+) -> None:
+    settings = {"endpoint_url": store_url, "table_name": table}
+    await plain_client.delete_item(TableName=table, Key={"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}})
+    await put(plain_client, table, *OLD_ITEMS)
+    async with unchanged(dump):
+        counted = await asyncio.to_thread(run, "table", "migrate", "--dry-run", **settings)
+    assert counted.status == 0
+    assert "RESERVATION: 3 items of an older form" in counted.out.splitlines()
+    assert counted.out.splitlines()[-2:] == [
+        "2 items stay as they are: they need --location",
+        f"table {table} was not changed",
+    ]
+    words = ("table", "migrate", "--yes", "--location", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    migrated = await asyncio.to_thread(run, *words, **settings)
+    assert migrated.status == 0
+    assert "items stay" not in migrated.out
+    check_invariants(await dump(), utc_now(), is_counted=False)
+
+
+async def test_export_and_import_state_their_cost_and_do_nothing_unless_confirmed(
+    run: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+    store_url: str,
+    table: str,
+    dump: Callable[[], Any],
+    tmp_path: Path,
+) -> None:
+    settings = {"endpoint_url": store_url, "table_name": table}
+    file, data = tmp_path / "export.jsonl", str(tmp_path / "data")
+    await asyncio.to_thread(run, "demo", "load", "--owners", "2", "--lockers", "3", "--events", "0", **settings)
+    count = len(await dump())
+
+    async def answer(reply: str, *words: str, **settings: str) -> Result:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(reply))
+        return await asyncio.to_thread(run, *words, **settings)
+
+    declined = await answer("n\n", "export", str(file), **settings)
+    assert (declined.status, declined.err) == (1, "smartlocker: nothing was done\n")
+    assert not file.exists()
+    exported = await answer("y\n", "export", str(file), **settings)
+    assert exported.out.splitlines()[0].startswith(f"Exporting table {table} reads the whole table once: about ")
+    assert exported.out.splitlines()[-1].endswith(f"table {table} is exported to {file}: {count} items")
+    assert exported.err.splitlines()[-1] == f"{count} items exported"
+    declined = await answer("n\n", "import", str(file), data_dir=data)
+    assert (declined.status, declined.err) == (1, "smartlocker: nothing was done\n")
+    imported = await answer("", "import", "--yes", str(file), data_dir=data)
+    assert imported.out.splitlines()[0].startswith(f"Importing {file} writes {count} items, at most ")
+    assert imported.out.splitlines()[-1] == (
+        f"{file} is imported to table SmartLocker: {count} of {count} items written, the table matches the file"
+    )
+    assert imported.err.splitlines()[-1] == f"{count} of {count} items imported"
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_backups_are_for_the_embedded_store(run: Callable[..., Result], tmp_path: Path, command: str) -> None:
+    assert run(command, str(tmp_path / "backup"), endpoint_url="aws") == Result(
+        1,
+        "",
+        f"smartlocker: `smartlocker {command}` is for the embedded store: use point-in-time recovery or the backups of "
+        "AWS, or `smartlocker export`\n",
+    )
+
+
+async def test_an_import_of_no_export_is_refused_in_one_line(run: Callable[..., Result], tmp_path: Path) -> None:
+    missing = tmp_path / "missing.jsonl"
+    result = await asyncio.to_thread(run, "import", "--yes", str(missing), data_dir=str(tmp_path / "data"))
+    assert result == Result(1, "", f"smartlocker: {missing} cannot be read (No such file or directory)\n")
+    assert not (tmp_path / "data").exists()
+
+
 async def test_demo_load_writes_all_items_once_and_they_hold_together(
     on_table: Callable[..., Result], dump: Callable[[], Any]
 ) -> None:
@@ -178,25 +212,10 @@ async def test_demo_load_writes_all_items_once_and_they_hold_together(
     assert (first.status, first.out) == (0, f"{wanted} items written\n")
     items = await dump()
     assert len(items) == wanted
-    check_invariants(items, utc_now())
+    check_invariants(items, utc_now(), is_counted=False)
     second = await asyncio.to_thread(on_table, *words)
     assert (second.status, second.out) == (0, "0 items written\n")
     assert await dump() == items
-
-
-async def test_a_larger_demo_load_adds_to_a_smaller_one_and_changes_nothing_of_it(
-    on_table: Callable[..., Result], dump: Callable[[], Any]
-) -> None:
-    await asyncio.to_thread(on_table, "demo", "load", "--owners", "3", "--lockers", "7", "--events", "20")
-    smaller = await dump()
-    words = ("demo", "load", "--owners", "8", "--lockers", "30", "--events", "60")
-    result = await asyncio.to_thread(on_table, *words)
-    larger = await dump()
-    assert result.out == f"{len(larger) - len(smaller)} items written\n"
-    assert {key: larger[key] for key in smaller} == smaller
-    kinds = [item["entityType"] for item in larger.values()]
-    assert (kinds.count("OWNER"), kinds.count("LOCKER")) == (8, 30)
-    check_invariants(larger, utc_now())
 
 
 async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goes_on_when_run_again(
@@ -212,7 +231,7 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
         "ValidationException: ValidationException"
     )
     assert "Traceback" not in cut.err
-    while wire.running:  # noqa: ASYNC110  # what was on its way when the load gave up may still arrive
+    while wire.running:  # noqa: ASYNC110  # requests in flight may still arrive
         await asyncio.sleep(0.01)
     written = len(await dump())
     wire.reset()
@@ -220,7 +239,7 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
     wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), utc_now())))
     assert 0 < written < wanted
     assert (again.status, again.out) == (0, f"{wanted - written} items written\n")
-    check_invariants(await dump(), utc_now())
+    check_invariants(await dump(), utc_now(), is_counted=False)
 
 
 def test_demo_load_at_an_endpoint_makes_no_table(run: Callable[..., Result], store_url: str) -> None:

@@ -186,7 +186,7 @@ async def test_a_missing_table_is_a_failure_of_ours_and_masked(
     assert response.headers["x-request-id"] in caplog.text
 
 
-async def test_what_the_client_sent_is_not_logged_with_a_refusal_of_its_input(
+async def test_the_log_of_a_refused_input_holds_no_value_of_the_client(
     one: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -233,7 +233,7 @@ def test_each_kind_of_error_has_its_code_and_status(
     assert described["extensions"] == extensions | {"requestId": "id1"}
 
 
-def test_an_exception_that_nobody_expected_shows_nothing_of_itself(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_exception_is_masked(caplog: pytest.LogCaptureFixture) -> None:
     error = GraphQLError(SECRET, original_error=RuntimeError(SECRET), extensions={"leak": SECRET})
     described = format_errors([error], "id1", executed=True)
     assert SECRET not in json.dumps(described)

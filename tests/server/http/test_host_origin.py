@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from server.http.host_origin import MAX_LOGGED_ORIGINS
 from tests.api import CREATE_OWNER, unchanged
 
 if TYPE_CHECKING:
@@ -59,11 +60,19 @@ async def test_the_names_can_be_set_and_the_address_that_is_listened_on_is_one(o
         assert (await create(api, Host="whatever")).status_code == 200
 
 
-async def test_a_path_with_one_slash_more_is_none_and_tells_nothing(api: Api) -> None:
-    for host in ("evil.example", "localhost", "["):
-        response = await api.client.post("/graphql/", json=OWNER, headers={"Host": host})
-        assert response.status_code == 404
+async def test_a_slash_at_the_end_of_the_path_changes_nothing(development_api: Api) -> None:
+    client = development_api.client
+    for host, status in (("evil.example", 403), ("localhost", 200), ("[", 403)):
+        response = await client.post("/graphql/", json=OWNER, headers={"Host": host})
+        assert response.status_code == status
         assert "location" not in response.headers
+    assert (await client.get("/graphql/", params={"query": "{ __typename }"})).json() == {
+        "data": {"__typename": "Query"}
+    }
+    page = await client.get("/graphql/", headers={"Accept": "text/html"})
+    assert page.text == (await client.get("/graphql", headers={"Accept": "text/html"})).text
+    assert (await client.get("/graphql//tokens")).status_code == 200  # where the page at that address looks for them
+    assert (await client.put("/graphql/")).status_code == 405
 
 
 async def test_probes_may_come_by_any_name(api: Api) -> None:
@@ -126,6 +135,35 @@ async def test_without_a_list_no_preflight_succeeds(api: Api) -> None:
     assert "access-control-allow-origin" not in response.headers
 
 
+PREFLIGHT = {"Access-Control-Request-Method": "POST"}
+
+
+@pytest.mark.parametrize("origins", [(), (APP,)])
+async def test_a_refused_origin_is_logged_once_with_the_setting_that_allows_it(
+    open_api: Opener, caplog: pytest.LogCaptureFixture, origins: tuple[str, ...]
+) -> None:
+    async with open_api(cors_origins=origins) as api:
+        for _ in range(2):
+            await create(api, Origin="https://Other.example.com:8443")
+            await api.client.options("/graphql", headers={"Origin": "https://third.example.com", **PREFLIGHT})
+            for fine in ("http://localhost", *origins):
+                assert (await create(api, Origin=fine)).status_code == 200
+            for no_origin in ("null", "", "https://a b", "https://name:secret@example.com", f"https://{'a' * 300}"):
+                await create(api, Origin=no_origin)
+    assert [record.getMessage() for record in caplog.records if record.name == "server.http.host_origin"] == [
+        f"requests from pages of https://{name} are refused: add it to SMARTLOCKER_CORS_ORIGINS"
+        for name in ("other.example.com:8443", "third.example.com")
+    ]
+
+
+async def test_however_many_origins_clients_invent_a_bounded_number_is_logged(
+    api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(MAX_LOGGED_ORIGINS + 5):
+        await api.client.options("/graphql", headers={"Origin": f"https://{number}.example.com", **PREFLIGHT})
+    assert len([record for record in caplog.records if record.name == "server.http.host_origin"]) == MAX_LOGGED_ORIGINS
+
+
 async def test_every_response_has_security_headers(api: Api) -> None:
     for path in ("/graphql", "/graphql?query={__typename}", "/health", "/ready", "/", "/nowhere"):
         headers = (await api.client.get(path)).headers
@@ -144,6 +182,6 @@ async def test_the_page_keeps_a_policy_of_its_own(api: Api) -> None:
     assert headers["x-frame-options"] == "DENY"
 
 
-async def test_over_tls_a_browser_is_told_to_stay_there(api: Api) -> None:
+async def test_over_tls_a_response_has_strict_transport_security(api: Api) -> None:
     response = await api.client.get("https://localhost/health")
     assert response.headers["strict-transport-security"] == "max-age=31536000"

@@ -47,7 +47,7 @@ ALL = (HTML, JSON, GRAPHQL)
         ("text/event-stream, application/json", JSON),
     ],
 )
-def test_the_media_type_is_the_one_that_the_client_likes_best(accept: str, chosen: str) -> None:
+def test_the_media_type_is_the_preferred_one_of_the_client(accept: str, chosen: str) -> None:
     assert choose_media_type(accept, BOTH) == chosen
 
 
@@ -86,7 +86,7 @@ def test_nothing_is_chosen_where_nothing_fits(accept: str) -> None:
         (f"text/html;q=0.9, {GRAPHQL}", GRAPHQL),
     ],
 )
-def test_a_page_is_for_those_who_like_pages_best(accept: str, chosen: str) -> None:
+def test_a_page_is_served_only_if_html_is_preferred(accept: str, chosen: str) -> None:
     assert choose_media_type(accept, ALL) == chosen
 
 
@@ -111,7 +111,7 @@ def test_a_page_is_for_those_who_like_pages_best(accept: str, chosen: str) -> No
         ("gzip;q=much", "identity"),
     ],
 )
-def test_the_coding_is_the_one_that_the_client_likes_best(accept_encoding: str, chosen: str) -> None:
+def test_the_content_coding_is_the_preferred_one_of_the_client(accept_encoding: str, chosen: str) -> None:
     assert choose_coding(accept_encoding) == chosen
 
 
@@ -124,7 +124,7 @@ def test_the_coding_is_the_one_that_the_client_likes_best(accept_encoding: str, 
         ('a/b;c="d;e=f"', ("a/b", {"c": "d;e=f"})),
     ],
 )
-def test_a_value_is_told_from_its_parameters(text: str, value: tuple[str, dict[str, str]]) -> None:
+def test_a_value_is_separated_from_its_parameters(text: str, value: tuple[str, dict[str, str]]) -> None:
     assert parse_value(text) == value
 
 

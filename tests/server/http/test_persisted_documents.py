@@ -90,7 +90,7 @@ async def test_a_query_sent_once_with_its_hash_is_known_by_the_hash_from_then_on
 ) -> None:
     # The client tries the hash alone,
     assert_unknown(await send(ada, apq(QUERY), accept), unknown)
-    # is told to send the document too,
+    # is asked for the document too,
     first = await send(ada, apq(QUERY, query=QUERY), accept)
     assert (first.status_code, first.json()) == (200, FOUND)
     # and need not do so again, by whichever method.
@@ -204,7 +204,7 @@ async def test_a_trusted_document_is_run_by_its_id_or_by_its_hash(trusting: Api,
             assert response.headers["content-type"] == f"{accept}; charset=utf-8"
 
 
-async def test_an_unknown_id_is_told_apart_from_a_bad_request(trusting: Api, wire: Wire) -> None:
+async def test_an_unknown_document_id_is_not_found(trusting: Api, wire: Wire) -> None:
     wire.reset()
     for send, (accept, status) in product((post, get), ((JSON, 200), (GRAPHQL, 404))):
         for unknown in ("nothing", "", f"sha256:{sha(OTHER)}", sha(OTHER), f"md5:{sha(QUERY)}", "sha256:"):
@@ -239,13 +239,11 @@ async def test_where_only_trusted_documents_are_run_all_else_is_refused(
             assert (await send(api, content, accept)).json() == FOUND
 
 
-async def test_beside_trusted_documents_all_others_are_run_unless_it_is_said_otherwise(
-    ada: Api, open_api: Opener, relay: Path
-) -> None:
+async def test_other_documents_run_beside_trusted_ones_by_default(ada: Api, open_api: Opener, relay: Path) -> None:
     assert ada
     async with open_api(trusted_documents_file=relay, persisted_queries=0) as api:
         assert (await post(api, {"query": OTHER})).json() == {"data": {"owner": {"version": 1}}}
-        # With a manifest there is something to find by a hash, so a client is not told to give up on hashes.
+        # With a manifest there is something to find by a hash, so hashes stay supported.
         assert_unknown(await post(api, apq(OTHER)))
         assert (await post(api, apq(QUERY))).json() == FOUND
 

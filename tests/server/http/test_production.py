@@ -44,7 +44,7 @@ MISTAKES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("document", INTROSPECTIONS)
-async def test_those_who_are_known_may_introspect_and_that_opens_it_for_nobody_else(
+async def test_introspection_is_open_to_authenticated_callers_only(
     open_api: Opener, wire: Wire, document: str, tmp_path: Path
 ) -> None:
     async with open_api(authenticator=None, **production(tmp_path)) as api:
@@ -65,7 +65,7 @@ async def test_errors_and_plans_suggest_no_names(open_api: Opener) -> None:
             assert "did you mean" not in response.text.lower()
 
 
-async def test_in_development_a_mistake_is_told_with_a_suggestion(api: Api) -> None:
+async def test_in_development_an_unknown_field_is_refused_with_a_suggestion(api: Api) -> None:
     for document, variables in MISTAKES:
         assert "Did you mean" in json.dumps(await api.send(document, **variables)), document
 

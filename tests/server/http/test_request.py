@@ -148,7 +148,7 @@ async def test_a_body_of_another_media_type_is_rejected(ada: httpx.AsyncClient, 
             assert response.headers["accept"] == JSON
 
 
-async def test_uploads_are_off_and_the_refusal_says_so(ada: httpx.AsyncClient, dump: Callable[[], Any]) -> None:
+async def test_uploads_are_refused(ada: httpx.AsyncClient, dump: Callable[[], Any]) -> None:
     # As the GraphQL multipart request specification has it.
     parts: dict[str, tuple[str | None, str | bytes]] = {
         "operations": (None, json.dumps({"query": MUTATION, "variables": {"file": None}})),
@@ -289,7 +289,7 @@ async def test_as_many_events_as_may_be_with_rich_metadata_fit_in_a_request(api:
     assert len((await api.mutate(events, events=[event] * 25))["accessEvents"]) == 25
 
 
-async def test_metadata_of_16_kb_fits_in_a_request_whatever_it_holds(api: Api) -> None:
+async def test_metadata_of_16_kb_fits_in_a_request_with_any_content(api: Api) -> None:
     await api.owner("ada")
     await api.locker("l1", "ada")
     metadata: dict[str, Any] = {"a": [1] * ((16 * 1024 - len('{"a":[]}') + 1) // 2)}
@@ -356,7 +356,7 @@ async def test_a_browser_is_shown_a_page_to_try_queries_on(ada: httpx.AsyncClien
     assert not wire.calls
     # A link to a query is answered, in a browser too.
     assert (await ada.get(url(query=QUERY), headers=accept)).json() == FOUND
-    # Who merely mentions pages is answered in JSON.
+    # JSON is preferred to HTML here.
     refused = await ada.get("/graphql", headers={"Accept": f"{JSON}, text/html;q=0.9"})
     assert_refused(refused, 400, NO_QUERY)
 

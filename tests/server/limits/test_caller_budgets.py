@@ -1,4 +1,4 @@
-"""Rate limits over HTTP: each caller has a budget, whoever keeps it."""
+"""Rate limits over HTTP: each caller has a budget, in the process or in the table."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from domain.budgets import Budget
 from loaders.table_budgets import TableRates
 from server.limits.caller_budgets import ProcessBudgets
 from server.settings import Settings
+from tests.server.deadlines import held_until_its_deadline
 from tests.wire import Answer, Hold, Lose
 
 if TYPE_CHECKING:
@@ -26,13 +27,26 @@ if TYPE_CHECKING:
     from resolvers.request import RequestState
     from tests.api import Api
     from tests.conftest import Clock
-    from tests.wire import Wire
+    from tests.wire import Call, Until, Wire
 
     Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 QUERY = "{ __typename }"
 # Six reads of half a unit each.
 THREE = "{ " + " ".join(f'a{number}: owner(ownerId: "{number}") {{ name }}' for number in range(6)) + " }"
+COPIES = [
+    {
+        "PK": {"S": "OWNER#ada"},
+        "SK": {"S": f"LOCKER#l{number}"},
+        "entityType": {"S": "OWNER_LOCKER"},
+        "lockerId": {"S": f"l{number}"},
+        "ownerId": {"S": "ada"},
+        "alias": {"S": "Hall"},
+        "status": {"S": "AVAILABLE"},
+        "updatedAt": {"S": "2026-03-01T12:00:00.000Z"},
+    }
+    for number in range(2)
+]
 BOTH = pytest.mark.parametrize("store", ["process", "table"])
 
 
@@ -50,12 +64,12 @@ class Broken:
         """Is never called."""
 
 
-async def test_without_a_limit_an_answer_says_nothing_of_one(api: Api) -> None:
+async def test_without_a_rate_limit_a_response_has_no_budget(api: Api) -> None:
     assert (await ask(api)).json() == {"data": {"__typename": "Query"}}
 
 
 @BOTH
-async def test_an_answer_tells_what_is_left_of_the_budget(open_api: Opener, clock: Clock, store: str) -> None:
+async def test_a_response_reports_the_remaining_budget(open_api: Opener, clock: Clock, store: str) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store=store) as api:
         for remaining in (9, 8, 7):
             answer = (await ask(api)).json()
@@ -117,15 +131,12 @@ async def test_a_request_that_is_rejected_is_charged_too_and_its_response_has_th
             assert spent.status_code == 429  # before anything is read
 
 
-async def test_a_request_that_is_turned_away_given_up_or_fails_tells_what_is_left_too(
+async def test_a_request_that_is_rejected_times_out_or_fails_reports_the_remaining_budget(
     open_api: Opener, wire: Wire
 ) -> None:
     owner = '{ owner(ownerId: "ada") { name } }'
-    limits = {"rate_limit_units": 60, "rate_limit_burst": 5, "max_concurrent_requests": 1}
-    wire.fault = hold = Hold()
-    async with open_api(**limits, request_seconds=0.5) as api:
-        given_up = await ask(api, owner)
-    hold.release()
+    limits: dict[str, Any] = {"rate_limit_units": 60, "rate_limit_burst": 5, "max_concurrent_requests": 1}
+    given_up = await held_until_its_deadline(open_api, wire, lambda api: ask(api, owner), **limits)
     wire.fault = hold = Hold()
     async with open_api(**limits) as api:
         running = asyncio.create_task(ask(api, owner))
@@ -192,7 +203,7 @@ async def test_an_answer_of_the_table_that_is_lost_is_paid_for_and_never_too_lit
         assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] in {7, 8}
 
 
-async def test_the_memory_for_callers_is_bounded_and_forgets_who_was_unseen_for_longest() -> None:
+async def test_the_budgets_in_memory_are_limited_and_the_least_recently_used_is_dropped() -> None:
     limiter = ProcessBudgets(Budget(per_minute=1, burst=1), lambda: 0, max_callers=2)
     assert [(await limiter.take(who, 1)).retry_seconds for who in "abac"] == [0, 0, 60, 0]
     assert [(await limiter.take(who, 1)).retry_seconds for who in "acb"] == [60, 60, 0]
@@ -211,11 +222,11 @@ async def test_a_request_costs_what_its_plan_always_takes(open_api: Opener, cloc
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
         assert refused.json()["extensions"]["rateLimit"] == {"limit": 10, "remaining": 0, "resetSeconds": 10}
         clock.move(seconds=3)
-        assert (await ask(api, THREE)).status_code == 200  # what it was told to wait for is enough
+        assert (await ask(api, THREE)).status_code == 200  # after Retry-After the budget suffices
 
 
 @BOTH
-async def test_what_costs_more_than_can_be_saved_up_runs_when_the_budget_is_whole(
+async def test_a_request_above_the_burst_runs_when_the_budget_is_full(
     open_api: Opener, clock: Clock, store: str
 ) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=2, rate_limit_store=store) as api:
@@ -228,7 +239,7 @@ async def test_what_costs_more_than_can_be_saved_up_runs_when_the_budget_is_whol
 
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
 @pytest.mark.parametrize("answered", [0, 1])
-async def test_a_table_that_fails_at_any_charge_is_told_by_the_status(
+async def test_a_store_that_fails_at_any_charge_is_reported_as_unavailable(
     open_api: Opener, wire: Wire, accept: str, answered: int
 ) -> None:
     async with open_api(rate_limit_units=60, rate_limit_store="table") as api:
@@ -267,3 +278,72 @@ async def test_requests_of_one_caller_that_meet_in_the_table_are_all_served(back
     for _ in range(10):
         states = await asyncio.gather(*(limiter.take("ada", 1) for _ in range(32)))
         assert {state.retry_seconds for state in states} == {0}
+
+
+# One that validation refuses, with 110 fragments that nobody uses: 776 tokens, 111 selections.
+UNUSED = "{ __typename } " + " ".join(f"fragment F{number} on Query {{ __typename }}" for number in range(110))
+SCHEMA = "{ __schema { types { fields { name type { name } } } } }"
+
+
+@BOTH
+async def test_a_document_is_charged_by_its_size_while_it_is_not_known_also_where_it_is_refused(
+    open_api: Opener, store: str
+) -> None:
+    known = '{ owner(ownerId: "a") { ' + "name " * 60 + "} }"
+    unreadable = "{ a(" + "b" * 1000
+    async with open_api(rate_limit_units=1000, rate_limit_store=store) as api:
+        left = 1000
+        for document, units in ((UNUSED, 79), (UNUSED, 79), (unreadable, 41), (known, 4), (known, 1), (QUERY, 1)):
+            left -= units
+            assert (await ask(api, document)).json()["extensions"]["rateLimit"]["remaining"] == left, document[:20]
+
+
+async def test_introspection_is_charged_and_executed_once_for_a_document_and_its_variables(open_api: Opener) -> None:
+    named = "query ($name: String!) { __type(name: $name) { name } }"
+    async with open_api(rate_limit_units=1000) as api:
+        left = 1000
+        for document, variables, units in (
+            (SCHEMA, {}, 201),
+            (SCHEMA, {}, 1),
+            ("query Named " + SCHEMA, {"unused": 1}, 1),
+            (named, {"name": "Owner"}, 21),
+            (named, {"name": "Locker"}, 21),
+            (named, {"name": "Owner"}, 1),
+        ):
+            left -= units
+            response = await api.client.post("/graphql", json={"query": document, "variables": variables})
+            assert response.json()["extensions"]["rateLimit"]["remaining"] == left
+            if "name" in variables:
+                assert response.json()["data"] == {"__type": {"name": variables["name"]}}
+
+
+@BOTH
+async def test_work_that_is_done_is_owed_where_the_budget_does_not_have_it(
+    open_api: Opener, clock: Clock, store: str
+) -> None:
+    async with open_api(rate_limit_units=60, rate_limit_store=store) as api:
+        await ask(api)
+        assert (await ask(api, UNUSED)).json()["extensions"]["rateLimit"]["remaining"] == 0
+        refused = await ask(api)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
+        clock.move(seconds=2)
+        assert (await ask(api)).status_code == 429
+        clock.move(seconds=1)
+        assert (await ask(api)).status_code == 200
+
+
+async def test_what_a_request_took_until_its_deadline_is_charged(open_api: Opener, wire: Wire) -> None:
+    query = """{ owner(ownerId: "ada") { lockers(first: 2) { nodes { activeReservation { status } } } } }"""
+    hold = Hold("BatchGetItem")
+
+    def expensive(call: Call) -> Answer | Until | None:
+        if call.operation == "Query":
+            return Answer(200, {"Items": COPIES, "Count": 2, "ConsumedCapacity": {"CapacityUnits": 40}})
+        return hold(call)
+
+    wire.fault = expensive
+    async with open_api(rate_limit_units=600, request_seconds=1.5, observer=None) as api:
+        given_up = await ask(api, query)
+        assert given_up.status_code == 504, given_up.text
+        assert given_up.json()["extensions"]["rateLimit"]["remaining"] <= 600 - 40
+        hold.release()

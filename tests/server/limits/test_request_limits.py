@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from domain.authorization import DEVELOPMENT_ADMIN
+from server.settings import Settings
 from tests.api import CREATE_OWNER
+from tests.server.deadlines import held_until_its_deadline
 from tests.wire import Hold
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
+SCHEMA = '{ __schema { types { name fields(includeDeprecated: true) { name } } } __type(name: "T%d") { name } }'
 OWNER = '{ owner(ownerId: "ada") { name } }'
 # Lookups in batches, lists within a list, and an entity whose record is read at the same time as its lists.
 WIDE = """{
@@ -94,13 +99,11 @@ async def test_a_mutation_that_was_canceled_has_one_effect_when_it_is_sent_again
     open_api: Opener, wire: Wire, dump: Callable[[], Any]
 ) -> None:
     values = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
-    wire.fault = hold = Hold("TransactWriteItems")
-    async with open_api(request_seconds=1.5) as api:
-        assert (await ask(api, CREATE_OWNER, input=values)).status_code == 504
-        hold.release()
-        while wire.running:  # noqa: ASYNC110  # the store gets it nevertheless
-            await asyncio.sleep(0.01)
-    assert wire.operations["TransactWriteItems"] >= 1
+    await held_until_its_deadline(
+        open_api, wire, lambda api: ask(api, CREATE_OWNER, input=values), "TransactWriteItems"
+    )
+    while wire.running:  # noqa: ASYNC110  # the store gets it nevertheless
+        await asyncio.sleep(0.01)
     async with open_api() as api:
         answer = (await ask(api, CREATE_OWNER, input=values)).json()
     assert answer["data"]["createOwner"] == {"owner": {"ownerId": "ada", "version": 1}, "userErrors": []}
@@ -171,3 +174,54 @@ async def test_health_checks_do_not_access_the_store(api: Api, wire: Wire) -> No
     assert (await api.client.get("/health")).text == "ok"
     assert (await api.client.get("/ready")).text == "ready"
     assert not wire.calls
+
+
+async def test_a_caller_has_a_limit_of_its_own_for_concurrent_requests(open_api: Opener, wire: Wire) -> None:
+    async with open_api(max_concurrent_per_caller=2) as api:
+        await api.owner("ada")
+        wire.fault = hold = Hold()
+        running = [asyncio.create_task(ask(api, OWNER)) for _ in range(2)]
+        await hold.arrivals(2)
+        refused = await ask(api, OWNER)
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert error["message"] == (
+            "You have 2 requests running, as many as one caller may (SMARTLOCKER_MAX_CONCURRENT_PER_CALLER): "
+            "try again when one has ended."
+        )
+        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("RATE_LIMITED", 429)
+        other = asyncio.create_task(api.by(replace(DEVELOPMENT_ADMIN, subject="other")).run(OWNER))
+        await hold.arrivals()
+        hold.release()
+        assert [(await request).status_code for request in running] == [200, 200]
+        assert await other == {"owner": {"name": "ada"}}
+        assert (await ask(api, OWNER)).status_code == 200
+
+
+async def test_expensive_documents_of_one_caller_do_not_keep_health_checks_waiting(api: Api) -> None:
+    finished: list[str] = []
+
+    async def flood(number: int) -> None:
+        unused = " ".join(f"fragment F{fragment}x{number} on Query {{ __typename }}" for fragment in range(40))
+        await ask(api, f"{{ __typename }} {unused}" if number % 2 else f"query Q{number} {SCHEMA % number}")
+        finished.append("flood")
+
+    async def check_health() -> None:
+        assert (await api.client.get("/health")).text == "ok"
+        finished.append("health")
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(40):
+            group.create_task(flood(number))
+        group.create_task(check_health())
+    assert finished.index("health") < 10, finished
+
+
+@pytest.mark.parametrize(
+    ("profile", "setting", "most"),
+    [("development", None, None), ("development", 3, 3), ("production", None, 64), ("production", 3, 3)],
+)
+def test_production_limits_the_concurrent_requests_of_a_caller(
+    profile: Literal["development", "production"], setting: int | None, most: int | None
+) -> None:
+    assert Settings(profile=profile, max_concurrent_per_caller=setting).concurrent_per_caller == most

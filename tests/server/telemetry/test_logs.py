@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import json
 import logging
 import re
 import sys
+import threading
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 
+from domain.api_keys import ApiKeyRole
+from domain.authorization import Principal, Role
+from domain.commands.api_keys import CreateApiKey
+from domain.models import LockerId
 from loaders.codecs import DamagedItemError
 from loaders.table.client import Connection
 from loaders.table.errors import StoreError
+from loaders.writes.api_keys import create_api_key
 from server.app import create_app
 from server.settings import Settings
+from server.telemetry.log_writer import LineWriter, dropped_lines
 from server.telemetry.logs import configured_logging, log_formatter
 from server.telemetry.observation import REQUEST_ID
 from server.telemetry.tracebacks import format_traceback
 from tests.api import UPDATE_STATUS
+from tests.issuer import bearer
+from tests.principals import HEADER, spelled
+from tests.principals import owner as owner_principal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
+    from loaders.backend import Backend
     from tests.api import Api
     from tests.wire import Wire
 
@@ -52,7 +65,10 @@ async def logged(open_api: OpenApi) -> AsyncIterator[Api]:
         yield opened
 
 
-def told(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+CALLER = {"subject": "development", "role": "admin", "client": "127.0.0.1"}
+
+
+def log_entries(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
     """The lines of requests as JSON, without what differs from run to run."""
     lines = [
         json.loads(log_formatter(is_json=True).format(record)) for record in caplog.records if record.name == LOGGER
@@ -77,12 +93,13 @@ async def test_a_request_is_one_line_with_what_it_took_of_the_store(
         await logged.run(OWNER)
         await logged.mutate(UPDATE_STATUS, **change)
         await logged.mutate(UPDATE_STATUS, **change)
-    changed = {"operation_type": "mutation", "status": 200, "read_units": 1.0}
-    owner = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5}
-    assert told(caplog) == [
+    anonymous = {"operation_type": "mutation", "document": sha256(UPDATE_STATUS.encode()).hexdigest()}
+    changed = {**anonymous, "status": 200, "read_units": 1.0, **CALLER}
+    owner = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5, **CALLER}
+    assert log_entries(caplog) == [
         {**owner, "code": "OK", "operations": 1, "write_units": 0},
         {**changed, "code": "OK", "operations": 2, "write_units": 6.0},
-        {**changed, "code": "CONFLICT", "operations": 1, "write_units": 0},
+        {**changed, "code": "VERSION_CONFLICT", "operations": 1, "write_units": 0},
     ]
     assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
 
@@ -93,9 +110,15 @@ async def test_refusals_have_a_line_and_pages_have_none(logged: Api, caplog: pyt
         await logged.client.get("/health")
         await logged.client.put("/graphql")
         await logged.send("{")
-    assert told(caplog) == [
-        {"code": "BAD_USER_INPUT", "status": 405, **NOTHING},
-        {"code": "GRAPHQL_PARSE_FAILED", "status": 200, **NOTHING},
+    assert log_entries(caplog) == [
+        {"code": "BAD_USER_INPUT", "status": 405, "client": "127.0.0.1", **NOTHING},
+        {
+            "code": "GRAPHQL_PARSE_FAILED",
+            "status": 200,
+            "document": sha256(b"{").hexdigest(),
+            **CALLER,
+            **NOTHING,
+        },
     ]
 
 
@@ -117,7 +140,36 @@ async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
 
     with caplog.at_level(logging.INFO, LOGGER):
         await app(scope, leave, send)
-    assert told(caplog) == [{"code": "CANCELLED", **NOTHING}]
+    assert log_entries(caplog) == [{"code": "CANCELLED", "subject": "development", "role": "admin", **NOTHING}]
+
+
+async def test_a_line_names_the_caller_and_the_clients_own_id_of_the_request(
+    open_api: OpenApi, backend: Backend, caplog: pytest.LogCaptureFixture
+) -> None:
+    command = CreateApiKey(name="Hall", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1"))
+    created = await create_api_key(backend, command, "a test")
+    owner = {HEADER: spelled(owner_principal("ada"))}
+    forged = {HEADER: spelled(Principal(subject=f"a\nb{'c' * 200}", role=Role.ADMIN))}
+    with caplog.at_level(logging.INFO, LOGGER):
+        async with open_api(request_log="on") as api:
+            await api.client.post("/graphql", json={"query": OWNER}, headers={**owner, "X-Request-Id": "a:1/b_2=@x"})
+            for strange in ("", "two words", "<script>", "x" * 129, "-x"):
+                await api.client.post("/graphql", json={"query": OWNER}, headers={**forged, "X-Request-Id": strange})
+        async with open_api(request_log="on", authenticator=None) as api:
+            await api.client.post("/graphql", json={"query": OWNER}, headers=bearer(str(created.secret)))
+            await api.client.post("/graphql", json={"query": OWNER}, headers=bearer("wrong"))
+        async with open_api(request_log="on", request_log_caller="off") as api:
+            await api.client.post("/graphql", json={"query": OWNER}, headers=owner)
+    wanted = ("subject", "role", "key_id", "client", "client_request_id")
+    lines = [{name: line[name] for name in wanted if name in line} for line in log_entries(caplog)]
+    client = {"client": "127.0.0.1"}
+    assert lines == [
+        {"subject": "ada", "role": "owner", "client_request_id": "a:1/b_2=@x", **client},
+        *[{"subject": f"a?b{'c' * 125}", "role": "admin", **client}] * 5,
+        {"key_id": created.record.key_id, "role": "device", **client},
+        client,
+        {},
+    ]
 
 
 async def test_a_lines_request_id_is_that_of_the_answer(logged: Api, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,7 +186,7 @@ async def test_requests_have_no_line_where_it_is_off_or_would_not_be_seen(
     async with open_api(**settings) as api:
         with caplog.at_level(logging.INFO, LOGGER):
             await api.send(OWNER)
-    assert told(caplog) == []
+    assert log_entries(caplog) == []
 
 
 @pytest.mark.parametrize(
@@ -162,7 +214,7 @@ def test_lines_are_json_in_production_and_readable_in_development(
         assert second == "INFO:     request operation=Owner code=OK"
 
 
-def test_libraries_say_only_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def test_libraries_log_only_warnings_and_errors(capsys: pytest.CaptureFixture[str]) -> None:
     with configured_logging(Settings(log_level="debug")):
         for name in ("botocore.endpoint", "aiobotocore", "server"):
             logging.getLogger(name).debug("details of %s", name)
@@ -188,7 +240,7 @@ def fail() -> None:
         ]
         group = ExceptionGroup(CANARY, parts)
         group.add_note(CANARY)
-        raise group  # noqa: B904  # what it came in the course of is told as well
+        raise group  # noqa: B904  # its context is logged too
 
 
 @pytest.mark.parametrize("is_json", [False, True])
@@ -232,7 +284,7 @@ def test_errors_that_led_to_each_other_end() -> None:
     assert format_traceback(first).count("Traceback") == 2
 
 
-async def test_a_failure_that_nobody_waits_for_is_logged_without_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_failure_of_a_background_task_is_logged_without_its_value(capsys: pytest.CaptureFixture[str]) -> None:
     with configured_logging(Settings()):
         asyncio.get_running_loop().create_future().set_exception(KeyError(CANARY))
         gc.collect()
@@ -252,3 +304,62 @@ async def test_a_callback_that_fails_is_logged_without_its_arguments(capsys: pyt
     logged = capsys.readouterr().err
     assert re.match(r"ERROR:    Exception in callback .*… at .*test_logs.py:\d+\n", logged)
     assert CANARY not in logged
+
+
+class StuckStream(io.StringIO):
+    """A stream whose reader does not read until it is released."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered = threading.Event()
+        self.released = threading.Event()
+
+    def write(self, text: str) -> int:
+        self.entered.set()
+        self.released.wait()
+        return super().write(text)
+
+
+def line(text: str) -> logging.LogRecord:
+    return logging.LogRecord("server", logging.INFO, __file__, 1, text, (), None)
+
+
+def test_a_reader_that_does_not_read_holds_nobody_up_and_what_it_misses_is_counted() -> None:
+    stream = StuckStream()
+    writer = LineWriter(stream, max_lines=3, closing_seconds=60)
+    writer.handle(line("0"))
+    assert stream.entered.wait(60)
+    for number in range(1, 6):
+        writer.handle(line(str(number)))
+    assert writer.dropped == 2
+    stream.released.set()
+    writer.close()
+    assert stream.getvalue() == "0\n1\n2\n3\n"
+
+
+def test_a_stuck_reader_does_not_keep_the_log_from_closing() -> None:
+    stream = StuckStream()
+    writer = LineWriter(stream, closing_seconds=0)
+    writer.handle(line("0"))
+    writer.close()
+    stream.released.set()
+
+
+def test_every_line_is_written_when_the_log_is_closed(capsys: pytest.CaptureFixture[str]) -> None:
+    with configured_logging(Settings()):
+        for number in range(5000):
+            logging.getLogger("server").info("%d", number)
+    assert len(capsys.readouterr().err.splitlines()) == 5000
+
+
+def test_lines_that_cannot_be_written_are_counted() -> None:
+    stream = io.StringIO()
+    stream.close()
+    writer = LineWriter(stream)
+    logging.getLogger().addHandler(writer)
+    try:
+        writer.handle(line("0"))
+        writer.close()
+        assert dropped_lines() == 1
+    finally:
+        logging.getLogger().removeHandler(writer)

@@ -102,7 +102,7 @@ async def test_a_batch_is_one_operation_of_its_step_for_all_its_parents(traced: 
     assert step.attributes == {"graphql.field.path": path, "smartlocker.merged": 2}
 
 
-async def test_the_requests_span_says_what_was_asked_and_what_came_of_it(traced: Traced) -> None:
+async def test_the_span_of_a_request_has_its_operation_and_outcome(traced: Traced) -> None:
     request, *_ = await traced.post(OWNER)
     assert request.kind is SpanKind.SERVER
     assert request.status.status_code is StatusCode.UNSET
@@ -149,7 +149,7 @@ async def test_a_mutation_has_its_operations_below_its_field_and_its_user_error_
     assert (spans[-1].attributes or {})["smartlocker.write_units"] == 6
     request, *_ = await traced.post(UPDATE_STATUS, variables=change)
     attributes = request.attributes or {}
-    assert (attributes["smartlocker.code"], attributes["error.type"]) == ("CONFLICT", "CONFLICT")
+    assert (attributes["smartlocker.code"], attributes["error.type"]) == ("VERSION_CONFLICT", "VERSION_CONFLICT")
     assert request.status.status_code is StatusCode.UNSET
 
 
@@ -183,7 +183,7 @@ async def test_the_state_of_a_clients_trace_is_in_no_span_and_no_log(
     assert "canary" not in caplog.text
 
 
-async def test_what_is_not_sampled_makes_no_spans_and_asks_for_no_capacity(traced: Traced, wire: Wire) -> None:
+async def test_a_request_that_is_not_sampled_has_no_spans_and_asks_for_no_capacity(traced: Traced, wire: Wire) -> None:
     spans = await traced.post(OWNER, {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"})
     assert spans == []
     assert ["ReturnConsumedCapacity" in call.request for call in wire.calls] == [False]
@@ -244,9 +244,9 @@ async def test_spans_go_by_otlp_to_where_the_environment_says(
 
 
 async def test_every_attribute_is_documented(traced: Traced, api: Api) -> None:
-    await places.found_location(api, 0, code="rome")
+    await places.create_location(api, 0, code="rome")
     spans = await traced.post("query Places { locations { nodes { name } } }") + await traced.post(NESTED)
-    spans += await traced.post("{ nothing }")
+    spans += await traced.post("{ nothing }", {"X-Request-Id": "mine"})
     page = (DOCS / "operations.md").read_text().split("\n### Spans\n")[1].split("\n### ")[0]
     used = {name for span in spans for name in span.attributes or {}}
     assert "aws.dynamodb.index_name" in used

@@ -105,7 +105,7 @@ async def test_telemetry_adds_nothing_to_an_answer_and_explanations_work_beside_
     assert len(wire.calls) == 2
 
 
-async def test_nothing_that_a_client_says_gets_into_metrics_spans_or_the_log(
+async def test_no_value_of_a_client_is_in_metrics_spans_or_the_log(
     open_api: OpenApi, capsys: pytest.CaptureFixture[str]
 ) -> None:
     exporter = InMemorySpanExporter()

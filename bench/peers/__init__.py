@@ -1,0 +1,1 @@
+"""The servers that SmartLocker is compared with."""

@@ -1,0 +1,228 @@
+"""What a run found: medians, ratios, tables, JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from bench.servers import CONTROL, DEVELOPMENT, MERCURIUS, PRODUCTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bench.workloads import Workload
+
+__all__ = ["REPLAY", "Cell", "Report", "Sample", "machine", "today"]
+
+REPLAY = "replay"
+_FIGURES = ("per_second", "cpu_ms", "p50", "p99", "server_busy", "others_busy")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What was measured: a server, a workload, a store and a number of connections."""
+
+    store: str
+    workload: str
+    connections: int
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One round of it.
+
+    Times are in milliseconds, operations are those of the store per request. `server_busy` is the share of a core that
+    the server took, `others_busy` the share of their cores that client and stub took: where the latter is close to 1,
+    they were the limit.
+    """
+
+    per_second: float
+    cpu_ms: float
+    p50: float
+    p99: float
+    operations: float | None
+    requests: int
+    server_busy: float
+    others_busy: float
+
+
+class Report:
+    """All samples of a run.
+
+    Args:
+        workloads: what was asked.
+        stub_per_second: how many answers the stub can give by itself.
+        is_quick: whether this is the quick form.
+    """
+
+    def __init__(self, workloads: Iterable[Workload], stub_per_second: float, *, is_quick: bool) -> None:
+        self._titles = {workload.name: workload.title for workload in workloads}
+        self.stub_per_second = stub_per_second
+        self._is_quick = is_quick
+        self._samples: dict[Cell, list[Sample]] = {}
+        self.date = today()
+        self.machine = machine()
+
+    def add(self, cell: Cell, sample: Sample) -> None:
+        """Adds one round."""
+        self._samples.setdefault(cell, []).append(sample)
+
+    def figure(self, cell: Cell, name: str) -> float:
+        """The median of one figure."""
+        return float(median(getattr(sample, name) for sample in self._samples[cell]))
+
+    def spread(self, cell: Cell, name: str) -> str:
+        """Half the distance between the least and the greatest value, in per cent of the median; one round has none."""
+        values = [getattr(sample, name) for sample in self._samples[cell]]
+        middle = median(values)
+        return f" ±{(max(values) - min(values)) / 2 / middle:.0%}" if len(values) > 1 and middle else ""
+
+    @property
+    def workloads(self) -> list[str]:
+        """The names of the workloads."""
+        return list(self._titles)
+
+    def stores(self) -> list[str]:
+        """The stores, in the order of their first samples."""
+        return list(dict.fromkeys(cell.store for cell in self._samples))
+
+    def connections(self, store: str) -> list[int]:
+        """The numbers of connections on a store."""
+        return sorted({cell.connections for cell in self._samples if cell.store == store})
+
+    def servers(self) -> list[str]:
+        """The servers, SmartLocker first."""
+        found = {cell.server for cell in self._samples}
+        known = [PRODUCTION, DEVELOPMENT, CONTROL, MERCURIUS]
+        return [name for name in known if name in found] + sorted(found - set(known))
+
+    def ratio(self, store: str, workload: str, connections: int, of: str, to: str, name: str = "per_second") -> float:
+        """One server's figure as a multiple of another's."""
+        own, other = (Cell(store, workload, connections, server) for server in (of, to))
+        return self.figure(own, name) / self.figure(other, name)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, each round included."""
+        return {
+            "date": self.date,
+            "machine": self.machine,
+            "quick": self._is_quick,
+            "stubAnswersPerSecond": round(self.stub_per_second),
+            "workloads": self._titles,
+            "cells": [
+                asdict(cell)
+                | {name: self.figure(cell, name) for name in _FIGURES}
+                | {"rounds": [asdict(sample) for sample in samples]}
+                for cell, samples in self._samples.items()
+            ],
+        }
+
+    def tables(self) -> str:
+        """Everything as Markdown tables."""
+        lines = [f"{self.date}, {self.machine}.", ""]
+        lines += [f"- {name}: {title}" for name, title in self._titles.items()]
+        busiest = max(self._samples, key=lambda cell: self.figure(cell, "others_busy"))
+        lines += [
+            "",
+            f"The stub gives {self.stub_per_second:,.0f} answers in a second of CPU time.",
+            f"Client and stub were busiest, at {self.figure(busiest, 'others_busy'):.0%} of their cores, with",
+            f"{busiest.workload} on {busiest.server} at {_connections(busiest.connections)}.",
+            "",
+        ]
+        for store in self.stores():
+            for connections in self.connections(store):
+                lines += [f"### {_store_title(store)}, {_connections(connections)}", ""]
+                lines += self._measured(store, connections)
+                lines += self._ratios(store, connections)
+        return "\n".join(lines)
+
+    def _measured(self, store: str, connections: int) -> list[str]:
+        rows = []
+        for title, text in (
+            ("requests/s", self._rate),
+            ("CPU ms a request", self._cpu),
+            ("p50 / p99 ms", self._latency),
+        ):
+            rows += self._table(
+                title,
+                [
+                    [server, *(text(Cell(store, name, connections, server)) for name in self._titles)]
+                    for server in self.servers()
+                ],
+            )
+        if store == REPLAY:
+            operations = [
+                [server, *(self._operations(Cell(store, name, connections, server)) for name in self._titles)]
+                for server in self.servers()
+            ]
+            rows += self._table("store operations a request", operations)
+        return rows
+
+    def _ratios(self, store: str, connections: int) -> list[str]:
+        def row(title: str, of: str, to: str, name: str = "per_second") -> list[str]:
+            return [
+                title,
+                *(f"{self.ratio(store, workload, connections, of, to, name):.2f}" for workload in self._titles),
+            ]
+
+        rows = []
+        for own in (PRODUCTION, DEVELOPMENT):
+            if own in self.servers():
+                rows += [
+                    row(f"{own}: requests/s ÷ {MERCURIUS}", own, MERCURIUS),
+                    row(f"{own}: requests/s ÷ {CONTROL}", own, CONTROL),
+                    row(f"{own}: p50 ÷ {MERCURIUS}", own, MERCURIUS, "p50"),
+                ]
+        return self._table("ratios", rows)
+
+    def _table(self, title: str, rows: list[list[str]]) -> list[str]:
+        table = [[title, *self._titles], *rows]
+        widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+        lines = [
+            "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"
+            for row in table
+        ]
+        return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:], ""]
+
+    def _rate(self, cell: Cell) -> str:
+        return f"{self.figure(cell, 'per_second'):,.0f}{self.spread(cell, 'per_second')}"
+
+    def _cpu(self, cell: Cell) -> str:
+        return f"{self.figure(cell, 'cpu_ms'):.2f}{self.spread(cell, 'cpu_ms')}"
+
+    def _latency(self, cell: Cell) -> str:
+        return f"{self.figure(cell, 'p50'):.1f} / {self.figure(cell, 'p99'):.1f}"
+
+    def _operations(self, cell: Cell) -> str:
+        return f"{self.figure(cell, 'operations'):.2f}"
+
+
+def today() -> str:
+    """The date of a run."""
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def machine() -> str:
+    """The processor and the versions, in one line."""
+    model = platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].partition(":")[2].strip() if names else model
+    node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()  # noqa: S607  # where PATH says
+    return f"{os.cpu_count()} cores of {model}, Python {platform.python_version()}, Node {node.removeprefix('v')}"
+
+
+def _store_title(store: str) -> str:
+    return "Replaying store" if store == REPLAY else "Embedded store"
+
+
+def _connections(count: int) -> str:
+    return "1 connection" if count == 1 else f"{count} connections"

@@ -1,0 +1,148 @@
+"""The servers that are compared, and how each is started."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+from bench.processes import running
+from tests.npm import installed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from bench.processes import Process
+
+__all__ = ["CONTROL", "DEVELOPMENT", "MERCURIUS", "PRODUCTION", "SERVERS", "Server", "ServerKind", "started"]
+
+TABLE = "SmartLocker"
+DEVELOPMENT = "SmartLocker"
+PRODUCTION = "SmartLocker, production"
+MERCURIUS = "Mercurius with JIT"
+CONTROL = "Mercurius, hand-made client"
+
+_ROOT = Path(__file__).parent.parent
+_PEERS = Path(__file__).parent / "peers"
+_ISSUER = "https://issuer.example.com/"
+_AUDIENCE = "https://lockers.example.com/"
+_TOKEN_SECONDS = 24 * 3600
+# The rate limit stays on, at a rate that is never reached.
+_ENOUGH_UNITS = str(10**12)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that answers.
+
+    Args:
+        name: its name in the report.
+        process: its process.
+        port: where it listens.
+        headers: what every request to it carries.
+    """
+
+    name: str
+    process: Process
+    port: int
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKind:
+    """How a server is started: its command, its environment on a store, and the headers of its requests."""
+
+    name: str
+    command: tuple[str | Path, ...]
+    greeting: str
+    prepare: Callable[[str, Path], tuple[dict[str, str], dict[str, str]]]
+
+
+def _node_peer(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Its program stands beside its packages, which are kept outside of the repository."""
+    shutil.copytree(_PEERS, folder / "peers")
+    (folder / "peers/node_modules").symlink_to(installed(_PEERS) / "node_modules")
+    return _peer(endpoint, folder)
+
+
+def _peer(endpoint: str, _: Path) -> tuple[dict[str, str], dict[str, str]]:
+    return {"ENDPOINT_URL": endpoint, "TABLE": TABLE, "NODE_ENV": "production", "PYTHONPATH": str(_ROOT)}, {}
+
+
+def _development(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    return {
+        "PYTHONPATH": str(_ROOT),
+        "SMARTLOCKER_ENDPOINT_URL": endpoint,
+        "SMARTLOCKER_TABLE_NAME": TABLE,
+        "SMARTLOCKER_DATA_DIR": str(folder / "data"),
+        "SMARTLOCKER_PORT": "0",
+        "SMARTLOCKER_DRAIN_SECONDS": "0",
+    }, {}
+
+
+def _production(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    settings, _ = _development(endpoint, folder)
+    key = rsa.generate_private_key(65537, 2048)
+    public: dict[str, Any] = json.loads(RSAAlgorithm.to_jwk(key.public_key()))
+    key_set = folder / "keys.json"
+    key_set.write_text(json.dumps({"keys": [public | {"alg": "RS256", "use": "sig", "kid": "bench"}]}))
+    now = int(time.time())
+    claims = {
+        "iss": _ISSUER,
+        "aud": _AUDIENCE,
+        "sub": "bench",
+        "iat": now,
+        "exp": now + _TOKEN_SECONDS,
+        "role": "admin",
+    }
+    token = jwt.encode(claims, key, "RS256", headers={"kid": "bench"})
+    return settings | {
+        "SMARTLOCKER_PROFILE": "production",
+        "SMARTLOCKER_JWT_ISSUER": _ISSUER,
+        "SMARTLOCKER_JWT_AUDIENCE": _AUDIENCE,
+        "SMARTLOCKER_JWKS": str(key_set),
+        "SMARTLOCKER_RATE_LIMIT_UNITS": _ENOUGH_UNITS,
+    }, {"Authorization": f"Bearer {token}"}
+
+
+_SERVE = (Path(sys.executable).parent / "smartlocker", "serve")
+_LISTENING = "listening "
+SERVERS = (
+    ServerKind(DEVELOPMENT, _SERVE, "SmartLocker serves ", _development),
+    ServerKind(PRODUCTION, _SERVE, "SmartLocker serves ", _production),
+    ServerKind(MERCURIUS, ("node", "peers/mercurius.mjs", "sdk"), _LISTENING, _node_peer),
+    ServerKind("Apollo Server", ("node", "peers/apollo.mjs"), _LISTENING, _node_peer),
+    ServerKind(CONTROL, ("node", "peers/mercurius.mjs", "raw"), _LISTENING, _node_peer),
+    ServerKind("plain Strawberry", (sys.executable, "-m", "bench.peers.plain_strawberry"), _LISTENING, _peer),
+)
+
+
+@asynccontextmanager
+async def started(
+    kinds: tuple[ServerKind, ...], endpoint: str, folder: Path, cores: str | None
+) -> AsyncIterator[list[Server]]:
+    """The servers on one store, for as long as the block runs."""
+    async with AsyncExitStack() as stack:
+        processes = []
+        for number, kind in enumerate(kinds):
+            own = folder / f"server-{number}"
+            own.mkdir(parents=True)
+            environment, headers = kind.prepare(endpoint, own)
+            processes.append((stack.enter_context(running(kind.command, environment, own, cores)), headers))
+        servers = []
+        for kind, (process, headers) in zip(kinds, processes, strict=True):
+            place = await process.wait_for_line(kind.greeting)
+            port = urlsplit(place).port if "://" in place else int(place)
+            assert port is not None  # noqa: S101  # every greeting has one
+            servers.append(Server(kind.name, process, port, headers))
+        yield servers

@@ -1,0 +1,87 @@
+"""Rules for changes of objects with a version, the same for all of them.
+
+A request that is the object's latest change already has succeeded. Otherwise it must be based on the current version.
+If it then changes nothing, the object stays as it is and keeps its version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from domain.bookings import Booking
+from domain.commands.base import change_fingerprint
+from domain.errors import IdTakenError, VersionConflictError
+from domain.models import Location, Locker, Owner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.commands.base import Change
+    from domain.times import Instant
+
+V = TypeVar("V", Booking, Location, Locker, Owner)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """One request to change an object.
+
+    The object keeps the token of its latest change, so that a request is recognised when it is sent again because the
+    response was lost: by the server, or by a client that chose a change id.
+    """
+
+    command: Change
+    token: str
+
+    @classmethod
+    def of(cls, command: Change, new_id: Callable[[], str], subject: str = "") -> ChangeRequest:
+        """The request of this command; with a `subject`, only the same caller can repeat it."""
+        chosen = command.change_id
+        return cls(command, new_id() if chosen is None else f"{chosen}#{change_fingerprint(command, subject)}")
+
+    def is_made(self, current: V) -> bool:
+        """Whether this request is the object's latest change."""
+        return current.last_change == self.token
+
+    def check(self, current: V) -> None:
+        """Checks that the request is based on the current version.
+
+        Raises:
+            IdTakenError: where the latest change has the same id and other input.
+            VersionConflictError: where the object has changed.
+        """
+        self._check_id(current)
+        if current.version != self.command.expected_version:
+            raise VersionConflictError(current)
+
+    def apply(self, current: V, now: Instant, **values: Any) -> V:
+        """The object after the change, or the object itself where it is made already or changes nothing.
+
+        Raises:
+            IdTakenError: as `check`.
+            VersionConflictError: as `check`.
+        """
+        if self.is_made(current):
+            return current
+        self.check(current)
+        if all(getattr(current, name) == value for name, value in values.items()):
+            return current
+        values |= {"updated_at": now, "version": current.version + 1, "last_change": self.token}
+        return replace(current, **values)
+
+    def check_made(self, current: V) -> None:
+        """Checks that the store refused the write because it was made before, and not because the object has changed.
+
+        Raises:
+            IdTakenError: as `check`.
+            VersionConflictError: as `check`.
+        """
+        if not self.is_made(current):
+            self._check_id(current)
+            raise VersionConflictError(current)
+
+    def _check_id(self, current: V) -> None:
+        chosen = self.command.change_id
+        if chosen is not None and (current.last_change or "").startswith(f"{chosen}#"):
+            raise IdTakenError(f"The id {chosen} was used before, for another change.", ("input", "changeId"))

@@ -1,0 +1,167 @@
+"""What `smartlocker doctor` reads and repairs; no request of the API sends it."""
+
+from __future__ import annotations
+
+from loaders import keys
+from loaders.contracts.bookings import BOOKING_BYTES
+from loaders.contracts.reservations import POINTER_AS_READ
+from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
+from loaders.contracts.writing import IS_NEW, StepRule, WriteContract
+from loaders.table.keys import Key
+from loaders.table.operations import Action
+
+_LARGEST_BYTES = 25_600
+_RESERVATION_BYTES = 800
+_CLAIM_BYTES = 2000
+_RATE = "One record's partition, at the pace of an operator."
+
+DOCTOR_SCAN = ReadTable(
+    id="QC-80",
+    purpose="Read the table to look for violated invariants",
+    page_size=200,
+    consistent=True,
+    note="Only `smartlocker doctor --full-scan` uses it; it states the cost first and limits its rate.",
+    cardinality="All items of the table, once.",
+    hot_partition="One partition at a time; the rate is limited.",
+    item_bytes=_LARGEST_BYTES,
+)
+
+DOCTOR_RANGES = ReadRanges(
+    id="QC-81",
+    purpose="Read what belongs to a locker, an owner or a location, to check it",
+    ranges=(
+        keys.locker_timeline,
+        keys.reservation_claims,
+        keys.owner_lockers,
+        keys.owner_reservations,
+        keys.owner_bookings,
+        keys.location_lockers,
+        keys.location_days,
+    ),
+    page_size=200,
+    note="Only `smartlocker doctor` uses it. Access events and notifications are not read.",
+    cardinality="Up to some 10,000 items of a locker or owner.",
+    hot_partition=_RATE,
+    item_bytes=_LARGEST_BYTES,
+)
+
+DOCTOR_ITEMS = ReadItems(
+    id="QC-82",
+    purpose="Read records, copies and claims by their keys, to compare them",
+    note="Only `smartlocker doctor` uses it.",
+    cardinality="Up to 100 keys in a request.",
+    hot_partition=_RATE,
+    item_bytes=_LARGEST_BYTES,
+)
+
+REPAIR_DERIVED = WriteContract(
+    id="QC-83",
+    purpose="Repair a copy, claim, half day, counter or index entry of a record",
+    steps=(
+        StepRule("record", Action.CHECK, Key, "#version = :readVersion", when="the record has a version"),
+        StepRule(
+            "reservation",
+            Action.CHECK,
+            keys.reservation,
+            "#ownerId = :readOwner AND #status = :readStatus AND #endAt = :readEnd",
+            when="the record is a reservation",
+            item_bytes=_RESERVATION_BYTES,
+        ),
+        StepRule(
+            "no reservation",
+            Action.CHECK,
+            keys.reservation,
+            IS_NEW,
+            when="a claim names none that exists",
+            item_bytes=_RESERVATION_BYTES,
+        ),
+        # The largest copies, those of bookings, are not in the index.
+        StepRule(
+            "copy",
+            Action.PUT,
+            Key,
+            "attribute_not_exists(#PK) OR #entityType = :kind",
+            when="a copy is missing or differs",
+        ),
+        StepRule("claim", Action.PUT, Key, IS_NEW, when="a claim or a half day is missing", item_bytes=_CLAIM_BYTES),
+        StepRule(
+            "surplus copy",
+            Action.DELETE,
+            Key,
+            "#entityType = :kind",
+            when="a copy is in another owner's or location's list",
+        ),
+        StepRule(
+            "surplus claim",
+            Action.DELETE,
+            keys.reservation_claim,
+            "#startAt = :readStart",
+            when="a claim names no reservation",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
+            "surplus address",
+            Action.DELETE,
+            keys.email_claim,
+            "#ownerId = :ownerId",
+            when="its owner has another e-mail address",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
+            "surplus slot",
+            Action.DELETE,
+            keys.calendar_slot,
+            "#bookingId = :bookingId",
+            when="its booking is not approved for that half day",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
+            "pending count",
+            Action.UPDATE,
+            keys.pending_count,
+            "#pendingBookings = :readCount",
+            when="more pending bookings are counted than there are",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
+            "index entry",
+            Action.UPDATE,
+            Key,
+            "#version = :readVersion",
+            when="a record is in the wrong place of the index",
+            index_writes=2,
+        ),
+    ),
+    most_steps=2,
+    note="Only `smartlocker doctor --repair` uses it. The record is checked in the same transaction to be as it was "
+    "read, so a repair that meets a change of the record writes nothing.",
+    cardinality="One item; its record is checked.",
+    hot_partition=_RATE,
+    item_bytes=BOOKING_BYTES,
+)
+
+REPAIR_TIMELINE = WriteContract(
+    id="QC-84",
+    purpose="Repair the active pointer or the guard of a locker",
+    steps=(
+        StepRule("guard", Action.CHECK, keys.reservation_guard, "#revision = :readRevision", when="the locker has one"),
+        StepRule("no guard", Action.CHECK, keys.reservation_guard, IS_NEW, when="the locker has none"),
+        StepRule("missing pointer", Action.PUT, keys.active_pointer, IS_NEW, when="the locker has none"),
+        StepRule("pointer", Action.PUT, keys.active_pointer, POINTER_AS_READ, when="it names a wrong reservation"),
+        StepRule("surplus pointer", Action.DELETE, keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
+        StepRule(
+            "stale guard",
+            Action.UPDATE,
+            keys.reservation_guard,
+            "#revision = :readRevision",
+            when="it names a reservation that does not exist",
+        ),
+        StepRule("no reservation", Action.CHECK, keys.reservation, IS_NEW, when="the guard is repaired"),
+    ),
+    most_steps=2,
+    note="Only `smartlocker doctor --repair` uses it. Every write of a locker's reservations changes the guard, so a "
+    "repair that meets one writes nothing.",
+    cardinality="One item; another is checked.",
+    hot_partition=_RATE,
+    item_bytes=_RESERVATION_BYTES,
+)

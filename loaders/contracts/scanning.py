@@ -1,0 +1,85 @@
+"""The contracts of commands that read whole tables or partitions; no field can be bound to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
+from loaders.table.keys import Key
+from loaders.table.operations import BatchGet, Query, Scan
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+    from loaders.table.client import DynamoStore, ScanPage, Store
+    from loaders.table.keys import KeyRange
+    from loaders.table.values import WireItem
+
+__all__ = ["ReadItems", "ReadRanges", "ReadTable"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadTable(Contract):
+    """All items of the table, in no order, `page_size` at a time; only the named attributes of each, or all."""
+
+    page_size: int
+    attributes: tuple[str, ...] = ()
+    consistent: bool = False
+    operation: str = field(default="Scan", init=False)
+
+    ALLOWED_OPERATIONS = frozenset({"Scan"})
+
+    async def page(self, store: DynamoStore, start: Key | None) -> ScanPage:
+        """The next items after a key."""
+        return await store.scan(Scan(self.id, self.page_size, self.attributes, start, self.consistent))
+
+    async def pages(self, store: DynamoStore, start: Key | None = None) -> AsyncIterator[ScanPage]:
+        """All pages after a key."""
+        while True:
+            page = await self.page(store, start)
+            yield page
+            start = page.last
+            if start is None:
+                return
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadRanges(Contract):
+    """All items of one of several ranges, strongly consistent, as they are stored."""
+
+    ranges: tuple[Callable[..., KeyRange], ...]
+    page_size: int
+    operation: str = field(default="Query", init=False)
+
+    ALLOWED_OPERATIONS = frozenset({"Query"})
+
+    async def items(self, store: Store, wanted: Callable[..., KeyRange], *key: Any) -> AsyncIterator[WireItem]:
+        """The items of one range."""
+        if wanted not in self.ranges:
+            raise ContractError(f"{self.id} does not read {wanted.__name__}")
+        start = None
+        while True:
+            page = await store.query(Query(self.id, wanted(*key), self.page_size, start=start, consistent=True))
+            for _, item in page.items:
+                yield item
+            start = page.last
+            if start is None:
+                return
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadItems(Contract):
+    """Items of any kind by their keys, strongly consistent, as they are stored."""
+
+    operation: str = field(default="BatchGetItem", init=False)
+
+    ALLOWED_OPERATIONS = frozenset({"BatchGetItem"})
+
+    async def read(self, store: Store, keys: Sequence[Key]) -> Mapping[tuple[str, str], WireItem]:
+        """Those that exist, 100 in a request."""
+        found: dict[tuple[str, str], WireItem] = {}
+        for first in range(0, len(keys), MAX_ITEMS):
+            batch = BatchGet(self.id, tuple(keys[first : first + MAX_ITEMS]), consistent=True)
+            found |= {Key(*key): item for key, item in (await store.batch_get(batch)).items()}
+        return found

@@ -1,0 +1,590 @@
+"""The invariants of the table: finds what violates them, and says how it can be repaired.
+
+Nothing is read or written here. Each item is compared with the items it depends on; a repair is a transaction that
+checks that the record is as it was read, so a repair that comes too late writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from domain.bookings import Booking, BookingStatus
+from domain.commands.base import fingerprint
+from domain.commands.reservations import CreateReservation
+from domain.models import ActivePointer, ReservationStatus
+from domain.schedule import has_ended, has_ended_everywhere
+from domain.text import normalize_email
+from loaders import keys
+from loaders.codecs import (
+    ACTIVE_POINTER,
+    API_KEY,
+    BOOKING,
+    CALENDAR_SLOT,
+    EMAIL_CLAIM,
+    GUARD,
+    LOCATION,
+    LOCATION_CODE,
+    LOCATION_LOCKER,
+    LOCKER,
+    OWNER,
+    OWNER_BOOKING,
+    OWNER_LOCKER,
+    OWNER_RESERVATION,
+    RESERVATION_CLAIM,
+    STORED_RESERVATION,
+    DamagedItemError,
+    EmailClaim,
+    LocationCode,
+    ReservationClaim,
+)
+from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
+from loaders.table.keys import Key
+from loaders.writes.booking_steps import slots_of_booking
+from loaders.writes.lockers import location_copy, owner_copy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from domain.models import Locker, LockerId, OwnerId, Reservation
+    from domain.times import Instant
+    from loaders.codecs import Codec, Guard, StoredReservation
+    from loaders.table.operations import Step, Transact
+    from loaders.table.values import Item
+
+    Get = Callable[[Key], Item | None]
+
+__all__ = ["CHECKED_KINDS", "Finding", "table_violations", "violations"]
+
+M = TypeVar("M")
+
+_INDEX = ("GSI1PK", "GSI1SK")
+_NO_INDEX = dict[str, str]()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violated invariant.
+
+    `subject` is the item from which it was found; if it is about a locker's reservations as a whole, `timeline` names
+    the locker; if it is about an owner's bookings as a whole, `owner` names the owner. What cannot be repaired needs a
+    decision, or a backup.
+    """
+
+    invariant: str
+    key: Key
+    problem: str
+    subject: Key
+    timeline: LockerId | None = None
+    repair: Transact | None = field(default=None, compare=False)
+    owner: OwnerId | None = None
+
+    @property
+    def place(self) -> str:
+        """The key of the item that is wrong, without e-mail addresses."""
+        return f"{keys.shown(self.key.pk)} / {self.key.sk}"
+
+
+def violations(
+    subjects: Iterable[Item],
+    timelines: Mapping[LockerId, list[Item]],
+    bookings: Mapping[OwnerId, list[Item]],
+    get: Get,
+    now: Instant,
+) -> list[Finding]:
+    """The violations that are found from these items, each once, in the order of their keys.
+
+    Args:
+        subjects: the items to compare with those they depend on.
+        timelines: all reservations of the lockers whose reservations are to be checked as a whole.
+        bookings: all copies of the bookings of the owners whose pending ones are to be counted.
+        get: returns the item with a key, if it exists.
+        now: the current time.
+    """
+    found: dict[tuple[Key, str], Finding] = {}
+    for item in subjects:
+        check = _CHECKS.get(str(item.get("entityType")), _unindexed)
+        for finding in _guarded(_key(item), None, partial(check, item, get)):
+            found.setdefault((finding.key, finding.problem), finding)
+    for locker_id, items in timelines.items():
+        for finding in _guarded(keys.locker(locker_id), locker_id, partial(_timeline, locker_id, items, get, now)):
+            found.setdefault((finding.key, finding.problem), finding)
+    for owner_id, copies in bookings.items():
+        for finding in _pending_count(owner_id, copies, get):
+            found.setdefault((finding.key, finding.problem), finding)
+    return sorted(found.values(), key=lambda finding: (finding.key, finding.problem))
+
+
+def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
+    """The violations in a whole table."""
+    table = {_key(item): item for item in items}
+    timelines: dict[LockerId, list[Item]] = defaultdict(list)
+    bookings: dict[OwnerId, list[Item]] = defaultdict(list)
+    for item in table.values():
+        if item.get("entityType") in _OF_BOOKINGS:
+            copies = bookings[keys.owner_of(str(item["PK"]))]
+            if item["entityType"] == "OWNER_BOOKING":
+                copies.append(item)
+        if item.get("entityType") in _TIMELINE:
+            reservations = timelines[keys.locker_of(str(item["PK"]))]
+            if item["entityType"] == "RESERVATION":
+                reservations.append(item)
+    return violations(table.values(), timelines, bookings, table.get, now)
+
+
+def _guarded(subject: Key, timeline: LockerId | None, check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """What a check finds; an item that cannot be decoded is a finding of its own."""
+    try:
+        yield from check()
+    except DamagedItemError as damage:
+        yield Finding("I7", subject, f"it cannot be checked: {damage}", subject, timeline)
+
+
+def _locker(item: Item, get: Get) -> Iterator[Finding]:
+    locker = LOCKER.decode(item)
+    yield from _unindexed(item, get)
+    yield from _owner_copy_of(locker, item, get)
+    yield from _location_copy_of(locker, item, get)
+
+
+def _owner_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
+    key = keys.owner_locker(locker.owner_id, locker.locker_id)
+    yield from _copy("I4", OWNER_LOCKER, key, owner_copy(locker), _version_of(locker.locker_id, locker), subject, get)
+
+
+def _location_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
+    if locker.location_id is not None:
+        key = keys.location_locker(locker.location_id, locker.locker_id)
+        copy = location_copy(locker, locker.location_id)
+        yield from _copy("I3", LOCATION_LOCKER, key, copy, _version_of(locker.locker_id, locker), subject, get)
+
+
+def _version_of(locker_id: LockerId, locker: Locker) -> Step:
+    return REPAIR_DERIVED.step("record", keys.locker(locker_id), readVersion=locker.version)
+
+
+def _owner_locker(item: Item, get: Get) -> Iterator[Finding]:
+    copy = OWNER_LOCKER.decode(item)
+    locker = _read(LOCKER, keys.locker(copy.locker_id), get)
+    if locker is None:
+        yield _orphan("I4", item, f"locker {copy.locker_id}")
+    elif _key(item) != keys.owner_locker(locker.owner_id, locker.locker_id):
+        problem = f"locker {locker.locker_id} belongs to owner {locker.owner_id}"
+        yield _surplus_copy("I4", item, problem, _version_of(locker.locker_id, locker))
+    else:
+        yield from _owner_copy_of(locker, item, get)
+
+
+def _location_locker(item: Item, get: Get) -> Iterator[Finding]:
+    copy = LOCATION_LOCKER.decode(item)
+    locker = _read(LOCKER, keys.locker(copy.locker_id), get)
+    if locker is None:
+        yield _orphan("I3", item, f"locker {copy.locker_id}")
+    elif locker.location_id is None or _key(item) != keys.location_locker(locker.location_id, locker.locker_id):
+        problem = f"locker {locker.locker_id} is at {locker.location_id or 'no location'}"
+        yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
+    else:
+        yield from _location_copy_of(locker, item, get)
+
+
+def _reservation(item: Item, get: Get) -> Iterator[Finding]:
+    reservation = STORED_RESERVATION.decode(item).reservation
+    yield from _unindexed(item, get)
+    claim_key = keys.reservation_claim(reservation.locker_id, reservation.reservation_id)
+    claim = _read(RESERVATION_CLAIM, claim_key, get)
+    if claim is None:
+        content = CreateReservation.model_construct(
+            locker_id=reservation.locker_id,
+            owner_id=reservation.owner_id,
+            start_at=reservation.start_at,
+            end_at=reservation.end_at,
+        )
+        missing = ReservationClaim(
+            reservation_id=reservation.reservation_id,
+            locker_id=reservation.locker_id,
+            start_at=reservation.start_at,
+            fingerprint=fingerprint(content, without="reservation_id"),
+        )
+        put = REPAIR_DERIVED.step("claim", claim_key, RESERVATION_CLAIM.encode(missing))
+        repair = REPAIR_DERIVED.transact(_as_read(reservation), put)
+        yield Finding("I6", claim_key, "the claim of a reservation is missing", _key(item), None, repair)
+    elif claim.start_at != reservation.start_at:
+        problem = f"the id is claimed for a reservation that starts at {claim.start_at}"
+        yield Finding("I6", _key(item), problem, _key(item))
+    yield from _reservation_copy(reservation, item, get)
+
+
+def _reservation_copy(reservation: Reservation, subject: Item, get: Get) -> Iterator[Finding]:
+    key = keys.owner_reservation(reservation.owner_id, reservation.start_at, reservation.reservation_id)
+    copy = OWNER_RESERVATION.encode(reservation)
+    yield from _copy("I3", OWNER_RESERVATION, key, copy, _as_read(reservation), subject, get)
+
+
+def _as_read(reservation: Reservation) -> Step:
+    return REPAIR_DERIVED.step(
+        "reservation",
+        (reservation.locker_id, reservation.start_at, reservation.reservation_id),
+        readOwner=reservation.owner_id,
+        readStatus=reservation.status,
+        readEnd=reservation.end_at,
+    )
+
+
+def _claim(item: Item, get: Get) -> Iterator[Finding]:
+    claim = RESERVATION_CLAIM.decode(item)
+    place = (claim.locker_id, claim.start_at, claim.reservation_id)
+    if get(keys.reservation(*place)) is None:
+        repair = REPAIR_DERIVED.transact(
+            REPAIR_DERIVED.step("no reservation", place),
+            REPAIR_DERIVED.step("surplus claim", (claim.locker_id, claim.reservation_id), readStart=claim.start_at),
+        )
+        yield Finding("I6", _key(item), "a claim names a reservation that does not exist", _key(item), None, repair)
+
+
+def _owner_reservation(item: Item, get: Get) -> Iterator[Finding]:
+    copy = OWNER_RESERVATION.decode(item)
+    stored = _read(STORED_RESERVATION, keys.reservation(copy.locker_id, copy.start_at, copy.reservation_id), get)
+    if stored is None:
+        yield _orphan("I3", item, f"reservation {copy.reservation_id} of locker {copy.locker_id}")
+        return
+    made = stored.reservation
+    if _key(item) != keys.owner_reservation(made.owner_id, made.start_at, made.reservation_id):
+        problem = f"reservation {made.reservation_id} was made by owner {made.owner_id}"
+        yield _surplus_copy("I3", item, problem, _as_read(made))
+    else:
+        yield from _reservation_copy(made, item, get)
+
+
+def _owner(item: Item, get: Get) -> Iterator[Finding]:
+    owner = OWNER.decode(item)
+    yield from _unindexed(item, get)
+    if owner.email is None:
+        return
+    key = keys.email_claim(normalize_email(owner.email))
+    claim = _read(EMAIL_CLAIM, key, get)
+    if claim is None:
+        problem = f"the e-mail address of owner {owner.owner_id} is not claimed"
+        content = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
+        yield _missing_claim("I6", key, problem, content, keys.owner(owner.owner_id), owner.version)
+    elif claim.owner_id != owner.owner_id:
+        problem = f"the e-mail address of owner {owner.owner_id} is claimed by owner {claim.owner_id}"
+        yield Finding("I6", key, problem, _key(item))
+
+
+def _email_claim(item: Item, get: Get) -> Iterator[Finding]:
+    claim = EMAIL_CLAIM.decode(item)
+    owner = _read(OWNER, keys.owner(claim.owner_id), get)
+    if owner is None:
+        yield _orphan("I6", item, f"owner {claim.owner_id}")
+    elif owner.email is None or _key(item) != keys.email_claim(normalize_email(owner.email)):
+        address = keys.address_of(str(item["PK"]))
+        repair = REPAIR_DERIVED.transact(
+            REPAIR_DERIVED.step("record", keys.owner(owner.owner_id), readVersion=owner.version),
+            REPAIR_DERIVED.step("surplus address", (address,), ownerId=owner.owner_id),
+        )
+        problem = f"owner {owner.owner_id} claims an e-mail address and has another or none"
+        yield Finding("I6", _key(item), problem, _key(item), None, repair)
+
+
+def _location(item: Item, get: Get) -> Iterator[Finding]:
+    location = LOCATION.decode(item)
+    index = keys.location_index(location.status, location.created_at, location.location_id)
+    yield from _index_entry(item, index, location.version)
+    key = keys.location_code(location.code)
+    claim = _read(LOCATION_CODE, key, get)
+    if claim is None:
+        problem = f"the code of location {location.location_id} is not claimed"
+        content = LOCATION_CODE.encode(
+            LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
+        )
+        yield _missing_claim("I6", key, problem, content, keys.location(location.location_id), location.version)
+    elif claim.location_id != location.location_id:
+        problem = f"the code of location {location.location_id} is claimed by location {claim.location_id}"
+        yield Finding("I6", key, problem, _key(item))
+
+
+def _location_code(item: Item, get: Get) -> Iterator[Finding]:
+    claim = LOCATION_CODE.decode(item)
+    location = _read(LOCATION, keys.location(claim.location_id), get)
+    if location is None:
+        yield _orphan("I6", item, f"location {claim.location_id}")
+    elif _key(item) != keys.location_code(location.code):
+        yield Finding("I6", _key(item), f"location {claim.location_id} has another code", _key(item))
+
+
+def _booking(item: Item, get: Get) -> Iterator[Finding]:
+    booking = BOOKING.decode(item)
+    is_pending = booking.status is BookingStatus.PENDING
+    index = keys.pending_index(booking.requested_at, booking.booking_id) if is_pending else _NO_INDEX
+    yield from _index_entry(item, index, booking.version)
+    yield from _booking_copy(booking, item, get)
+    if booking.status is not BookingStatus.APPROVED:
+        return
+    for slot in slots_of_booking(booking):
+        key = keys.calendar_slot(slot.location_id, slot.date, slot.slot)
+        taken = _read(CALENDAR_SLOT, key, get)
+        if taken is None:
+            problem = f"a half day of the approved booking {booking.booking_id} is missing"
+            put = REPAIR_DERIVED.step("claim", key, CALENDAR_SLOT.encode(slot))
+            repair = REPAIR_DERIVED.transact(_booking_as_read(booking), put)
+            yield Finding("I8", key, problem, _key(item), None, repair)
+        elif taken.booking_id != booking.booking_id:
+            problem = f"event {taken.event_id} has a half day of the approved booking {booking.booking_id}"
+            yield Finding("I8", key, problem, _key(item))
+
+
+def _booking_copy(booking: Booking, subject: Item, get: Get) -> Iterator[Finding]:
+    key = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
+    copy = OWNER_BOOKING.encode(booking)
+    yield from _copy("I3", OWNER_BOOKING, key, copy, _booking_as_read(booking), subject, get)
+
+
+def _booking_as_read(booking: Booking) -> Step:
+    return REPAIR_DERIVED.step("record", keys.booking(booking.booking_id), readVersion=booking.version)
+
+
+def _owner_booking(item: Item, get: Get) -> Iterator[Finding]:
+    copy = OWNER_BOOKING.decode(item)
+    booking = _read(BOOKING, keys.booking(copy.booking_id), get)
+    if booking is None:
+        yield _orphan("I3", item, f"booking {copy.booking_id}")
+    elif _key(item) != keys.owner_booking(booking.owner_id, booking.date, booking.booking_id):
+        problem = f"booking {booking.booking_id} was requested by owner {booking.owner_id} for {booking.date}"
+        yield _surplus_copy("I3", item, problem, _booking_as_read(booking))
+    else:
+        yield from _booking_copy(booking, item, get)
+
+
+def _pending_count(owner_id: OwnerId, copies: list[Item], get: Get) -> Iterator[Finding]:
+    """A counter that is too high keeps an owner from booking; too low, it misses bookings of an earlier version."""
+    key = keys.pending_count(owner_id)
+    counter = get(key)
+    counted = 0 if counter is None else int(str(counter["pendingBookings"]))
+    waiting = sum(copy.get("status") == BookingStatus.PENDING for copy in copies)
+    if counted > waiting:
+        problem = f"{counted} pending bookings are counted, and there are {waiting}"
+        count = REPAIR_DERIVED.step("pending count", (owner_id,), {"pendingBookings": waiting}, readCount=counted)
+        yield Finding("I3", key, problem, key, None, REPAIR_DERIVED.transact(count), owner_id)
+
+
+def _slot(item: Item, get: Get) -> Iterator[Finding]:
+    slot = CALENDAR_SLOT.decode(item)
+    yield from _unindexed(item, get)
+    if _key(item) != keys.calendar_slot(slot.location_id, slot.date, slot.slot):
+        yield Finding("I8", _key(item), "the half day is stored under another key", _key(item))
+    if slot.booking_id is None:
+        return
+    booking = _read(BOOKING, keys.booking(slot.booking_id), get)
+    if booking is None:
+        yield _orphan("I8", item, f"booking {slot.booking_id}")
+        return
+    taken = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
+    if _key(item) not in {keys.calendar_slot(one.location_id, one.date, one.slot) for one in taken}:
+        problem = f"booking {booking.booking_id} has a half day that it is not approved for"
+        surplus = (slot.location_id, slot.date, slot.slot)
+        repair = REPAIR_DERIVED.transact(
+            _booking_as_read(booking), REPAIR_DERIVED.step("surplus slot", surplus, bookingId=booking.booking_id)
+        )
+        yield Finding("I8", _key(item), problem, _key(item), None, repair)
+
+
+def _api_key(item: Item, _: Get) -> Iterator[Finding]:
+    record = API_KEY.decode(item)
+    if _index_of(item) != keys.api_key_index(record.created_at, record.key_id):
+        yield Finding("I3", _key(item), "its place in the index is wrong", _key(item))
+
+
+def _unindexed(item: Item, _: Get) -> Iterator[Finding]:
+    if _index_of(item):
+        yield Finding("I3", _key(item), "it must not be in the index", _key(item))
+
+
+def _timeline(locker_id: LockerId, items: list[Item], get: Get, now: Instant) -> Iterator[Finding]:
+    """No overlap, and a pointer to the earliest reservation that has not ended."""
+    stored = [STORED_RESERVATION.decode(item) for item in items]
+    live = sorted(
+        (one.reservation for one in stored if one.reservation.status is ReservationStatus.ACTIVE),
+        key=lambda reservation: reservation.start_at,
+    )
+    yield from _overlaps(live)
+    guard = _read(GUARD, keys.reservation_guard(locker_id), get)
+    stale = list(_stale_guard(locker_id, guard, stored))
+    yield from stale
+    pointer = _read(ACTIVE_POINTER, keys.active_pointer(locker_id), get)
+    problem = _pointer_problem(pointer, live, now)
+    if problem is None:
+        return
+    key = keys.active_pointer(locker_id)
+    # While a change is only partly visible, what was read is no ground for a repair.
+    repair = None if stale else _pointing(locker_id, guard, pointer, live, now)
+    yield Finding("I5", key, problem, key, locker_id, repair)
+
+
+def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
+    latest: Reservation | None = None
+    for reservation in live:
+        if latest is not None and reservation.start_at < latest.end_at:
+            key = keys.reservation(reservation.locker_id, reservation.start_at, reservation.reservation_id)
+            problem = f"it overlaps reservation {latest.reservation_id}: cancel one of them"
+            yield Finding("I1", key, problem, key, reservation.locker_id)
+        if latest is None or latest.end_at < reservation.end_at:
+            latest = reservation
+
+
+def _stale_guard(locker_id: LockerId, guard: Guard | None, stored: list[StoredReservation]) -> Iterator[Finding]:
+    """The last change that the guard names must be there: every later write of the reservations checks it."""
+    if guard is None or guard.changed_start_at is None or guard.changed_reservation_id is None:
+        return
+    key = keys.reservation_guard(locker_id)
+    place = (locker_id, guard.changed_start_at, guard.changed_reservation_id)
+    for one in stored:
+        reservation = one.reservation
+        if (reservation.locker_id, reservation.start_at, reservation.reservation_id) == place:
+            if guard.changed_revision is not None and (one.revision or 0) < guard.changed_revision:
+                yield Finding(
+                    "I5", key, f"reservation {reservation.reservation_id} lacks its last change", key, locker_id
+                )
+            return
+    repair = REPAIR_TIMELINE.transact(
+        REPAIR_TIMELINE.step(
+            "stale guard",
+            (locker_id,),
+            {
+                "revision": guard.revision + 1,
+                "changedStartAt": None,
+                "changedReservationId": None,
+                "changedRevision": None,
+            },
+            readRevision=guard.revision,
+        ),
+        REPAIR_TIMELINE.step("no reservation", place),
+    )
+    problem = f"the guard names reservation {guard.changed_reservation_id}, which does not exist"
+    yield Finding("I5", key, problem, key, locker_id, repair)
+
+
+def _pointer_problem(pointer: ActivePointer | None, live: list[Reservation], now: Instant) -> str | None:
+    not_ended = [reservation for reservation in live if not has_ended(reservation, now)]
+    if pointer is None:
+        return f"no pointer to reservation {not_ended[0].reservation_id}" if not_ended else None
+    pointed = pointer.reservation
+    if pointed not in live:
+        return f"the pointer names reservation {pointed.reservation_id}, which is not live or differs"
+    if any(reservation.start_at < pointed.start_at for reservation in not_ended):
+        return f"reservation {not_ended[0].reservation_id} is before the pointed one and has not ended"
+    if pointer.last_end_at is not None and pointer.last_end_at < max(reservation.end_at for reservation in live):
+        return "a reservation ends after the pointer's latest end"
+    return None
+
+
+def _pointing(
+    locker_id: LockerId, guard: Guard | None, pointer: ActivePointer | None, live: list[Reservation], now: Instant
+) -> Transact:
+    ahead = [reservation for reservation in live if not has_ended_everywhere(reservation, now)]
+    place = (locker_id,)
+    becomes: dict[str, Any] = {}
+    if ahead:
+        last_end = max(reservation.end_at for reservation in live)
+        becomes = ACTIVE_POINTER.encode(ActivePointer(reservation=ahead[0], last_end_at=last_end))
+    if pointer is None:
+        step = REPAIR_TIMELINE.step("missing pointer", place, becomes)
+    else:
+        step = REPAIR_TIMELINE.step(
+            "pointer" if ahead else "surplus pointer",
+            place,
+            becomes,
+            pointed=pointer.reservation.reservation_id,
+            pointedEnd=pointer.reservation.end_at,
+            readLastEnd=pointer.last_end_at or "unknown",
+        )
+    if guard is None:
+        return REPAIR_TIMELINE.transact(REPAIR_TIMELINE.step("no guard", place), step)
+    return REPAIR_TIMELINE.transact(REPAIR_TIMELINE.step("guard", place, readRevision=guard.revision), step)
+
+
+def _copy(
+    invariant: str, codec: Codec[Any], key: Key, expected: dict[str, Any], record: Step, subject: Item, get: Get
+) -> Iterator[Finding]:
+    item = get(key)
+    if item is None:
+        problem = "the copy is missing"
+    elif _content(codec, item) == expected:
+        return
+    else:
+        problem = "the copy differs from its record"
+    put = REPAIR_DERIVED.step("copy", key, expected, kind=codec.entity_type)
+    yield Finding(invariant, key, problem, _key(subject), None, REPAIR_DERIVED.transact(record, put))
+
+
+def _content(codec: Codec[Any], item: Item) -> dict[str, Any] | None:
+    """What a copy holds; None if it is damaged, which a repair overwrites."""
+    try:
+        return codec.encode(codec.decode(item)) | _index_of(item)
+    except DamagedItemError:
+        return None
+
+
+def _surplus_copy(invariant: str, item: Item, problem: str, record: Step) -> Finding:
+    key = _key(item)
+    remove = REPAIR_DERIVED.step("surplus copy", key, kind=item["entityType"])
+    return Finding(invariant, key, f"surplus copy: {problem}", key, None, REPAIR_DERIVED.transact(record, remove))
+
+
+def _missing_claim(
+    invariant: str, key: Key, problem: str, content: dict[str, Any], record: Key, version: int
+) -> Finding:
+    repair = REPAIR_DERIVED.transact(
+        REPAIR_DERIVED.step("record", record, readVersion=version), REPAIR_DERIVED.step("claim", key, content)
+    )
+    return Finding(invariant, key, problem, record, None, repair)
+
+
+def _orphan(invariant: str, item: Item, missing: str) -> Finding:
+    """It may be the last trace of lost data, so nothing removes it."""
+    return Finding(invariant, _key(item), f"{missing} does not exist: look for it in a backup", _key(item))
+
+
+def _index_entry(item: Item, expected: dict[str, str], version: int) -> Iterator[Finding]:
+    if _index_of(item) == expected:
+        return
+    # An update must set something, even if it only removes the place in the index.
+    attributes = {"version": version, **{name: expected.get(name) for name in _INDEX}}
+    repair = REPAIR_DERIVED.transact(REPAIR_DERIVED.step("index entry", _key(item), attributes, readVersion=version))
+    yield Finding("I3", _key(item), "its place in the index is wrong", _key(item), None, repair)
+
+
+def _index_of(item: Item) -> dict[str, Any]:
+    return {name: item[name] for name in _INDEX if name in item}
+
+
+def _read(codec: Codec[M], key: Key, get: Get) -> M | None:
+    item = get(key)
+    return None if item is None else codec.decode(item)
+
+
+def _key(item: Item) -> Key:
+    return Key(str(item["PK"]), str(item["SK"]))
+
+
+_TIMELINE = frozenset({"RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"})
+_OF_BOOKINGS = frozenset({"OWNER_BOOKING", "PENDING_BOOKINGS"})
+_CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
+    "LOCKER": _locker,
+    "OWNER_LOCKER": _owner_locker,
+    "LOCATION_LOCKER": _location_locker,
+    "RESERVATION": _reservation,
+    "RESERVATION_CLAIM": _claim,
+    "OWNER_RESERVATION": _owner_reservation,
+    "OWNER": _owner,
+    "EMAIL_CLAIM": _email_claim,
+    "LOCATION": _location,
+    "LOCATION_CODE": _location_code,
+    "BOOKING": _booking,
+    "OWNER_BOOKING": _owner_booking,
+    "CALENDAR_SLOT": _slot,
+    "API_KEY": _api_key,
+}
+CHECKED_KINDS = _TIMELINE | _OF_BOOKINGS | _CHECKS.keys()
+"""The kinds of items that invariants are about; the others stand alone."""

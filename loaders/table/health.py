@@ -1,0 +1,191 @@
+"""Whether the store works, judged from the requests that reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.table.clock_skew import ClockSkew
+from loaders.table.errors import is_trouble
+from loaders.table.transport import NoAnswerError, RefusedRequestError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from domain.times import Instant
+    from loaders.table.client import Store
+    from loaders.table.transport import Answer, Transport
+
+__all__ = ["GRACE_SECONDS", "StoreHealth", "WatchedTransport", "cause_of", "probing"]
+
+logger = logging.getLogger(__name__)
+
+GRACE_SECONDS = 10
+"""For how long no request may succeed before the store counts as down: a stall is shorter."""
+
+_PROBE_SECONDS = 2
+_MAX_CAUSES = 10
+# What SQLite says of itself. Nothing else of a store's message is logged, as it may quote what it was sent.
+_REASONS = (
+    "database or disk is full",
+    "disk I/O error",
+    "database disk image is malformed",
+    "unable to open database file",
+    "attempt to write a readonly database",
+    "file is not a database",
+    "database is locked",
+)
+_READS = frozenset({"GetItem", "BatchGetItem", "Query", "Scan"})
+_TIMED_WRITES = frozenset({"PutItem", "TransactWriteItems"})
+"""The writes of requests, which contain times of this server. An UpdateItem charges a budget: a query needs it too."""
+
+
+class _Requests:
+    """The requests of one kind: since when none has succeeded, and why."""
+
+    def __init__(self, kind: str, clock: Callable[[], float]) -> None:
+        self._kind = kind
+        self._clock = clock
+        self._causes: set[str] = set()
+        self._failing_since: float | None = None
+        self._failed_at = 0.0
+        self.succeeded_at = clock()
+
+    def succeeded(self) -> None:
+        self.succeeded_at = self._clock()
+        self._failing_since = None
+        if self._causes and self.succeeded_at - self._failed_at >= GRACE_SECONDS:
+            self._causes.clear()
+            logger.warning("%ss succeed again in the store", self._kind)
+
+    def failed(self, began: float, cause: str) -> None:
+        if self._failing_since is None:
+            self._failing_since = max(began, self.succeeded_at)
+        self._failed_at = self._clock()
+        if cause not in self._causes and len(self._causes) < _MAX_CAUSES:
+            self._causes.add(cause)
+            logger.error("a %s failed in the store: %s", self._kind, cause)
+
+    @property
+    def is_up(self) -> bool:
+        return self._failing_since is None or self._clock() - self._failing_since < GRACE_SECONDS
+
+
+class StoreHealth:
+    """Whether reads and writes succeed; logs every change once, with its cause.
+
+    Args:
+        clock: seconds that only ever go forward.
+        find_problem: what else is wrong with the store although it answers, if anything is.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, find_problem: Callable[[], str | None] = lambda: None
+    ) -> None:
+        self.clock = clock
+        self.reads = _Requests("read", clock)
+        self.writes = _Requests("write", clock)
+        self.clock_skew = ClockSkew(clock)
+        self._find_problem = find_problem
+        self._problem: str | None = None
+        self._was_up = True
+
+    @property
+    def is_read_up(self) -> bool:
+        """False while no read has succeeded for some time, or the data is about to be lost."""
+        return self._problem is None and self.reads.is_up
+
+    @property
+    def is_write_up(self) -> bool:
+        """The same of writes."""
+        return self._problem is None and self.writes.is_up
+
+    def check(self) -> None:
+        """Logs what has changed."""
+        problem = self._find_problem()
+        if problem != self._problem:
+            self._problem = problem
+            logger.error("%s", problem or "the problem of the store is solved")
+        if self.is_read_up != self._was_up:
+            self._was_up = self.is_read_up
+            if self._was_up:
+                logger.warning("the store is up again: the server is ready")
+            else:
+                logger.error("the store is down: the server is not ready until a read succeeds")
+
+
+class WatchedTransport:
+    """A transport whose answers tell whether the store works, and whether its clock agrees with this server's.
+
+    Args:
+        transport: sends the requests.
+        health: is told how they end.
+        now: returns the time that this server writes.
+    """
+
+    def __init__(self, transport: Transport, health: StoreHealth, now: Callable[[], Instant]) -> None:
+        self._transport = transport
+        self._health = health
+        self._now = now
+
+    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
+        """See Transport.
+
+        Raises:
+            UnavailableError: where it is a write, and the clocks differ too much.
+        """
+        health = self._health
+        if operation in _TIMED_WRITES:
+            health.clock_skew.require_tolerated()
+        requests = health.reads if operation in _READS else health.writes
+        began = health.clock()
+        try:
+            answer = await self._transport.send(operation, request)
+        except NoAnswerError as error:
+            requests.failed(began, str(error))
+            raise
+        except RefusedRequestError as error:
+            if is_trouble(error):
+                requests.failed(began, cause_of(error))
+            raise
+        requests.succeeded()
+        if health.clock_skew.is_due:
+            health.clock_skew.compare(answer.date, self._now())
+        return answer
+
+
+def cause_of(error: RefusedRequestError) -> str:
+    """The error's code, and its reason where that is known to say nothing of a request."""
+    reason = next((reason for reason in _REASONS if reason in error.message), None)
+    code = error.code or f"status {error.status}"
+    return f"{code}: {reason}" if reason else code
+
+
+@asynccontextmanager
+async def probing(store: Store, health: StoreHealth) -> AsyncIterator[None]:
+    """While the block runs, reads one small item: at the start, and whenever no read has succeeded for a while."""
+    await _read(store)
+    probe = asyncio.create_task(_probe(store, health))
+    try:
+        yield
+    finally:
+        probe.cancel()
+        with suppress(asyncio.CancelledError):
+            await probe
+
+
+async def _probe(store: Store, health: StoreHealth) -> None:
+    while True:
+        await asyncio.sleep(_PROBE_SECONDS)
+        if health.clock() - health.reads.succeeded_at >= _PROBE_SECONDS:
+            await _read(store)
+        health.check()
+
+
+async def _read(store: Store) -> None:
+    with suppress(Exception):  # the transport has told the health of it
+        await TABLE_FORMAT.read(store)

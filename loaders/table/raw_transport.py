@@ -1,0 +1,106 @@
+"""The transport for data operations: SigV4, orjson and a raw HTTP client instead of the SDK's general one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from loaders.table.http_client import HttpError
+from loaders.table.retry import attempts
+from loaders.table.signing import CONTENT_TYPE
+from loaders.table.transport import (
+    ATTEMPTS,
+    FIRST_ERROR_STATUS,
+    Answer,
+    DamagedAnswerError,
+    NoAnswerError,
+    RefusedRequestError,
+    json_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from loaders.table.http_client import ConnectionPool, HttpResponse
+    from loaders.table.signing import Credentials, Signer
+
+__all__ = ["RETRIED_CODES", "RETRIED_STATUSES", "RawTransport"]
+
+_PREFIX = "DynamoDB_20120810."
+RETRIED_STATUSES = frozenset({500, 502, 503, 504})
+RETRIED_CODES = frozenset(
+    {
+        "BandwidthLimitExceeded",
+        "EC2ThrottledException",
+        "LimitExceededException",
+        "PriorRequestNotComplete",
+        "ProvisionedThroughputExceededException",
+        "ReplicatedWriteConflictException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "RequestTimeout",
+        "RequestTimeoutException",
+        "SlowDown",
+        "ThrottledException",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "TransactionInProgressException",
+    }
+)
+"""What the SDK's standard mode sends again."""
+
+
+class RawTransport:
+    """Sends requests on a pool of connections.
+
+    Args:
+        pool: the connections.
+        signer: signs requests.
+        credentials: gives the credentials as of now; they may change while the process runs.
+    """
+
+    def __init__(self, pool: ConnectionPool, signer: Signer, credentials: Callable[[], Awaitable[Credentials]]) -> None:
+        self._pool = pool
+        self._signer = signer
+        self._credentials = credentials
+
+    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
+        """See Transport."""
+        target = _PREFIX + operation
+        body = orjson.dumps(request)
+        async for attempt in attempts(ATTEMPTS):
+            is_last = attempt == ATTEMPTS - 1
+            try:
+                response = await self._pool.request(await self._message(target, body))
+                date = response.headers.get(b"date")
+                return Answer(_content(response, attempt), attempt, None if date is None else date.decode("latin-1"))
+            except (HttpError, DamagedAnswerError) as error:
+                if is_last:
+                    raise NoAnswerError(str(error), attempt) from error
+            except RefusedRequestError as error:
+                if is_last or not (error.code in RETRIED_CODES or error.status in RETRIED_STATUSES):
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _message(self, target: str, body: bytes) -> bytes:
+        signed = self._signer.headers(target, body, await self._credentials(), datetime.now(UTC))
+        head = (
+            f"POST {self._pool.path} HTTP/1.1\r\nHost: {self._pool.host_header}\r\nContent-Type: {CONTENT_TYPE}\r\n"
+            f"Content-Length: {len(body)}\r\nX-Amz-Target: {target}\r\n{signed}\r\n"
+        )
+        return head.encode() + body
+
+
+def _content(response: HttpResponse, retries: int) -> dict[str, Any]:
+    status = response.status
+    content = json_of(status, response.headers.get(b"x-amz-crc32"), response.body)
+    if status < FIRST_ERROR_STATUS:
+        return content
+    code = str(content.get("__type", status)).partition(":")[0].rpartition("#")[2]
+    message = str(content.get("message") or content.get("Message") or "")
+    request_id = response.headers.get(b"x-amzn-requestid", b"").decode("latin-1")
+    raise RefusedRequestError(code, message, status, content, retries, request_id)

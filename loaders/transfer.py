@@ -1,0 +1,308 @@
+"""Exports the table to a file and imports it into another one, through any DynamoDB endpoint.
+
+The file has JSON lines: a header, then `{"Item": …}` in DynamoDB's JSON for each item, then a summary. The format item
+is in the header only; the budgets of rate limits expire by themselves and are left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from domain.errors import OperatorError
+from loaders.contracts.maintenance import IMPORT_ITEM, TRANSFER_SCAN
+from loaders.contracts.table_format import FORMAT_VERSION
+from loaders.table.embedded import open_private
+from loaders.table.errors import ConditionFailedError
+from loaders.table.keys import Key
+from loaders.table.values import item_from_wire
+from loaders.table_format import read_format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from loaders.table.client import DynamoStore
+    from loaders.table.values import WireItem
+
+__all__ = [
+    "Pace",
+    "Tally",
+    "TransferError",
+    "check_export",
+    "export_cost",
+    "export_table",
+    "exported_items",
+    "import_cost",
+    "import_table",
+]
+
+_HEADER = {"SmartLockerExport": {"version": 1, "tableFormat": FORMAT_VERSION}}
+_BATCH = 100
+_AT_ONCE = 16
+_READ_UNIT = 4096
+_WRITE_UNIT = 1024
+_MODULUS = 2**256
+
+
+class TransferError(OperatorError):
+    """The table cannot be exported or imported; the message says what to do."""
+
+
+class Tally:
+    """Number and digest of items. The digest does not depend on their order: it is the sum of their SHA-256 digests."""
+
+    def __init__(self) -> None:
+        self.items = 0
+        self.write_units = 0
+        """What writing the items takes at most."""
+        self._sum = 0
+
+    def add(self, item: WireItem) -> bytes:
+        """Counts an item and returns its own digest."""
+        line = _line({"Item": item})
+        digest = sha256(line).digest()
+        self.items += 1
+        self.write_units += math.ceil(len(line) / _WRITE_UNIT) * (2 if "GSI1PK" in item else 1)
+        self._sum = (self._sum + int.from_bytes(digest)) % _MODULUS
+        return digest
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The last line of an export."""
+        return {"Summary": {"items": self.items, "digest": f"{self._sum:064x}"}}
+
+
+def export_cost(description: dict[str, Any]) -> str:
+    """What an export of the described table costs, in words."""
+    items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
+    units = math.ceil(size / _READ_UNIT) + math.ceil(items / TRANSFER_SCAN.page_size)
+    return f"reads the whole table once: about {items:,} items, {units:,} read units"
+
+
+def import_cost(export: Tally) -> str:
+    """What an import costs, in words."""
+    return (
+        f"writes {export.items:,} items, at most {export.write_units:,} write units; the table is read once before "
+        "and once after that"
+    )
+
+
+async def export_table(
+    store: DynamoStore, path: Path, *, items_per_second: float, progress: Callable[[int], None]
+) -> Tally:
+    """Writes all items to a file; an interrupted export goes on where it stopped.
+
+    Raises:
+        TransferError: where the table is not migrated, the file exists, or what an earlier run left is no export.
+    """
+    await _check_format(store)
+    partial = _partial(path)
+    tally, last = _continue(partial)
+    pace = Pace(items_per_second)
+    with open_private(partial, "ab") as file:
+        if not file.tell():
+            file.write(_line(_HEADER))
+        async for page in TRANSFER_SCAN.pages(store, last):
+            for item in page.items:
+                if _is_data(item):
+                    tally.add(item)
+                    file.write(_line({"Item": item}))
+            file.flush()
+            progress(tally.items)
+            await pace.keep(len(page.items))
+        file.write(_line(tally.summary))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(path)
+    return tally
+
+
+def check_export(path: Path) -> Tally:
+    """Reads a whole export and compares its items with its summary.
+
+    Raises:
+        TransferError: where it is incomplete or damaged.
+    """
+    tally = Tally()
+    summary = None
+    for line in _lines(path):
+        if summary is not None:
+            raise TransferError(f"{path} is damaged: it goes on after its summary")
+        if "Item" in line:
+            tally.add(line["Item"])
+        else:
+            summary = line
+    if summary is None:
+        raise TransferError(f"{path} is incomplete: export the table again")
+    if summary != tally.summary:
+        raise TransferError(f"{path} is damaged: its items do not match its summary")
+    return tally
+
+
+def exported_items(path: Path) -> Iterator[WireItem]:
+    """The items of an export.
+
+    Raises:
+        TransferError: where it cannot be read.
+    """
+    return (line["Item"] for line in _lines(path) if "Item" in line)
+
+
+async def import_table(
+    store: DynamoStore,
+    path: Path,
+    *,
+    overwrite: bool,
+    items_per_second: float,
+    progress: Callable[[int], None],
+) -> int:
+    """Writes all items of an export that the table does not have, and returns how many; then compares all.
+
+    Raises:
+        TransferError: where the table has other items and may not be overwritten, or is not like the export at last.
+    """
+    await _check_format(store)
+    expected = check_export(path)
+    there = await _digests(store)
+    if not overwrite:
+        _refuse_others(store, path, there)
+    pace = Pace(items_per_second)
+    seen = written = 0
+    for batch in _batches(path):
+        missing = [item for item in batch if Tally().add(item) not in there]
+        await _write(store, missing, overwrite=overwrite)
+        seen += len(batch)
+        written += len(missing)
+        progress(seen)
+        await pace.keep(len(missing))
+    found = Tally()
+    async for page in TRANSFER_SCAN.pages(store):
+        for item in filter(_is_data, page.items):
+            found.add(item)
+    if found.summary != expected.summary:
+        raise TransferError(
+            f"table {store.table} differs from the export after the import: it has {found.items:,} items, the export "
+            f"{expected.items:,}"
+        )
+    return written
+
+
+async def _check_format(store: DynamoStore) -> None:
+    if (await read_format(store)).format_version != FORMAT_VERSION:
+        raise TransferError(f"table {store.table} is not migrated: run `smartlocker table migrate`")
+
+
+def _partial(path: Path) -> Path:
+    if path.exists():
+        raise TransferError(f"{path} exists: name a new file")
+    return path.with_name(f"{path.name}.partial")
+
+
+def _continue(partial: Path) -> tuple[Tally, Key | None]:
+    """What an interrupted export has written, less a line that it had not finished, and the key of its last item."""
+    tally = Tally()
+    last = None
+    if not partial.exists():
+        return tally, last
+    content = partial.read_bytes()
+    with partial.open("r+b") as file:
+        file.truncate(content.rfind(b"\n") + 1)
+    for line in _lines(partial) if partial.stat().st_size else ():
+        if "Item" in line:
+            tally.add(line["Item"])
+            last = _key(line["Item"])
+    return tally, last
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines after the header."""
+    try:
+        with path.open("rb") as file:
+            header = orjson.loads(next(file, b"{}"))
+            if header != _HEADER:
+                raise TransferError(f"{path} is not an export of a table with format {FORMAT_VERSION}")
+            yield from map(orjson.loads, file)
+    except OSError as error:
+        raise TransferError(f"{path} cannot be read ({error.strerror})") from error
+    except orjson.JSONDecodeError as error:
+        raise TransferError(f"{path} is damaged: a line of it is not JSON") from error
+
+
+def _batches(path: Path) -> Iterator[list[WireItem]]:
+    batch: list[WireItem] = []
+    for item in exported_items(path):
+        batch.append(item)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+async def _digests(store: DynamoStore) -> set[bytes]:
+    """The digests of all items of the table."""
+    return {Tally().add(item) async for page in TRANSFER_SCAN.pages(store) for item in page.items if _is_data(item)}
+
+
+def _refuse_others(store: DynamoStore, path: Path, there: set[bytes]) -> None:
+    others = there.difference(map(Tally().add, exported_items(path))) if there else there
+    if others:
+        raise TransferError(
+            f"table {store.table} has {len(others):,} items that differ from the export or are not in it: import it "
+            "into an empty table, or replace differing items with --overwrite"
+        )
+
+
+async def _write(store: DynamoStore, items: list[WireItem], *, overwrite: bool) -> None:
+    slots = asyncio.Semaphore(_AT_ONCE)
+
+    async def write(item: WireItem) -> None:
+        key = _key(item)
+        attributes = {name: value for name, value in item_from_wire(item).items() if name not in {"PK", "SK"}}
+        async with slots:
+            try:
+                await store.put(IMPORT_ITEM.put("new item", (key.pk, key.sk), attributes))
+            except ConditionFailedError as failure:
+                if failure.item == item_from_wire(item):
+                    return  # an answer was lost, and the item was sent again
+                if not overwrite:
+                    raise TransferError(f"table {store.table} is written to: stop its servers first") from None
+                await store.put(IMPORT_ITEM.put("differing item", (key.pk, key.sk), attributes))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for item in items:
+                group.create_task(write(item))
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from failures
+
+
+class Pace:
+    """Keeps below a number of items in a second."""
+
+    def __init__(self, items_per_second: float) -> None:
+        self._items_per_second = items_per_second
+        self._next = asyncio.get_running_loop().time()
+
+    async def keep(self, items: int) -> None:
+        """Waits as long as these items take."""
+        now = asyncio.get_running_loop().time()
+        self._next = max(self._next, now - 1) + items / self._items_per_second
+        await asyncio.sleep(max(0.0, self._next - now))
+
+
+def _is_data(item: WireItem) -> bool:
+    return item["PK"]["S"] != "TABLE" and not item["PK"]["S"].startswith("RATE#")
+
+
+def _key(item: WireItem) -> Key:
+    return Key(item["PK"]["S"], item["SK"]["S"])
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)

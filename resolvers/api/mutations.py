@@ -1,0 +1,100 @@
+"""Mutations: each is bound to a write and a command, from which its input and payload types come."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from decimal import Decimal
+from functools import cache, reduce
+from operator import or_
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import strawberry
+from pydantic import AfterValidator
+
+from domain.commands.base import Command
+from domain.ids import check_id, check_ulid
+from resolvers.api.payloads import Payload, current_entity
+from resolvers.api.scalars import JSON, ExactNumber
+from resolvers.bindings.base import BINDING, Argument, bound_field, embedded
+from resolvers.bindings.writes import Writing
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from loaders.contracts.writing import WriteContract
+    from resolvers.bindings.rules import Rule
+
+T = TypeVar("T")
+
+_IDS = (AfterValidator(check_id), AfterValidator(check_ulid))
+
+
+def write(
+    contract: WriteContract,
+    run: Callable[[Any, Any, Any], Awaitable[Any]],
+    command: type[Command],
+    rule: Rule,
+    *,
+    description: str,
+    **binding: Any,
+) -> Any:
+    """A mutation with one input and one payload, in a class that is decorated with `mutations`."""
+    writing = Writing(contract=contract, command=command, run=run, rule=rule, **binding)
+    return bound_field(writing, description, [Argument("input", input_type(command), "Input of the mutation.")])
+
+
+def mutations(cls: type[T]) -> type[T]:
+    """Declares mutations, each annotated with the entity that it changes, or with a payload of its own."""
+    types = get_type_hints(cls)
+    for name, type_ in types.items():
+        if not issubclass(type_, Payload):
+            types[name] = _payload_type(name, type_, getattr(cls, name).metadata[BINDING].returns)
+    cls.__annotations__ = types
+    return strawberry.type(cls)
+
+
+def _payload_type(mutation: str, entity: type, returns: str | None) -> type:
+    field = re.sub(r"(?<!^)(?=[A-Z])", "_", entity.__name__).lower()
+    text = returns or f"The {field.replace('_', ' ')} as it is now; after a conflict, its current state."
+    name = mutation.title().replace("_", "")
+    members = {"__annotations__": {field: entity | None}, field: embedded(text, current_entity)}
+    description = f"Return type of `{name[0].lower()}{name[1:]}`."
+    return strawberry.type(type(f"{name}Payload", (Payload,), members), description=description)
+
+
+@cache
+def input_type(command: type[Command]) -> type:
+    """The GraphQL input type of a command; fields that the command inherits come last."""
+    declared = [name for base in command.__mro__ for name in inspect.get_annotations(base)]
+    hints = get_type_hints(command, include_extras=True)
+    types: dict[str, Any] = {}
+    members: dict[str, Any] = {"__annotations__": types}
+    for name in filter(command.model_fields.__contains__, declared):
+        field, types[name] = command.model_fields[name], _graphql_type(hints[name])
+        default: dict[str, Any] = {}
+        if field.default_factory is not None:
+            default = {"default_factory": field.default_factory}
+        elif field.default is None:
+            default, types[name] = {"default": strawberry.UNSET}, types[name] | None
+        elif not field.is_required():
+            default = {"default": field.default}
+        members[name] = strawberry.field(description=field.description, **default)
+    return strawberry.input(type(f"{command.__name__}Input", (), members), description=command.__doc__)
+
+
+def _graphql_type(type_: Any) -> Any:
+    """The type of an input's field for the type of a command's field."""
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is Annotated:
+        return strawberry.ID if any(check in _IDS for check in arguments[1:]) else _graphql_type(arguments[0])
+    if origin in {Union, UnionType}:
+        return reduce(or_, map(_graphql_type, arguments))
+    if origin is list:
+        return list[_graphql_type(arguments[0])]  # type: ignore[misc]
+    if origin is dict:
+        return JSON
+    if type_ is Decimal:
+        return ExactNumber
+    return input_type(type_) if inspect.isclass(type_) and issubclass(type_, Command) else type_

@@ -1,0 +1,59 @@
+"""The caller: who asks, what it may do, and what is left of its budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import strawberry
+
+from domain.authorization import Principal, Role, Scope
+from domain.budgets import BudgetState
+from loaders.contracts.owners import OWNER_BY_ID
+from resolvers.bindings.base import column, embedded
+from resolvers.bindings.references import one
+from resolvers.entities.base import entity
+from resolvers.entities.owners import Owner
+
+if TYPE_CHECKING:
+    from resolvers.request import RequestState
+
+
+@entity(BudgetState)
+class RateLimit:
+    """Budget of a caller in capacity units, as after the charge for this request."""
+
+    limit: int = column("Most units that can be saved up.")
+    remaining: int = column("Units that are left.")
+    reset_seconds: int = column("Seconds until the budget is full again.")
+
+
+def _scopes(principal: Principal, _request: RequestState) -> list[Scope]:
+    return [scope for scope in Scope if scope in principal.scopes]
+
+
+@entity(Principal)
+class Viewer:
+    """The caller of this request, as its credentials say."""
+
+    subject: str = column("Subject of the credentials: of the token, or the id of the API key.")
+    role: Role = column("Role of the caller.")
+    scopes: list[Scope] = column("Permissions of a partner; empty for other roles, which need none.", _scopes)
+    owner_id: strawberry.ID | None = column("Id of the owner that the caller is; null if it is none.")
+    owner: Owner | None = one(OWNER_BY_ID, key="owner_id", description="Owner that the caller is.")
+    organization_ids: list[strawberry.ID] = column(
+        "Ids of the organisations that an owner belongs to.", lambda principal, _: sorted(principal.organizations)
+    )
+    owner_ids: list[strawberry.ID] = column(
+        "Ids of the owners that a partner acts for.", lambda principal, _: sorted(principal.partner_of)
+    )
+    locker_id: strawberry.ID | None = column("Id of the locker of a device.")
+    rate_limit: RateLimit | None = embedded(
+        "What is left of the caller's budget; null if callers have none.", lambda _, request: request.budget
+    )
+
+
+@strawberry.type
+class ViewerQueries:
+    """Merged into Query."""
+
+    viewer: Viewer = embedded("The caller of this request.", lambda _, request: request.principal)

@@ -1,0 +1,82 @@
+"""Demo data: loaded at the first start in development, by command, and again when it is reset."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from domain.models import Owner
+from loaders.contracts.owners import OWNER_BY_ID
+from loaders.demo import DemoShape, load_demo, owner_email, owner_id
+from loaders.demo_places import LOCATIONS
+from loaders.table.client import open_store
+from loaders.table.definition import create_table, delete_table, describe_table
+from server.app import utc_now
+from server.cli.command import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from loaders.table.client import Connection
+    from server.settings import Settings
+
+__all__ = ["has_demo_data", "load", "make_demo_table", "prepare"]
+
+
+async def prepare(settings: Settings, connection: Connection) -> None:
+    """Creates the table of the embedded store and, in development, demo data, at the first start."""
+    is_missing = await describe_table(connection) is None
+    if _unfinished(settings).exists() or (is_missing and not settings.is_production):
+        await make_demo_table(settings, connection)
+    elif is_missing:
+        await create_table(connection)
+
+
+async def make_demo_table(settings: Settings, connection: Connection, *, replaces: bool = False) -> None:
+    """Creates the table with demo data, if asked in place of the present one; an interrupted load is continued."""
+    with _marked(settings):
+        if replaces:
+            await delete_table(connection)
+        await create_table(connection)
+        await load(connection, DemoShape())
+
+
+async def load(connection: Connection, shape: DemoShape) -> int:
+    """Loads demo data and shows the progress; returns the number of items written."""
+    from rich.console import Console  # noqa: PLC0415  # of all starts of a server, only the first needs them
+    from rich.progress import Progress  # noqa: PLC0415  # as above
+
+    async with open_store(connection) as store:
+        with Progress(console=Console(stderr=True)) as progress:
+            total = shape.owners + LOCATIONS + shape.lockers + shape.events
+            task = progress.add_task("Loading demo data", total=total)
+            try:
+                return await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
+            except ExceptionGroup as group:
+                reason = group.exceptions[0]
+                raise CommandError(
+                    f"the demo data is incomplete, continue with `smartlocker demo load`: {reason}"
+                ) from group
+
+
+async def has_demo_data(connection: Connection) -> bool:
+    """Whether the table has an owner of the demo data, with the email address that it was loaded with."""
+    keys = [(owner_id(number),) for number in range(DemoShape().owners)]
+    async with open_store(connection) as store:
+        owners = await OWNER_BY_ID.read_many(store, keys)
+    return any(isinstance(owner, Owner) and owner.email == owner_email(owner.owner_id) for owner in owners)
+
+
+@contextmanager
+def _marked(settings: Settings) -> Iterator[None]:
+    """Marks a load that is not finished by a file in the data directory of the embedded store."""
+    if settings.is_embedded:
+        _unfinished(settings).touch(mode=0o600)
+    yield
+    if settings.is_embedded:
+        _unfinished(settings).unlink()
+
+
+def _unfinished(settings: Settings) -> Path:
+    return settings.data_dir / "demo-unfinished"

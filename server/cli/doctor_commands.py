@@ -1,0 +1,124 @@
+"""The command that checks the invariants of the table and repairs it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from domain.errors import InternalError, OperatorError, SmartLockerError
+from domain.ids import check_id
+from loaders.doctor import Doctor, Records, check_export_file, full_scan_cost
+from loaders.table.client import DynamoStore, open_store
+from loaders.table.definition import check_table, describe_table
+from loaders.table.health import StoreHealth, WatchedTransport
+from loaders.transfer import check_export
+from server.cli.command import CommandError, load_settings
+from server.clock import utc_now
+from server.process.store import connect
+
+if TYPE_CHECKING:
+    from loaders.invariants import Finding
+    from loaders.table.client import Connection
+
+_FOUND, _FAILED = 1, 2
+
+doctor_app = typer.Typer(add_completion=False)
+
+Ids = Annotated[list[str] | None, typer.Option(metavar="ID", help="Check it and what belongs to it; can be repeated.")]
+
+
+@doctor_app.command()
+def doctor_command(
+    locker: Ids = None,
+    owner: Ids = None,
+    location: Ids = None,
+    booking: Ids = None,
+    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Check a file of `smartlocker export`.")] = None,
+    full_scan: Annotated[bool, typer.Option("--full-scan", help="Check the whole table; states its cost.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation of a full scan.")] = False,
+    rate: Annotated[float, typer.Option(min=1, help="The most items a full scan reads in a second.")] = 1000,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair copies, pointers, claims and half days.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Check the invariants of the table. Ends with 0 if all hold, 1 if some do not, 2 if they were not checked."""
+    try:
+        ids = [tuple(map(check_id, named or ())) for named in (locker, owner, location, booking)]
+    except ValueError as error:
+        raise typer.BadParameter(f"an id {error}") from None
+    records = Records(*ids)  # type: ignore[arg-type]  # checked ids
+    if sum([bool(records.keys), export is not None, full_scan]) != 1:
+        raise typer.BadParameter("name lockers, owners, locations or bookings, or use --export or --full-scan")
+    if repair and export is not None:
+        raise typer.BadParameter("an export cannot be repaired: name the records, or use --full-scan")
+    try:
+        if export is not None:
+            check_export(export)
+            found = left = check_export_file(export, utc_now())
+        else:
+            found, left = asyncio.run(_examine(records, yes=yes, rate=rate, repair=repair))
+    except (InternalError, OperatorError, SmartLockerError, typer.Abort) as error:
+        typer.echo(f"smartlocker: {' '.join(str(error).split()) or 'nothing was done'}", err=True)
+        raise typer.Exit(_FAILED) from None
+    _report(found, left, as_json=as_json)
+    raise typer.Exit(_FOUND if left else 0)
+
+
+async def _examine(records: Records, *, yes: bool, rate: float, repair: bool) -> tuple[list[Finding], list[Finding]]:
+    """What was found, and what is left of it."""
+    settings = load_settings()
+    async with connect(settings) as connection:
+        await check_table(connection)
+        if not records.keys:
+            await _confirm(connection, yes=yes)
+        async with open_store(connection) as store:
+            # Refuses repairs if the clock of this machine is wrong: pointers depend on the time.
+            watched = DynamoStore(WatchedTransport(store.transport, StoreHealth(), utc_now), store.table)
+            doctor = Doctor(watched, utc_now)
+            if records.keys:
+                missing = await doctor.missing(records)
+                if missing:
+                    raise CommandError(f"{', '.join(key.pk for key in missing)} does not exist")
+                found = await doctor.check(records)
+            else:
+                found = await doctor.check_table(
+                    items_per_second=rate, progress=lambda read: typer.echo(f"{read:,} items read", err=True)
+                )
+            return found, await doctor.repair(found) if repair else found
+
+
+async def _confirm(connection: Connection, *, yes: bool) -> None:
+    cost = full_scan_cost(await describe_table(connection) or {})
+    typer.echo(f"Checking table {connection.table} {cost}.", err=True)
+    if not yes and not typer.confirm("Check the whole table?", err=True):
+        raise CommandError("nothing was done")
+
+
+def _report(found: list[Finding], left: list[Finding], *, as_json: bool) -> None:
+    repaired = [finding for finding in found if finding not in left]
+    if as_json:
+        typer.echo(json.dumps({"findings": list(map(_shown, left)), "repaired": list(map(_shown, repaired))}, indent=2))
+        return
+    for finding in repaired:
+        typer.echo(f"{finding.invariant}  {finding.place}: {finding.problem} (repaired)")
+    for finding in left:
+        remedy = "can be repaired" if finding.repair else "needs a decision"
+        typer.echo(f"{finding.invariant}  {finding.place}: {finding.problem} ({remedy})")
+    summary = f"{_count(left)}, {len(repaired)} repaired" if repaired else _count(left)
+    typer.echo(summary)
+
+
+def _count(findings: list[Finding]) -> str:
+    return {0: "no violation", 1: "1 violation"}.get(len(findings), f"{len(findings)} violations")
+
+
+def _shown(finding: Finding) -> dict[str, Any]:
+    return {
+        "invariant": finding.invariant,
+        "item": finding.place,
+        "problem": finding.problem,
+        "repairable": finding.repair is not None,
+    }

@@ -1,0 +1,158 @@
+"""The command `smartlocker serve`."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import socket
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import uvloop
+from typer.core import TyperCommand
+
+from loaders.demo import owner_id
+from loaders.table.definition import check_table
+from server.app import create_app
+from server.cli.command import CommandError, read_settings, unknown_variables
+from server.cli.demo_data import prepare
+from server.cli.profiles import check_profile
+from server.http.health import Readiness
+from server.process.http_server import HttpServer
+from server.process.store import connect, watched_store
+from server.process.workers import Inheritance, Supervisor, WorkerServer
+from server.settings import Settings, variable_of
+from server.telemetry.logs import configured_logging
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loaders.table.client import Connection
+    from server.http.observer import RequestObserver
+
+__all__ = ["serve_app"]
+
+logger = logging.getLogger(__name__)
+
+# The oldest generation too: documents that were validated end there, and memory would grow for long.
+_GC_THRESHOLDS = (10_000, 10, 10)
+
+
+class _ServeCommand(TyperCommand):
+    """The help ends with all settings."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        super().format_help(ctx, formatter)
+        typer.echo("Settings, from environment variables:\n")
+        for name, field in Settings.model_fields.items():
+            typer.echo(f"  {variable_of(name)} (default: {_shown(field.default)})\n      {field.description}")
+
+
+serve_app = typer.Typer(add_completion=False)
+
+
+@serve_app.command(cls=_ServeCommand)
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; SMARTLOCKER_HOST.")] = None,
+    port: Annotated[str | None, typer.Option(help="Port to listen on; SMARTLOCKER_PORT.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="The profile, development or production; SMARTLOCKER_PROFILE.")
+    ] = None,
+    workers: Annotated[str | None, typer.Option(help="Number of server processes; SMARTLOCKER_WORKERS.")] = None,
+) -> None:
+    """Run the server; without SMARTLOCKER_ENDPOINT_URL also the embedded store, with demo data the first time."""
+    settings = read_settings(host=host, port=port, profile=profile, workers=workers)
+    check_profile(settings)
+    inheritance = Inheritance.of_this_process()
+    uvloop.run(_serve(settings, context.obj) if inheritance is None else _work(settings, context.obj, inheritance))
+
+
+async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
+    with configured_logging(settings), _listen(settings) as listener:
+        for line in unknown_variables():
+            logger.warning(line)
+        async with connect(settings, serves=True) as connection:
+            if settings.is_embedded:
+                await prepare(settings, connection)
+            await check_table(connection)
+            greet = partial(_print_greeting, settings, connection, listener.getsockname()[1])
+            if settings.workers > 1:
+                await Supervisor(settings, connection, listener, greet).run()
+                return
+            readiness = Readiness(watched_store(settings))
+            app = create_app(settings, connection, readiness=readiness, observer=observer)
+            server = HttpServer(app, settings, readiness)
+            greet()
+            _settle_memory()
+            await server.serve(sockets=[listener])
+
+
+async def _work(settings: Settings, observer: RequestObserver | None, inheritance: Inheritance) -> None:
+    with configured_logging(settings):
+        readiness = Readiness(watched_store(settings))
+        app = create_app(
+            settings,
+            inheritance.connection,
+            readiness=readiness,
+            observer=observer,
+            shared_budgets=inheritance.budgets,
+            shared_metrics=inheritance.shared_metrics,
+        )
+        server = WorkerServer(app, settings, readiness, inheritance)
+        _settle_memory()
+        await server.serve(sockets=[])
+
+
+def _settle_memory() -> None:
+    """Keeps the garbage collector from walking what lives as long as the process: a full collection takes long."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
+
+
+@contextmanager
+def _listen(settings: Settings) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # With its protocol named, asyncio turns off Nagle's algorithm for every connection.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with listener:
+        try:
+            listener.bind((settings.host, settings.port))
+            listener.listen()  # a port that is only bound can be bound again
+        except OSError as error:
+            raise CommandError(
+                f"cannot listen on port {settings.port} of {settings.host} ({error.strerror}): set --port or --host "
+                "(SMARTLOCKER_PORT, SMARTLOCKER_HOST)"
+            ) from error
+        yield listener
+
+
+def _print_greeting(settings: Settings, connection: Connection, port: int) -> None:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{port}/graphql"
+    data = (
+        settings.data_dir.resolve() if settings.is_embedded else connection.endpoint_url or f"AWS {connection.region}"
+    )
+    query = (
+        f'{{ owner(ownerId: "{owner_id(0)}") {{ name lockers(first: 3) {{ nodes {{ lockerId alias status }} }} }} }}'
+    )
+    credentials = "" if settings.profile == "development" else ' -H "Authorization: Bearer $TOKEN"'
+    typer.echo(f"SmartLocker serves {address}")
+    typer.echo(f"Data: {data}, table {settings.table_name}")
+    typer.echo("Open it in a browser, or run:")
+    body = json.dumps({"query": query})
+    typer.echo(f"  curl -s {address}{credentials} -H 'Content-Type: application/json' -d '{body}'")
+
+
+def _shown(default: object) -> str:
+    """A default as it is written in the environment."""
+    if default is None:
+        return "unset"
+    if isinstance(default, bool):
+        return str(default).lower()
+    return ",".join(default) or "none" if isinstance(default, tuple) else str(default)

@@ -1,0 +1,40 @@
+"""The clock of a server process."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from domain.schedule import MAX_STORE_CLOCK_SKEW
+from domain.times import shift, to_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from domain.times import Instant
+
+__all__ = ["ServerClock", "utc_now"]
+
+
+def utc_now() -> Instant:
+    """The current time of this machine."""
+    return to_instant(datetime.now(UTC))
+
+
+class ServerClock:
+    """Never goes back, so what a process writes later has no earlier time, even if the machine's clock is corrected.
+
+    It stands still until the machine's clock has caught up. A correction by more than the tolerated skew is followed at
+    once: before it, the server refused writes.
+    """
+
+    def __init__(self, machine: Callable[[], Instant] = utc_now) -> None:
+        self._machine = machine
+        self._latest = machine()
+
+    def __call__(self) -> Instant:
+        """The current time."""
+        now = self._machine()
+        if now > self._latest or now < shift(self._latest, -MAX_STORE_CLOCK_SKEW):
+            self._latest = now
+        return self._latest

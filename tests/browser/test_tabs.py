@@ -1,0 +1,46 @@
+"""The tabs of a first visit to GraphiQL work after everything that the documentation suggests."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tests import test_examples, test_readme
+from tests.browser.graphiql import GraphiQL
+from tests.e2e.serving import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.async_api import Browser
+
+    from tests.e2e.serving import Server
+
+CONFLICT = ["VERSION_CONFLICT"]
+
+
+async def test_every_tab_works_after_the_documented_examples_in_any_order_and_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(tmp_path / "data")) as server:
+        expect_the_readmes_answers(server)
+        for example in test_examples.EXAMPLE.finditer(test_examples.PAGE):
+            server.ask(example["document"], **json.loads(example["variables"]))
+        context = await browser.new_context(viewport={"width": 1440, "height": 900})
+        graphiql = await GraphiQL.open(context, server.url)
+        # The first time, only the second of the two updates is stale.
+        for adas_errors in ([], CONFLICT):
+            reserved = (await graphiql.run_tab("ReserveLocker"))["data"]["createReservation"]
+            assert (reserved["reservation"]["status"], reserved["userErrors"]) == ("ACTIVE", [])
+            updated = (await graphiql.run_tab("StaleVersion"))["data"]
+            codes = {name: [error["code"] for error in payload["userErrors"]] for name, payload in updated.items()}
+            assert codes == {"ada": adas_errors, "ben": CONFLICT}
+            for tab in ("LockersNow", "FirstQuery"):
+                assert "errors" not in await graphiql.run_tab(tab)
+        await context.close()
+        expect_the_readmes_answers(server)
+
+
+def expect_the_readmes_answers(server: Server) -> None:
+    for example in test_readme.EXAMPLE.finditer(test_readme.README):
+        assert server.ask(example["query"]) == json.loads(example["answer"])["data"]

@@ -1,0 +1,92 @@
+"""The restore drill: a backup of a server that writes, a crash, and a new server with the data of the backup."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from loaders.contracts.maintenance import TRANSFER_SCAN
+from loaders.table.client import Connection, open_store
+from loaders.table.embedded import DATABASE, find_binary, run_embedded
+from loaders.table.values import item_from_wire
+from server.app import utc_now
+from tests.api import CREATE_OWNER
+from tests.e2e.serving import COMMAND, Server, eventually, serving, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+from tests.invariants import check_invariants
+
+OWNER = "query ($ownerId: ID!) { owner(ownerId: $ownerId) { name } }"
+
+
+def run(data: Path, *words: str | Path) -> str:
+    """What a command says that does its work."""
+    settings = {"SMARTLOCKER_DATA_DIR": str(data)}
+    done = subprocess.run([COMMAND, *words], env=os.environ | settings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Writer(threading.Thread):
+    """Creates owners, one after another, for as long as the server answers."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__()
+        self._server = server
+        self.acknowledged: list[str] = []
+
+    def run(self) -> None:
+        with suppress(httpx.TransportError):
+            while True:
+                owner_id = f"new-{len(self.acknowledged):05}"
+                values = {"ownerId": owner_id, "kind": "USER", "name": owner_id}
+                self._server.ask(CREATE_OWNER, input=values)
+                self.acknowledged.append(owner_id)
+
+
+async def dump(data: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    async with (
+        run_embedded(find_binary(None), data) as url,
+        open_store(Connection("SmartLocker", "eu-central-1", url, local=True)) as store,
+    ):
+        found = [item_from_wire(item) async for page in TRANSFER_SCAN.pages(store) for item in page.items]
+    return {(str(item["PK"]), str(item["SK"])): item for item in found if item["PK"] != "TABLE"}
+
+
+async def test_the_restore_drill(tmp_path: Path, furnished: Path) -> None:
+    backup, restored = tmp_path / "lockers.backup", tmp_path / "restored"
+    # a server that is written to
+    server = start(tmp_path / "first", SMARTLOCKER_DATA_DIR=str(furnished))
+    try:
+        writer = Writer(server)
+        writer.start()
+        eventually(lambda: len(writer.acknowledged) >= 10)
+        # is backed up
+        before = list(writer.acknowledged)
+        assert run(furnished, "backup", backup).startswith(f"{furnished} is backed up to {backup} (")
+        during = len(writer.acknowledged)
+        assert during > len(before)
+        eventually(lambda: len(writer.acknowledged) > during)
+    finally:
+        server.end(signal.SIGKILL)  # and dies
+    writer.join()
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    # a new directory gets the backup
+    assert run(restored, "restore", backup) == f"{backup} is restored to {restored}\n"
+    assert stat.S_IMODE((restored / DATABASE).stat().st_mode) == 0o600
+    # and a new server all that was acknowledged before it
+    with serving(tmp_path / "second", SMARTLOCKER_DATA_DIR=str(restored)) as second:
+        for owner_id in before:
+            assert second.ask(OWNER, ownerId=owner_id) == {"owner": {"name": owner_id}}
+    items = await dump(restored)
+    check_invariants(items, utc_now(), is_counted=False)
+    assert items.keys() < (await dump(furnished)).keys()

@@ -1,0 +1,54 @@
+"""`make serve STORE=…`: the server on a store of one's own, for platforms that have no embedded one."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loaders.table.embedded import find_binary
+from tests.e2e.serving import ROOT, eventually, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OWNER = '{ owner(ownerId: "owner-0001") { name lockers { nodes { lockerId } } } }'
+RENAME = """mutation { renameLocker(input: {lockerId: "locker-000001", alias: "Mine", expectedVersion: 1}) {
+  locker { alias } } }"""
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> Iterator[str]:
+    """A store that somebody else has started."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = ["serve", "--host", "127.0.0.1", "--port", str(port), "--db-path", str(tmp_path / "other.db")]
+    store = subprocess.Popen([find_binary(None), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def answers() -> bool:
+        assert store.poll() is None
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    try:
+        eventually(answers)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        store.terminate()
+        store.wait()
+
+
+def test_make_serve_creates_table_and_demo_data_at_an_endpoint_once(tmp_path: Path, endpoint: str) -> None:
+    make = ("make", "--no-print-directory", "--directory", ROOT, "--old-file", ".venv/installed")
+    program = (*make, f"BIN={Path(sys.executable).parent}", f"STORE={endpoint}", "PORT=0")
+    with serving(tmp_path / "first", program) as server:
+        owner = server.ask(OWNER)["owner"]
+        assert (owner["name"], len(owner["lockers"]["nodes"])) == ("Metro Parcel 1", 5)
+        server.ask(RENAME)
+    with serving(tmp_path / "again", program) as server:
+        assert server.ask('{ locker(lockerId: "locker-000001") { alias } }') == {"locker": {"alias": "Mine"}}

@@ -1,0 +1,71 @@
+"""Every test of this package runs on both clients of the store."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+import pytest_asyncio
+
+from loaders.table.client import Connection, DynamoStore, open_store
+from loaders.table.http_client import Timeouts
+from tests.scripted import ScriptedStore, open_scripted
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+
+Client = Literal["raw", "sdk"]
+PATIENT = Timeouts(connect=60, read=60)
+"""A busy machine must not fail a test that is not about timeouts."""
+
+
+@pytest.fixture(params=["raw", "sdk"])
+def client(request: pytest.FixtureRequest) -> Client:
+    """Which client is tested."""
+    name: Client = request.param
+    return name
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses that were made between attempts, none of which takes any time here."""
+    made: list[float] = []
+    sleep = asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        if seconds:
+            made.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", note)
+    return made
+
+
+@pytest_asyncio.fixture
+async def scripted() -> AsyncIterator[ScriptedStore]:
+    """A store that answers what the test says."""
+    async with open_scripted() as opened:
+        yield opened
+
+
+@pytest.fixture
+def open_to(client: Client) -> Callable[..., AbstractAsyncContextManager[DynamoStore]]:
+    """Opens a store at a URL."""
+
+    def opened(url: str | None, **more: Any) -> AbstractAsyncContextManager[DynamoStore]:
+        settings = {"local": True, "timeouts": PATIENT, **more}
+        return open_store(Connection("T", "eu-central-1", url, client=client, **settings))
+
+    return opened
+
+
+@pytest_asyncio.fixture
+async def store(
+    open_to: Callable[..., AbstractAsyncContextManager[DynamoStore]], scripted: ScriptedStore, pauses: list[float]
+) -> AsyncIterator[DynamoStore]:
+    """The client, on the scripted store."""
+    assert pauses == []
+    async with open_to(scripted.url) as opened:
+        yield opened

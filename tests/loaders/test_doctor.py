@@ -1,0 +1,381 @@
+"""Every invariant is broken on purpose: it is found, repaired without a trace, and not found again."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import pytest_asyncio
+
+from domain.bookings import BookingId
+from domain.models import LocationId, LockerId, OwnerId
+from loaders.demo import DemoShape, load_demo
+from loaders.doctor import Doctor, Records, check_export_file, full_scan_cost
+from loaders.table.client import DynamoStore
+from loaders.table.values import item_to_wire
+from loaders.transfer import export_table
+from tests.api import CREATE_RESERVATION, UPDATE_STATUS
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.places import DAY, approve, book, prepare, ulid
+from tests.races.holding import Held
+from tests.races.test_reservations import CANCEL, EXTEND
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from loaders.backend import Backend
+    from loaders.invariants import Finding
+    from tests.api import Api
+    from tests.invariants import Items
+    from tests.wire import Wire
+
+    Key = tuple[str, str]
+    Change = Callable[[Items], dict[Key, dict[str, Any] | None]]
+    Break = Callable[[Change], Awaitable[None]]
+
+PLACE = f"LOCATION#{ulid(0)}"
+LOCKER = ("LOCKER#l1", "META")
+COPY = ("OWNER#ada", "LOCKER#l1")
+PLACED = (PLACE, "LOCKER#l1")
+POINTER = ("LOCKER#l1", "RES#ACTIVE")
+GUARD = ("LOCKER#l1", "GUARD#RES")
+FIRST = ("LOCKER#l1", "RES#2026-03-01T12:00:00.000Z#first")
+LATER = ("LOCKER#l1", "RES#2026-03-01T15:00:00.000Z#later")
+LAST = ("LOCKER#l1", "RES#2026-03-01T19:00:00.000Z#last")
+CLAIM = ("LOCKER#l1", "RID#later")
+MADE = ("OWNER#ada", "RES#2026-03-01T15:00:00.000Z#later")
+BOOKING, PENDING = ("BOOKING#b1", "META"), ("BOOKING#b2", "META")
+BOOKED = ("OWNER#ada", f"BOOKING#{DAY}#b1")
+MORNING = (PLACE, f"DAY#{DAY}#MORNING")
+EMAIL, OTHER_EMAIL = ("EMAIL#bob@example.com", "META"), ("EMAIL#old@example.com", "META")
+CODE = ("LOCATION_CODE#place-0", "META")
+COUNT = ("OWNER#ada", "PENDING_BOOKINGS")
+SITE = (PLACE, "META")
+
+
+def without(*wanted: Key) -> Change:
+    return lambda _: dict.fromkeys(wanted)
+
+
+def changed(key: Key, **values: Any) -> Change:
+    """The item with other attributes; None removes one."""
+
+    def change(items: Items) -> dict[Key, dict[str, Any] | None]:
+        return {key: {name: value for name, value in (items[key] | values).items() if value is not None}}
+
+    return change
+
+
+def moved(source: Key, target: Key, **values: Any) -> Change:
+    """A copy of an item under another key."""
+    return lambda items: {target: items[source] | {"PK": target[0], "SK": target[1]} | values}
+
+
+class Case(NamedTuple):
+    """What is broken, the invariants and items that are reported, and the records whose check finds it."""
+
+    change: Change
+    expected: set[tuple[str, Key]]
+    records: Records
+    is_repaired: bool = True
+    is_as_before: bool = True
+
+
+OF_LOCKER = Records(lockers=(LockerId("l1"),))
+OF_ADA = Records(owners=(OwnerId("ada"),))
+OF_BOB = Records(owners=(OwnerId("bob"),))
+OF_PLACE = Records(locations=(LocationId(ulid(0)),))
+OF_BOOKING = Records(bookings=(BookingId("b1"),))
+OF_PENDING = Records(bookings=(BookingId("b2"),))
+
+CASES = {
+    "an owner's copy is missing": Case(without(COPY), {("I4", COPY)}, OF_LOCKER),
+    "an owner's copy is old": Case(changed(COPY, status="OCCUPIED"), {("I4", COPY)}, OF_ADA),
+    "an owner's copy is damaged": Case(changed(COPY, status="GONE"), {("I4", COPY)}, OF_LOCKER),
+    "an owner's copy is not in the index": Case(changed(COPY, GSI1PK=None, GSI1SK=None), {("I4", COPY)}, OF_ADA),
+    "another owner has a copy": Case(
+        moved(COPY, ("OWNER#bob", "LOCKER#l1"), ownerId="bob"), {("I4", ("OWNER#bob", "LOCKER#l1"))}, OF_BOB
+    ),
+    "a location's copy is missing": Case(without(PLACED), {("I3", PLACED)}, OF_LOCKER),
+    "a location's copy has another alias": Case(changed(PLACED, alias="Old"), {("I3", PLACED)}, OF_PLACE),
+    "a location has a copy of a locker elsewhere": Case(
+        moved(PLACED, (PLACE, "LOCKER#l2"), lockerId="l2", GSI1SK="l2"), {("I3", (PLACE, "LOCKER#l2"))}, OF_PLACE
+    ),
+    "a reservation's copy is missing": Case(without(MADE), {("I3", MADE)}, OF_LOCKER),
+    "a reservation's copy ends otherwise": Case(
+        changed(MADE, endAt="2026-03-01T15:30:00.000Z"), {("I3", MADE)}, OF_ADA
+    ),
+    "another owner has a reservation's copy": Case(
+        moved(MADE, ("OWNER#bob", MADE[1]), ownerId="bob"), {("I3", ("OWNER#bob", MADE[1]))}, OF_BOB
+    ),
+    "the pointer is missing": Case(without(POINTER), {("I5", POINTER)}, OF_LOCKER),
+    "the pointer skips a reservation": Case(
+        lambda items: {POINTER: items[LATER] | {"entityType": "RESERVATION_ACTIVE", "SK": "RES#ACTIVE"}},
+        {("I5", POINTER)},
+        OF_LOCKER,
+    ),
+    "the pointer has an old end": Case(
+        changed(POINTER, endAt="2026-03-01T12:30:00.000Z"), {("I5", POINTER)}, OF_LOCKER
+    ),
+    "the latest end is too early": Case(
+        changed(POINTER, lastEndAt="2026-03-01T16:00:00.000Z"), {("I5", POINTER)}, OF_LOCKER
+    ),
+    "the pointer is all that is left": Case(
+        lambda items: {
+            key: item | {"status": "CANCELLED"}
+            for key, item in items.items()
+            if item["entityType"] in {"RESERVATION", "OWNER_RESERVATION"}
+        },
+        {("I5", POINTER)},
+        OF_LOCKER,
+        is_as_before=False,
+    ),
+    "a claim is missing": Case(without(CLAIM), {("I6", CLAIM)}, OF_LOCKER),
+    "a claim names no reservation": Case(
+        moved(CLAIM, ("LOCKER#l1", "RID#none"), reservationId="none"), {("I6", ("LOCKER#l1", "RID#none"))}, OF_LOCKER
+    ),
+    "a claim names another start": Case(
+        changed(CLAIM, startAt="2026-03-01T14:00:00.000Z"), {("I6", CLAIM), ("I6", LATER)}, OF_LOCKER
+    ),
+    "the guard names no reservation": Case(
+        changed(GUARD, changedReservationId="none"), {("I5", GUARD)}, OF_LOCKER, is_as_before=False
+    ),
+    "the guard names no reservation, and the pointer is missing": Case(
+        lambda items: {POINTER: None} | changed(GUARD, changedReservationId="none")(items),
+        {("I5", GUARD), ("I5", POINTER)},
+        OF_LOCKER,
+        is_as_before=False,
+    ),
+    "an e-mail address is not claimed": Case(without(EMAIL), {("I6", EMAIL)}, OF_BOB),
+    "an owner claims another address": Case(moved(EMAIL, OTHER_EMAIL), {("I6", OTHER_EMAIL)}, Records()),
+    "a code is not claimed": Case(without(CODE), {("I6", CODE)}, OF_PLACE),
+    "a location is in the wrong place of the index": Case(
+        changed(SITE, GSI1PK="LOCATION#INACTIVE"), {("I3", SITE)}, OF_PLACE
+    ),
+    "a pending booking is not in the index": Case(
+        changed(PENDING, GSI1PK=None, GSI1SK=None), {("I3", PENDING)}, OF_PENDING
+    ),
+    "a decided booking is in the index": Case(
+        changed(BOOKING, GSI1PK="BOOKING#PENDING", GSI1SK="x"), {("I3", BOOKING)}, OF_BOOKING
+    ),
+    "a booking's copy is old": Case(changed(BOOKED, status="PENDING"), {("I3", BOOKED)}, OF_ADA),
+    "a booking's copy has another day": Case(
+        moved(BOOKED, ("OWNER#ada", "BOOKING#2026-03-09#b1")), {("I3", ("OWNER#ada", "BOOKING#2026-03-09#b1"))}, OF_ADA
+    ),
+    "more pending bookings are counted than there are": Case(
+        changed(COUNT, pendingBookings=20), {("I3", COUNT)}, OF_ADA
+    ),
+    "a half day is missing": Case(without(MORNING), {("I8", MORNING)}, OF_BOOKING),
+    "a pending booking has a half day": Case(
+        moved(MORNING, (PLACE, "DAY#2026-03-11#MORNING"), date="2026-03-11", bookingId="b2", eventId="b2"),
+        {("I8", (PLACE, "DAY#2026-03-11#MORNING"))},
+        OF_PLACE,
+    ),
+    "two reservations overlap": Case(
+        lambda items: (
+            changed(FIRST, endAt="2026-03-01T15:30:00.000Z")(items)
+            | changed(("OWNER#ada", FIRST[1]), endAt="2026-03-01T15:30:00.000Z")(items)
+            | changed(POINTER, endAt="2026-03-01T15:30:00.000Z")(items)
+        ),
+        {("I1", LATER)},
+        OF_LOCKER,
+        is_repaired=False,
+    ),
+    "a locker is lost": Case(
+        without(("LOCKER#l2", "META")), {("I4", ("OWNER#ada", "LOCKER#l2"))}, OF_ADA, is_repaired=False
+    ),
+    "another event has a half day": Case(
+        changed(MORNING, bookingId=None, eventId="e1"), {("I8", MORNING)}, OF_BOOKING, is_repaired=False
+    ),
+    "a half day names no booking": Case(
+        moved(MORNING, (PLACE, "DAY#2026-03-11#MORNING"), date="2026-03-11", bookingId="b9"),
+        {("I8", (PLACE, "DAY#2026-03-11#MORNING"))},
+        OF_PLACE,
+        is_repaired=False,
+    ),
+    "another owner claims the address": Case(changed(EMAIL, ownerId="ada"), {("I6", EMAIL)}, OF_BOB, is_repaired=True),
+    "a locker is damaged": Case(changed(LOCKER, version="one"), {("I7", LOCKER)}, OF_LOCKER, is_repaired=False),
+}
+
+
+@pytest_asyncio.fixture
+async def world(api: Api) -> Api:
+    """A locker at a location with three live reservations and a cancelled one, a booking of each kind."""
+    place = await prepare(api)
+    await api.owner("bob", email="Bob@example.com")
+    await api.locker("l1", "ada", locationId=place, alias="Left")
+    await api.locker("l2", "ada")
+    for name, hour in (("first", 12), ("later", 15), ("last", 19), ("gone", 17)):
+        await api.reservation(name, "l1", "ada", f"2026-03-01T{hour}:00:00Z", f"2026-03-01T{hour + 1}:00:00Z")
+    assert not (await api.mutate(CANCEL, lockerId="l1", reservationId="gone"))["userErrors"]
+    await book(api, "b1")
+    assert not (await approve(api, "b1"))["userErrors"]
+    await book(api, "b2", date="2026-03-11")
+    return api
+
+
+@pytest.fixture
+def break_(plain_client: Any, table: str, dump: Callable[[], Any]) -> Break:
+    async def apply(change: Change) -> None:
+        for (pk, sk), item in change(await dump()).items():
+            if item is None:
+                await plain_client.delete_item(TableName=table, Key={"PK": {"S": pk}, "SK": {"S": sk}})
+            else:
+                await plain_client.put_item(TableName=table, Item=item_to_wire(item))
+
+    return apply
+
+
+@dataclass
+class Checked:
+    """The doctor of the test's table."""
+
+    doctor: Doctor
+    store: DynamoStore
+
+    async def table(self) -> list[Finding]:
+        return await self.doctor.check_table(items_per_second=1e9, progress=lambda _: None)
+
+
+@pytest.fixture
+def checked(backend: Backend) -> Checked:
+    assert isinstance(backend.store, DynamoStore)
+    return Checked(Doctor(backend.store, backend.clock), backend.store)
+
+
+def places(findings: list[Finding]) -> set[tuple[str, Key]]:
+    return {(finding.invariant, (finding.key.pk, finding.key.sk)) for finding in findings}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_is_broken_is_found_and_repaired(
+    name: str, world: Api, break_: Break, checked: Checked, dump: Callable[[], Any], tmp_path: Path
+) -> None:
+    case = CASES[name]
+    assert await checked.table() == []
+    before = await dump()
+    await break_(case.change)
+    found = await checked.table()
+    assert places(found) >= case.expected
+    if case.records != Records():
+        assert places(await checked.doctor.check(case.records)) >= case.expected
+    path = tmp_path / "table.jsonl"
+    await export_table(checked.store, path, items_per_second=1e9, progress=lambda _: None)
+    assert places(check_export_file(path, NOW)) == places(found)
+    left = await checked.doctor.repair(found)
+    assert left == await checked.table()
+    if not case.is_repaired:
+        assert places(left) >= case.expected
+        assert all(finding.repair is None for finding in left)
+        return
+    assert left == []
+    after = await dump()
+    check_invariants(after, NOW)
+    assert (after == before) is case.is_as_before
+    created = await world.mutate(
+        CREATE_RESERVATION, lockerId="l1", ownerId="bob", startAt="2026-03-02T12:00:00Z", endAt="2026-03-02T13:00:00Z"
+    )
+    assert created["userErrors"] == []
+
+
+async def test_a_clean_demo_table_has_no_finding_and_nothing_is_written(
+    backend: Backend, checked: Checked, wire: Wire
+) -> None:
+    await load_demo(backend.store, DemoShape(3, 20, 40), NOW, lambda _: None)
+    wire.reset()
+    assert await checked.table() == []
+    assert await checked.doctor.repair([]) == []
+    assert wire.operations.keys() == {"Scan"}
+
+
+async def test_the_check_of_a_locker_reads_its_own_items_and_no_events(
+    world: Api, checked: Checked, wire: Wire
+) -> None:
+    await world.event("l1")
+    wire.reset()
+    assert await checked.doctor.check(OF_LOCKER) == []
+    assert wire.operations.keys() == {"BatchGetItem", "Query"}
+    assert all(call.request["ConsistentRead"] for call in wire.of("Query"))
+    read = [item["SK"]["S"] for call in wire.of("Query") for item in call.response["Items"]]
+    assert {name.split("#")[0] for name in read} == {"RES", "RID"}
+
+
+@pytest.mark.usefixtures("world")
+async def test_a_record_that_does_not_exist_is_named(checked: Checked) -> None:
+    records = Records(lockers=(LockerId("l1"), LockerId("l9")), owners=(OwnerId("eve"),))
+    assert [key.pk for key in await checked.doctor.missing(records)] == ["LOCKER#l9", "OWNER#eve"]
+
+
+def test_the_cost_of_a_full_scan_is_stated_in_items_and_read_units() -> None:
+    stated = full_scan_cost({"ItemCount": 2000, "TableSizeBytes": 4096 * 150})
+    assert stated == "reads the whole table once: about 2,000 items, 160 read units"
+
+
+@pytest.mark.usefixtures("world")
+async def test_an_address_is_not_in_the_report(break_: Break, checked: Checked) -> None:
+    await break_(without(EMAIL))
+    (finding,) = await checked.table()
+    assert "bob@example.com" not in finding.place + finding.problem
+    assert finding.problem == "the e-mail address of owner bob is not claimed"
+
+
+RACES: dict[str, tuple[Change, str, dict[str, Any]]] = {
+    "a copy": (without(COPY), UPDATE_STATUS, {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}),
+    "a pointer": (
+        without(POINTER),
+        EXTEND,
+        {"lockerId": "l1", "reservationId": "first", "newEndAt": "2026-03-01T14:00:00Z"},
+    ),
+    "a reservation's copy": (without(MADE), CANCEL, {"lockerId": "l1", "reservationId": "later"}),
+}
+
+
+@pytest.mark.parametrize("name", RACES)
+async def test_a_repair_that_meets_a_change_of_the_record_writes_nothing_old(
+    name: str, world: Api, break_: Break, checked: Checked, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    change, mutation, values = RACES[name]
+    await break_(change)
+    found = await checked.table()
+    assert found
+    held = Held(lambda call: call.operation == "TransactWriteItems")
+    wire.fault = held
+    repairing = asyncio.create_task(checked.doctor.repair(found))
+    await held.reached()
+    assert (await world.mutate(mutation, **values))["userErrors"] == []
+    held.release()
+    assert await repairing == []
+    check_invariants(await dump(), NOW)
+    assert await checked.table() == []
+
+
+async def test_a_busy_table_is_repaired_while_it_changes_and_its_own_changes_are_no_findings(
+    world: Api, break_: Break, checked: Checked, dump: Callable[[], Any]
+) -> None:
+    await break_(lambda _: dict.fromkeys([COPY, PLACED, POINTER, CLAIM, MADE, MORNING, EMAIL]))
+    broken = await checked.table()
+    assert len(broken) == 7
+
+    async def use(client: int) -> None:
+        day = f"2026-03-{client + 2:02d}"
+        for hour in range(0, 12, 2):
+            window = {"startAt": f"{day}T{hour:02d}:00:00Z", "endAt": f"{day}T{hour + 1:02d}:00:00Z"}
+            made = await world.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="bob", **window)
+            assert made["userErrors"] == []
+            name = made["reservation"]["reservationId"]
+            write = CANCEL if hour % 4 else EXTEND
+            more = {} if hour % 4 else {"newEndAt": f"{day}T{hour + 1:02d}:30:00Z"}
+            assert (await world.mutate(write, lockerId="l1", reservationId=name, **more))["userErrors"] == []
+
+    async def repair() -> None:
+        assert await checked.doctor.repair(broken) == []
+        for _ in range(3):
+            assert await checked.doctor.check(OF_LOCKER) == []
+
+    await asyncio.gather(*(use(client) for client in range(3)), repair())
+    check_invariants(await dump(), NOW)
+    assert await checked.table() == []

@@ -1,0 +1,79 @@
+"""Changes with a stale version, or of something that does not exist: the same rules for every entity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from graphql import get_named_type
+
+from tests.api import unchanged
+from tests.inputs import GOOD, MUTATIONS, document, stock
+from tests.places import refusal, ulid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+VERSIONED = [
+    name for name, field in MUTATIONS.items() if "expectedVersion" in get_named_type(field.args["input"].type).fields
+]
+OWN_ID = {
+    "Locker": "lockerId",
+    "Reservation": "reservationId",
+    "Owner": "ownerId",
+    "Location": "locationId",
+    "Booking": "bookingId",
+    "CalendarEvent": "eventId",
+    "ApiKey": "keyId",
+    "LockerStatus": "lockerId",
+}
+CHANGES = [
+    name
+    for name in MUTATIONS
+    if name.startswith(
+        ("update", "rename", "move", "transfer", "cancel", "extend", "approve", "reject", "deactivate", "reactivate")
+    )
+    or name in {"deleteCalendarEvent", "revokeApiKey"}
+]
+
+
+# An active location that is activated once more is the same request again.
+@pytest.mark.parametrize("name", [name for name in VERSIONED if name != "reactivateLocation"])
+async def test_a_stale_version_is_a_conflict_that_returns_the_current_state(
+    api: Api, dump: Callable[[], Any], name: str
+) -> None:
+    await stock(api)
+    async with unchanged(dump):
+        for stale in (0, 2, -1, 2147483647):
+            payload = await api.mutate(document(name), **GOOD[name] | {"expectedVersion": stale})
+            assert payload.pop("userErrors") == [
+                {
+                    "__typename": "VersionConflictError",
+                    "message": "The current version is 1. Read the current state and retry with its version.",
+                    "code": "VERSION_CONFLICT",
+                    "path": ["input", "expectedVersion"],
+                    "status": 409,
+                    "retryable": True,
+                    "currentVersion": 1,
+                }
+            ]
+            (current,) = payload.values()
+            assert current["version"] == 1
+    assert (await api.mutate(document(name), **GOOD[name] | {"expectedVersion": 1}))["userErrors"] == []
+
+
+@pytest.mark.parametrize("name", CHANGES)
+async def test_a_change_of_something_missing_is_not_found(
+    api: Api, wire: Wire, dump: Callable[[], Any], name: str
+) -> None:
+    await stock(api)
+    own_id = next(own for kind, own in OWN_ID.items() if name.endswith(kind))
+    wire.reset()
+    async with unchanged(dump):
+        payload = await api.mutate(document(name), **GOOD[name] | {own_id: ulid(9)})
+    assert refusal(payload) == ("NOT_FOUND", 404, ["input", own_id])
+    assert [value for name, value in payload.items() if name != "userErrors"] == [None]
+    assert "TransactWriteItems" not in wire.operations

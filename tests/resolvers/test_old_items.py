@@ -1,0 +1,202 @@
+"""Items of older forms are read, and a damaged item is left out without hiding its neighbours."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from tests.old_items import OLD_ITEMS, put
+
+if TYPE_CHECKING:
+    from tests.api import Api
+
+DAMAGED_RESERVATION = {
+    "PK": "LOCKER#l1",
+    "SK": "RES#2026-03-02T10:00:00.000Z#broken",
+    "entityType": "RESERVATION",
+    "startAt": "2026-03-02T10:00:00.000Z",
+    "status": "SOMETHING",
+}
+
+
+@pytest_asyncio.fixture
+async def old(api: Api, plain_client: Any, table: str) -> Api:
+    await put(plain_client, table, *OLD_ITEMS)
+    return api
+
+
+@pytest_asyncio.fixture
+async def busy(api: Api, plain_client: Any, table: str) -> Api:
+    """A locker with three reservations and two others, of which one reservation and one locker are damaged."""
+    await api.owner("acme")
+    for locker_id in ("l1", "l2", "l3"):
+        await api.locker(locker_id, "acme")
+    for day in (1, 2, 3):
+        at = f"2026-03-0{day}"
+        await api.reservation(f"r{day}", "l1", "acme", f"{at}T12:00:00Z", f"{at}T13:00:00Z")
+    await put(plain_client, table, DAMAGED_RESERVATION)
+    return api
+
+
+async def test_an_older_locker_is_read(old: Api) -> None:
+    fields = "lockerId ownerId alias status version createdAt updatedAt"
+    data = await old.run(f'{{ a: locker(lockerId: "123") {{ {fields} }} b: locker(lockerId: "124") {{ {fields} }} }}')
+    assert data["a"] == {
+        "lockerId": "123",
+        "ownerId": "999",
+        "alias": None,
+        "status": "AVAILABLE",
+        "version": 4,
+        "createdAt": "2026-02-20T09:00:00.000Z",
+        "updatedAt": "2026-02-25T10:00:00.000Z",
+    }
+    assert data["b"] == {
+        "lockerId": "124",
+        "ownerId": "999",
+        "alias": None,
+        "status": "OCCUPIED",
+        "version": 1,
+        "createdAt": "2026-02-25T10:00:00.000Z",
+        "updatedAt": "2026-02-25T10:00:00.000Z",
+    }
+
+
+async def test_older_copies_of_lockers_are_listed(old: Api) -> None:
+    data = await old.run("""{ owner(ownerId: "999") {
+      lockers { nodes { lockerId alias status updatedAt } }
+      full: lockers { nodes { lockerId version } }
+    } }""")
+    assert data["owner"]["lockers"]["nodes"] == [
+        {"lockerId": "123", "alias": "Front Gate", "status": "AVAILABLE", "updatedAt": "2026-02-25T10:00:00.000Z"},
+        {"lockerId": "124", "alias": None, "status": "OCCUPIED", "updatedAt": "2026-02-25T10:00:00.000Z"},
+    ]
+    assert data["owner"]["full"]["nodes"] == [{"lockerId": "123", "version": 4}, {"lockerId": "124", "version": 1}]
+
+
+async def test_older_reservations_are_listed_in_order_and_the_active_one_is_found(old: Api) -> None:
+    data = await old.run("""{ locker(lockerId: "123") {
+      reservations { nodes { reservationId lockerId startAt endAt status createdAt updatedAt } }
+      activeReservation { reservationId startAt endAt status }
+    } }""")
+    assert [list(node.values()) for node in data["locker"]["reservations"]["nodes"]] == [
+        [name, "123", start, end, status, start, start]
+        for name, start, end, status in (
+            ("r-past", "2026-02-26T09:00:00.000Z", "2026-02-26T10:00:00.000Z", "EXPIRED"),
+            ("r-off", "2026-02-27T09:00:00.000Z", "2026-02-27T10:00:00.000Z", "CANCELLED"),
+            ("r-now", "2026-03-01T11:00:00.000Z", "2026-03-01T13:00:00.000Z", "ACTIVE"),
+        )
+    ]
+    assert data["locker"]["activeReservation"] == {
+        "reservationId": "r-now",
+        "startAt": "2026-03-01T11:00:00.000Z",
+        "endAt": "2026-03-01T13:00:00.000Z",
+        "status": "ACTIVE",
+    }
+
+
+async def test_older_events_are_listed(old: Api) -> None:
+    data = await old.run("""{ locker(lockerId: "123") {
+      accessEvents { nodes { eventId lockerId timestamp recordedAt action actorId result metadata } }
+      latestEvent { eventId }
+    } }""")
+    assert data["locker"] == {
+        "accessEvents": {
+            "nodes": [
+                {
+                    "eventId": "e2",
+                    "lockerId": "123",
+                    "timestamp": "2026-02-26T09:06:00.000Z",
+                    "recordedAt": "2026-02-26T09:06:00.000Z",
+                    "action": "DENIED",
+                    "actorId": "system",
+                    "result": "FAIL",
+                    "metadata": None,
+                },
+                {
+                    "eventId": "e1",
+                    "lockerId": "123",
+                    "timestamp": "2026-02-26T09:05:00.000Z",
+                    "recordedAt": "2026-02-26T09:05:00.000Z",
+                    "action": "OPEN",
+                    "actorId": "999",
+                    "result": "SUCCESS",
+                    "metadata": {"door": 1},
+                },
+            ]
+        },
+        "latestEvent": {"eventId": "e2"},
+    }
+
+
+async def test_an_older_location_is_read_by_id_and_by_code(old: Api) -> None:
+    fields = "locationId code name address { formattedAddress } status timeZone version createdAt"
+    data = await old.run(f"""{{
+      a: location(locationId: "01ARZ3NDEKTSV4RRFFQ69G5FAV") {{ {fields} }}
+      b: locationByCode(code: "austin-main-01") {{ {fields} }}
+    }}""")
+    assert (
+        data["a"]
+        == data["b"]
+        == {
+            "locationId": "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "code": "austin-main-01",
+            "name": "Austin Main Center",
+            "address": {"formattedAddress": "123 Main St, Austin, TX 78701"},
+            "status": "ACTIVE",
+            "timeZone": "UTC",
+            "version": 1,
+            "createdAt": "2024-01-15T10:30:00.000Z",
+        }
+    )
+
+
+async def test_a_damaged_reservation_is_left_out_of_its_list_with_one_error_and_a_log_line(
+    busy: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        answer = await busy.send('{ locker(lockerId: "l1") { version reservations { nodes { reservationId } } } }')
+    nodes = [{"reservationId": "r1"}, {"reservationId": "r2"}, {"reservationId": "r3"}]
+    assert answer["data"] == {"locker": {"version": 1, "reservations": {"nodes": nodes}}}
+    (error,) = answer["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["locker", "reservations"], "INTERNAL_SERVER_ERROR")
+    assert "reservation" not in error["message"].lower()
+    assert "left out of its list: item LOCKER / RES (ca9f42eb07ec)" in caplog.text
+
+
+@pytest.mark.parametrize("direction", ["first: 1, after", "last: 1, before"])
+async def test_pages_go_on_behind_a_damaged_item(busy: Api, direction: str) -> None:
+    query = f"""query ($cursor: String) {{ locker(lockerId: "l1") {{
+      reservations({direction}: $cursor) {{ nodes {{ reservationId }} edges {{ cursor }} nextCursor }} }} }}"""
+    met, cursor = [], None
+    for _ in range(4):
+        answer = await busy.send(query, cursor=cursor)
+        page = answer["data"]["locker"]["reservations"]
+        met.append("".join(node["reservationId"] for node in page["nodes"]))
+        assert ("errors" in answer) is (not page["nodes"])
+        assert len(page["edges"]) == len(page["nodes"])
+        cursor = page["nextCursor"]
+    expected = ["r1", "", "r2", "r3"]
+    assert met == (expected if "first" in direction else expected[::-1])
+    assert cursor is None
+
+
+async def test_a_damaged_record_is_left_out_of_a_list_of_copies(busy: Api, plain_client: Any, table: str) -> None:
+    await put(plain_client, table, {"PK": "LOCKER#l2", "SK": "META", "entityType": "LOCKER", "lockerId": "l2"})
+    answer = await busy.send('{ owner(ownerId: "acme") { lockers { nodes { lockerId version } } } }')
+    nodes = [{"lockerId": "l1", "version": 1}, {"lockerId": "l3", "version": 1}]
+    assert answer["data"] == {"owner": {"lockers": {"nodes": nodes}}}
+    (error,) = answer["errors"]
+    assert error["path"] == ["owner", "lockers"]
+
+
+async def test_a_value_of_a_type_that_no_item_has_is_damage_and_no_more(
+    busy: Api, plain_client: Any, table: str
+) -> None:
+    key = {"PK": {"S": "LOCKER#l1"}, "SK": {"S": "EVT#2026-02-01T00:00:00.000Z#e1"}}
+    await plain_client.put_item(TableName=table, Item={**key, "tags": {"SS": ["a"]}})
+    answer = await busy.send('{ locker(lockerId: "l1") { accessEvents { nodes { eventId } } } }')
+    assert answer["data"] == {"locker": {"accessEvents": {"nodes": []}}}
+    assert [error["path"] for error in answer["errors"]] == [["locker", "accessEvents"]]

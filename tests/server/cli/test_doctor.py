@@ -1,0 +1,115 @@
+"""`smartlocker doctor`, as it is run: what it prints, and the status it ends with."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from loaders.demo import DemoShape, load_demo, locker_id, owner_id
+from loaders.table.client import Connection, open_store
+from loaders.table.definition import create_table
+from server.clock import utc_now
+from tests.server.conftest import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Run = Callable[..., Result]
+
+LOCKER, OWNER = locker_id(0), owner_id(0)
+
+
+@pytest.fixture
+async def furnished(store_url: str) -> dict[str, str]:
+    """The settings for a table with demo data on a running store."""
+    connection = Connection(f"test-{uuid4()}", "eu-central-1", store_url, local=True)
+    await create_table(connection)
+    async with open_store(connection) as store:
+        await load_demo(store, DemoShape(2, 4, 4), utc_now(), lambda _: None)
+    return {"endpoint_url": store_url, "table_name": connection.table}
+
+
+@pytest.fixture
+async def broken(furnished: dict[str, str], plain_client: Any) -> dict[str, str]:
+    """The same without the owner's copy of a locker."""
+    key = {"PK": {"S": f"OWNER#{OWNER}"}, "SK": {"S": f"LOCKER#{LOCKER}"}}
+    await plain_client.delete_item(TableName=furnished["table_name"], Key=key)
+    return furnished
+
+
+FINDING = f"I4  OWNER#{OWNER} / LOCKER#{LOCKER}: the copy is missing"
+
+
+@pytest.mark.parametrize("records", [("--locker", LOCKER), ("--owner", OWNER, "--locker", LOCKER)])
+def test_records_without_a_violation_end_with_status_0(
+    run: Run, furnished: dict[str, str], records: tuple[str, ...]
+) -> None:
+    assert run("doctor", *records, **furnished) == Result(0, "no violation\n", "")
+
+
+def test_a_violation_is_reported_repaired_on_request_and_gone(run: Run, broken: dict[str, str]) -> None:
+    words = ("doctor", "--locker", LOCKER)
+    assert run(*words, **broken) == Result(1, f"{FINDING} (can be repaired)\n1 violation\n", "")
+    assert run(*words, **broken).status == 1
+    repaired = run(*words, "--repair", **broken)
+    assert repaired == Result(0, f"{FINDING} (repaired)\nno violation, 1 repaired\n", "")
+    assert run(*words, **broken) == Result(0, "no violation\n", "")
+
+
+def test_a_full_scan_states_its_cost_and_needs_consent(
+    run: Run, broken: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO("n\n"))
+    refused = run("doctor", "--full-scan", **broken)
+    assert (refused.status, refused.out.strip()) == (2, "")
+    assert f"Checking table {broken['table_name']} reads the whole table once: about " in refused.err
+    result = run("doctor", "--full-scan", "--yes", "--json", **broken)
+    assert result.status == 1
+    item = {"invariant": "I4", "item": f"OWNER#{OWNER} / LOCKER#{LOCKER}", "problem": "the copy is missing"}
+    assert json.loads(result.out) == {"findings": [item | {"repairable": True}], "repaired": []}
+    assert run("doctor", "--full-scan", "--yes", "--repair", **broken).status == 0
+
+
+def test_an_export_is_checked_without_a_store(run: Run, broken: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "table.jsonl"
+    assert run("export", str(path), "--yes", **broken).status == 0
+    nowhere = {"endpoint_url": "http://127.0.0.1:1"}
+    checked = run("doctor", "--export", str(path), **nowhere)
+    assert checked == Result(1, f"{FINDING} (can be repaired)\n1 violation\n", "")
+    path.write_text(path.read_text().replace(LOCKER, "other"))
+    damaged = run("doctor", "--export", str(path), **nowhere)
+    assert (damaged.status, damaged.out) == (2, "")
+    assert "is damaged" in damaged.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "name lockers, owners, locations or bookings, or use --export or --full-scan"),
+        (("--locker", "l1", "--full-scan"), "name lockers, owners, locations or bookings, or use --export"),
+        (("--locker", "a#b"), "an id must be"),
+        (("--export", "x", "--repair"), "an export cannot be repaired"),
+    ],
+)
+def test_a_wrong_use_ends_with_status_2(
+    run: Run, words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    result = run("doctor", *words)
+    assert (result.status, result.out) == (2, "")
+    assert message in " ".join(result.err.split())
+
+
+def test_a_record_that_does_not_exist_ends_with_status_2(run: Run, furnished: dict[str, str]) -> None:
+    result = run("doctor", "--owner", "nobody", **furnished)
+    assert result == Result(2, "", "smartlocker: OWNER#nobody does not exist\n")
+
+
+def test_a_store_that_does_not_answer_ends_with_status_2(run: Run) -> None:
+    result = run("doctor", "--owner", OWNER, endpoint_url="http://127.0.0.1:1")
+    assert (result.status, result.out) == (2, "")

@@ -1,0 +1,36 @@
+"""Requests that reach their deadline while the store holds them, however slow the machine is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.wire import Hold
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
+
+    import httpx
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+
+async def held_until_its_deadline(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+    wire: Wire,
+    ask: Callable[[Api], Awaitable[httpx.Response]],
+    operation: str | None = None,
+    **settings: Any,
+) -> httpx.Response:
+    """Sends a request with longer and longer deadlines until it reaches the store before one of them."""
+    for seconds in (0.5, 2, 8, 32, 128):
+        wire.reset()
+        wire.fault = hold = Hold(operation)
+        async with open_api(**settings, request_seconds=seconds) as api:
+            response = await ask(api)
+            hold.release()
+        assert response.status_code == 504
+        if wire.of(operation) if operation else wire.calls:
+            return response
+    raise AssertionError("the request did not reach the store")

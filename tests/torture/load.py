@@ -1,0 +1,458 @@
+"""Clients: seeded load on the servers, each client with a model of what it was told. Runs as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pickle
+import re
+import sys
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from domain.times import Instant, to_instant
+from tests.api import mutation
+from tests.places import ulid
+from tests.torture.model import FALSE_CONFLICT, INTERNAL_ERROR, LOST_OUTCOME, OK, UNEXPECTED, Change, Finding, Model
+from tests.torture.model import Request as Sent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    Step = Callable[[], Coroutine[Any, Any, None]]
+
+LOST = "NO_ANSWER"
+REFUSED = "NO_CONNECTION"
+INTERNAL = "INTERNAL_SERVER_ERROR"
+UNKNOWN = {LOST, REFUSED, INTERNAL, "UNAVAILABLE", "TIMEOUT"}
+SHARED = [f"shared-{number}" for number in range(4)]
+LONGEST_SECONDS = 30
+_LOCKER = "locker { lockerId alias status ownerId version updatedAt }"
+_RESERVATION = "reservation { reservationId startAt endAt status }"
+_BOOKING = "booking { bookingId status version }"
+_SHOWN = {
+    "createOwner": "owner { ownerId name version }",
+    "updateOwner": "owner { ownerId name version }",
+    "registerLocker": _LOCKER,
+    "renameLocker": _LOCKER,
+    "updateLockerStatus": _LOCKER,
+    "transferLocker": _LOCKER,
+    "createReservation": _RESERVATION,
+    "cancelReservation": _RESERVATION,
+    "extendReservation": _RESERVATION,
+    "recordAccessEvent": "accessEvent { eventId timestamp }",
+    "recordAccessEvents": "accessEvents { eventId timestamp }",
+    "createLocation": "location { locationId version }",
+    "requestBooking": _BOOKING,
+    "approveBooking": _BOOKING,
+    "cancelBooking": _BOOKING,
+    "createApiKey": "apiKey { keyId } secret",
+}
+DOCUMENTS = {name: mutation(name, shown) for name, shown in _SHOWN.items()}
+DOCUMENTS["locker"] = "query ($input: ID!) { locker(lockerId: $input) { lockerId alias status ownerId version } }"
+DOCUMENTS["active"] = "query ($input: ID!) { locker(lockerId: $input) { activeReservation { reservationId } } }"
+_HEAD = "POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n"
+_LENGTH = re.compile(rb"\r\ncontent-length: ([0-9]+)\r\n", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a process of clients does: how many clients of each kind; it ends after so many steps of the first kind."""
+
+    seed: str
+    ports: list[int]
+    clients: dict[str, int]
+    steps: int | None
+    result: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a request; `sends` says how often it may have reached a server."""
+
+    code: str
+    payload: Any
+    errors: list[dict[str, Any]]
+    sends: int = 1
+
+    @property
+    def is_version_conflict(self) -> bool:
+        return any(error["__typename"] == "VersionConflictError" for error in self.errors)
+
+
+class Client:
+    """One client with things of its own, which nobody else changes: there, any conflict is a false one."""
+
+    def __init__(self, name: str, ports: list[int], model: Model) -> None:
+        self.name = name
+        self.model = model
+        self._chance = Random(name)
+        self._ports = ports
+        self._port = self._chance.randrange(len(ports))
+        self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._count = 0
+        self._owners = [f"{name}-a", f"{name}-b"]
+        self._locker = f"{name}-l"
+        self._place = ulid(int.from_bytes(name.encode(), "big") % 10**18)
+        self._versions: dict[str, int] = {}
+        self._status = "AVAILABLE"
+        self._live: list[dict[str, Any]] = []
+        self._is_ready = False
+
+    async def send(self, name: str, values: Any) -> Outcome:
+        """Sends a request once."""
+        body = json.dumps({"query": DOCUMENTS[name], "variables": {"input": values}}).encode()
+        start = time.monotonic()
+        payload: Any = None
+        errors: list[dict[str, Any]] = []
+        try:
+            async with asyncio.timeout(LONGEST_SECONDS):
+                answer = json.loads(await self._post(body))
+        except ConnectionRefusedError:
+            code = REFUSED
+        except (OSError, EOFError, TimeoutError):
+            code = LOST
+        else:
+            if "errors" in answer:
+                code = answer["errors"][0]["extensions"]["code"]
+            else:
+                (payload,) = answer["data"].values()
+                errors = payload.pop("userErrors", []) if payload else []
+                code = errors[0]["code"] if errors else OK
+        self.model.requests.append(Sent(start, time.monotonic() - start, name, code))
+        if code in {LOST, REFUSED}:
+            self.hang_up()
+        if code == INTERNAL:
+            self.model.findings.append(Finding(INTERNAL_ERROR, name, str(values)))
+        return Outcome(code, payload, errors, 0 if code == REFUSED else 1)
+
+    async def settle(self, name: str, values: Any) -> Outcome:
+        """Sends a request until its outcome is known."""
+        sends = 0
+        while True:
+            outcome = await self.send(name, values)
+            sends += outcome.sends
+            if outcome.code not in UNKNOWN:
+                return Outcome(outcome.code, outcome.payload, outcome.errors, sends)
+            await asyncio.sleep(self._chance.uniform(0.05, 0.2))
+
+    async def must(self, name: str, /, **values: Any) -> Any:
+        """What a request must return; None where it does not."""
+        outcome = await self.settle(name, values)
+        if outcome.code == OK:
+            return next(iter(outcome.payload.values()))
+        self._find(FALSE_CONFLICT, name, outcome)
+        return None
+
+    async def prepare(self) -> None:
+        """Creates the client's own things."""
+        for owner in self._owners:
+            await self.create_owner(owner, role="ADMIN")
+        await self.create_locker(self._locker, self._owners[0])
+        values = {"locationId": self._place, "code": self.name.lower(), "name": self.name, "timeZone": "Europe/Rome"}
+        if await self.must("createLocation", **values):
+            self._expect(f"LOCATION#{self._place}", "META", version=1)
+        self._is_ready = True
+
+    async def own(self) -> None:
+        """Something with the client's own things."""
+        if not self._is_ready:
+            await self.prepare()
+        steps: list[Step] = [self._change_locker] * 4
+        steps += [self._change_owner, self._reserve, self._reserve, self._change_reservation, self._book]
+        steps += [self._record, self._record_without_ids, self._create_key, self._read]
+        await self._chance.choice(steps)()
+
+    async def read(self) -> None:
+        """Mostly reads: load without much work for the store."""
+        if not self._is_ready:
+            await self.prepare()
+        await (self._change_locker if self._chance.random() < 0.1 else self._read)()
+
+    async def create(self) -> None:
+        """Creates something, and sends the same request again."""
+        if not self._is_ready:
+            await self.prepare()
+        self._count += 1
+        new = f"{self.name}-{self._count}"
+        reservation = {"lockerId": self._locker, "ownerId": self._owners[0], **self._window(self._count)}
+        event = {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
+        name, values, place = self._chance.choice(
+            [
+                ("createOwner", {"ownerId": new, "kind": "USER", "name": new}, (f"OWNER#{new}", "META")),
+                ("registerLocker", {"lockerId": new, "ownerId": self._owners[0]}, (f"LOCKER#{new}", "META")),
+                ("createReservation", reservation | {"reservationId": new}, (f"LOCKER#{self._locker}", f"RID#{new}")),
+                ("recordAccessEvent", event | {"eventId": new}, (f"LOCKER#{self._locker}", f"EID#{new}")),
+                ("requestBooking", self._booking(new), (f"BOOKING#{new}", "META")),
+            ]
+        )
+        first = await self.must(name, **values)
+        if first is None:
+            return
+        self._expect(*place)
+        again = await self.settle(name, values)
+        if again.code != OK or first not in again.payload.values():
+            self._find(FALSE_CONFLICT, f"repeated {name}", again)
+        self.model.repeats += 1
+
+    async def contend(self) -> None:
+        """Something with the things that all clients share."""
+        locker_id = self._chance.choice(SHARED)
+        if self._chance.random() < 0.6:
+            await self._change_shared(locker_id)
+            return
+        self._count += 1
+        reservation_id = f"{self.name}-{self._count}"
+        start = datetime.now(UTC) + timedelta(seconds=self._chance.uniform(-60, 600))
+        length = timedelta(seconds=self._chance.choice([5, 20, 60]))
+        if self._chance.random() < 0.5:
+            start, length = start + timedelta(hours=self._chance.randrange(40)), timedelta(hours=1)
+        values = {"lockerId": locker_id, "ownerId": "root", "reservationId": reservation_id}
+        values |= {"startAt": to_instant(start), "endAt": to_instant(max(start, datetime.now(UTC)) + length)}
+        outcome = await self.settle("createReservation", values)
+        if outcome.code == OK:
+            found = outcome.payload["reservation"]
+            self._expect(f"LOCKER#{locker_id}", f"RID#{reservation_id}")
+            # One that has ended cannot be cancelled, so only those far away are.
+            if length >= timedelta(hours=1) and self._chance.random() < 0.5:
+                await self._cancel(locker_id, found)
+        elif outcome.code == "RESERVATION_OVERLAP":
+            self.model.absent.add((f"LOCKER#{locker_id}", f"RID#{reservation_id}"))
+        elif outcome.code != "BAD_USER_INPUT":  # a short one may have ended before it arrives
+            self._find(UNEXPECTED, "createReservation", outcome)
+
+    async def create_owner(self, owner_id: str, **values: str) -> None:
+        """An owner."""
+        if await self.must("createOwner", ownerId=owner_id, kind="USER", name=owner_id, **values):
+            self._expect(f"OWNER#{owner_id}", "META", name=owner_id, version=1)
+        self._versions[owner_id] = 1
+
+    async def create_locker(self, locker_id: str, owner_id: str) -> None:
+        """A locker."""
+        if await self.must("registerLocker", lockerId=locker_id, ownerId=owner_id):
+            self._expect(f"LOCKER#{locker_id}", "META")
+        self._versions[locker_id] = 1
+
+    async def _change_locker(self) -> None:
+        self._count += 1
+        other_status = {"AVAILABLE": "OCCUPIED", "OCCUPIED": "AVAILABLE"}[self._status]
+        kind, values = self._chance.choice(
+            [
+                ("updateLockerStatus", {"newStatus": other_status}),
+                ("renameLocker", {"alias": f"alias {self._count}"}),
+                ("transferLocker", {"newOwnerId": self._owners[1]}),
+            ]
+        )
+        shown = await self._change(kind, self._locker, "LOCKER", values)
+        if shown is not None:
+            self._status = shown["status"]
+            if kind == "transferLocker":
+                self._owners.reverse()
+            self._expect(f"LOCKER#{self._locker}", "META", **{name: shown[name] for name in ("version", "status")})
+
+    async def _change_owner(self) -> None:
+        self._count += 1
+        shown = await self._change("updateOwner", self._owners[0], "OWNER", {"name": f"name {self._count}"})
+        if shown is not None:
+            self._expect(f"OWNER#{self._owners[0]}", "META", name=shown["name"], version=shown["version"])
+
+    async def _change(self, name: str, own_id: str, kind: str, values: dict[str, Any]) -> dict[str, Any] | None:
+        """A change of something versioned; its repeat after a lost answer is recognised by its change id."""
+        version = self._versions[own_id]
+        change = {"expectedVersion": version, "changeId": f"{self.name}-{self._count}"}
+        values = {f"{kind.lower()}Id": own_id, **change, **values}
+        outcome = await self.settle(name, values)
+        shown: dict[str, Any] | None = (outcome.payload or {}).get(kind.lower())
+        if outcome.code != OK:
+            self._find(FALSE_CONFLICT, name, outcome)
+        if shown is None or shown["version"] != version + 1:
+            self._find(UNEXPECTED, name, outcome)
+            return None
+        self._versions[own_id] = version + 1
+        return shown
+
+    async def _change_shared(self, locker_id: str) -> None:
+        """Once: whoever gets no answer does not know."""
+        self._count += 1
+        alias, expected = f"{self.name} {self._count}", self._versions.get(locker_id, 1)
+        start = time.monotonic()
+        change = {"expectedVersion": expected, "changeId": f"{self.name}-{self._count}"}
+        values = {"lockerId": locker_id, "alias": alias, **change}
+        outcome = await self.send("renameLocker", values)
+        end = time.monotonic()
+        if outcome.is_version_conflict:
+            current = outcome.errors[0]["currentVersion"]
+            if current <= expected or outcome.payload["locker"]["alias"] == alias:
+                self._find(FALSE_CONFLICT, "renameLocker", outcome)
+            if outcome.sends > 1:  # it may have been made, and then others were
+                self.model.history.append(Change(locker_id, expected, None, None, start, end))
+            self._versions[locker_id] = current
+        elif outcome.code == OK:
+            shown = outcome.payload["locker"]
+            self._versions[locker_id] = shown["version"]
+            updated_at = Instant(shown["updatedAt"])
+            self.model.history.append(Change(locker_id, expected, shown["version"], updated_at, start, end))
+        elif outcome.code in UNKNOWN:
+            self.model.history.append(Change(locker_id, expected, None, None, start, end))
+            self._versions[locker_id] = expected  # the next conflict tells
+        else:
+            self._find(UNEXPECTED, "renameLocker", outcome)
+
+    async def _reserve(self) -> None:
+        self._count += 1
+        new = f"{self.name}-{self._count}"
+        values = {"lockerId": self._locker, "ownerId": self._owners[0], "reservationId": new}
+        found = await self.must("createReservation", **values, **self._window(self._count))
+        if found is not None:
+            self._live.append(found)
+            self._expect_reservation(self._locker, found)
+
+    async def _change_reservation(self) -> None:
+        if not self._live:
+            return
+        found = self._live.pop(self._chance.randrange(len(self._live)))
+        if self._chance.random() < 0.5:
+            await self._cancel(self._locker, found)
+            return
+        end = to_instant(datetime.fromisoformat(found["endAt"]) + timedelta(minutes=20))
+        reservation = {"lockerId": self._locker, "reservationId": found["reservationId"]}
+        changed = await self.must("extendReservation", **reservation, newEndAt=end)
+        if changed is not None:
+            self._expect_reservation(self._locker, changed)
+
+    async def _cancel(self, locker_id: str, found: dict[str, Any]) -> None:
+        changed = await self.must("cancelReservation", lockerId=locker_id, reservationId=found["reservationId"])
+        if changed is not None:
+            self._expect_reservation(locker_id, changed)
+
+    async def _book(self) -> None:
+        self._count += 1
+        new = f"{self.name}-{self._count}"
+        if not await self.must("requestBooking", **self._booking(new)):
+            return
+        shown = await self.must("approveBooking", bookingId=new, expectedVersion=1, changeId=new)
+        if shown and self._chance.random() < 0.3:
+            shown = await self.must("cancelBooking", bookingId=new)
+        if shown:
+            self._expect(f"BOOKING#{new}", "META", status=shown["status"], version=shown["version"])
+
+    async def _record(self) -> None:
+        self._count += 1
+        event = {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
+        events = [event | {"eventId": f"{self.name}-{self._count}-{letter}"} for letter in "abc"]
+        for found in await self.must("recordAccessEvents", events=events) or []:
+            self._expect(f"LOCKER#{self._locker}", f"EID#{found['eventId']}")
+            self._expect(f"LOCKER#{self._locker}", f"EVT#{found['timestamp']}#{found['eventId']}")
+
+    async def _record_without_ids(self) -> None:
+        """Once: nobody could tell a repeat from other events."""
+        event = {"lockerId": self._locker, "action": "CLOSE", "actorId": "ada", "result": "SUCCESS"}
+        outcome = await self.send("recordAccessEvents", {"events": [event] * 2})
+        if outcome.code == OK:
+            for found in outcome.payload["accessEvents"]:
+                self._expect(f"LOCKER#{self._locker}", f"EVT#{found['timestamp']}#{found['eventId']}")
+        elif outcome.code not in UNKNOWN:
+            self._find(LOST_OUTCOME, "recordAccessEvents without ids", outcome)
+
+    async def _create_key(self) -> None:
+        self._count += 1
+        values = {"keyId": f"{self.name}-{self._count}", "name": "key", "role": "DEVICE", "lockerId": self._locker}
+        outcome = await self.settle("createApiKey", values)
+        if outcome.code != OK or (outcome.sends == 1 and outcome.payload["secret"] is None):
+            self._find(LOST_OUTCOME, "createApiKey", outcome)
+        else:
+            self._expect(f"APIKEY#{values['keyId']}", "META")
+
+    async def _read(self) -> None:
+        outcome = await self.send("locker", self._locker)
+        if outcome.code not in {OK, *UNKNOWN}:
+            self._find(UNEXPECTED, "locker", outcome)
+
+    @property
+    def _owner_of_bookings(self) -> str:
+        return f"{self.name}-a"
+
+    def _booking(self, booking_id: str) -> dict[str, Any]:
+        """A day of its own for each."""
+        day = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=self._count)
+        content = {"locationId": self._place, "ownerId": self._owner_of_bookings, "date": day.date().isoformat()}
+        return {"bookingId": booking_id, "duration": "FULL_DAY", "description": "Chess", "attendees": 5, **content}
+
+    @staticmethod
+    def _window(number: int) -> dict[str, str]:
+        """A window in the future that no other number has, with space to be extended."""
+        start = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(hours=number)
+        return {"startAt": to_instant(start), "endAt": to_instant(start + timedelta(minutes=30))}
+
+    def _expect(self, pk: str, sk: str, /, **attributes: Any) -> None:
+        self.model.present[pk, sk] = attributes
+
+    def _expect_reservation(self, locker_id: str, shown: dict[str, Any]) -> None:
+        place = f"RES#{shown['startAt']}#{shown['reservationId']}"
+        self._expect(f"LOCKER#{locker_id}", place, endAt=shown["endAt"], status=shown["status"])
+
+    def _find(self, kind: str, name: str, outcome: Outcome) -> None:
+        self.model.findings.append(Finding(kind, name, f"{self.name}: {asdict(outcome)}"))
+
+    async def _post(self, body: bytes) -> bytes:
+        if self._connection is None:
+            self._connection = await asyncio.open_connection("127.0.0.1", self._ports[self._port])
+        reader, writer = self._connection
+        writer.write(_HEAD.format(len(body)).encode() + body)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        assert length is not None, head
+        return await reader.readexactly(int(length[1]))
+
+    def hang_up(self) -> None:
+        """Closes the connection; the next request goes to the next server."""
+        self._port = (self._port + 1) % len(self._ports)
+        if self._connection is not None:
+            self._connection[1].close()
+            self._connection = None
+
+
+async def run(spec: Spec, stopped: asyncio.Event) -> Model:
+    """Runs all clients of a process until it is told to stop, or its steps are done."""
+    model = Model()
+    left = spec.steps
+    counted = next(iter(spec.clients))
+
+    async def work(kind: str, number: int) -> None:
+        nonlocal left
+        client = Client(f"{spec.seed}-{kind}-{number}", spec.ports, model)
+        step: Step = getattr(client, kind)
+        while not stopped.is_set():
+            if left is not None and kind == counted:
+                left -= 1
+                if left == 0:
+                    stopped.set()
+            await step()
+        client.hang_up()
+
+    async with asyncio.TaskGroup() as group:
+        for kind, count in spec.clients.items():
+            for number in range(count):
+                group.create_task(work(kind, number))
+    return model
+
+
+async def main(spec: Spec) -> Model:
+    stopped = asyncio.Event()
+
+    def stop() -> None:
+        """Its parent closes the pipe, and so does the parent's end."""
+        asyncio.get_running_loop().remove_reader(sys.stdin)
+        stopped.set()
+
+    asyncio.get_running_loop().add_reader(sys.stdin, stop)
+    return await run(spec, stopped)
+
+
+if __name__ == "__main__":
+    given = Spec(**json.loads(sys.argv[1]))
+    Path(given.result).write_bytes(pickle.dumps(asyncio.run(main(given))))

@@ -1,0 +1,183 @@
+"""The report: as text, as a section of docs/reliability.md, and as one HTML page with charts."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from collections import Counter
+from datetime import UTC, datetime
+from html import escape
+from typing import TYPE_CHECKING
+
+from tests.torture.load import UNKNOWN
+from tests.torture.model import OK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tests.torture.model import Request
+    from tests.torture.phases import Mark, Result
+
+TITLES = {
+    "kills": "Servers are killed",
+    "store": "The store is killed",
+    "retries": "Conflicts, lost answers, duplicates",
+    "throttle": "Every call is throttled",
+    "hangs": "Calls hang",
+    "clocks": "Clocks five minutes apart",
+    "memory": "Memory",
+}
+_WIDTH, _LEFT, _TOP, _LATENCY, _COUNTS = 960, 60, 12, 170, 80
+_BINS = 160
+_LONGEST_MS = 30_000
+_COLOURS = {"median": "#0b6e4f", "99th percentile": "#2f6fab", "slowest": "#8a5fb0"}
+_KINDS = {"succeeded": "#57b894", "refused": "#9aa5ad", "outcome unknown": "#d1495b"}
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #222; }
+table { border-collapse: collapse; margin: 1em 0; } td, th { padding: 2px 14px 2px 0; text-align: left; }
+.fail { color: #b00020; font-weight: 600; } svg text { font: 11px system-ui, sans-serif; fill: #555; }
+svg { width: 100%; height: auto; } pre { white-space: pre-wrap; background: #f4f4f4; padding: 8px; }
+.key span { margin-right: 1.5em; } .key i { display: inline-block; width: 10px; height: 10px; margin-right: 5px; }
+"""
+
+
+def text_of(result: Result) -> str:
+    """A phase for a terminal."""
+    lines = [f"{result.phase}: {_figures(result)}; {_latencies(result.requests)}"]
+    lines += [
+        f"  {'holds' if verdict.holds else 'FAILS'}  {verdict.text}: {verdict.measured}".rstrip(": ")
+        for verdict in result.verdicts
+    ]
+    lines += [f"  found  {count}: {kind} ({name})" for (kind, name), count in _found(result).items()]
+    return "\n".join(lines)
+
+
+def section_of(results: Sequence[Result], seed: int) -> str:
+    """All phases for docs/reliability.md."""
+    rows = ["| phase | figures | response times | verdict |", "|---|---|---|---|"]
+    for result in results:
+        failed = [f"{verdict.text}: {verdict.measured}" for verdict in result.verdicts if not verdict.holds]
+        verdict = "**fails**: " + "; ".join(failed) if failed else "holds"
+        rows.append(f"| `{result.phase}` | {_figures(result)} | {_latencies(result.requests)} | {verdict} |")
+    measured = [
+        f"- `{result.phase}`: {verdict.text}: **{verdict.measured}**"
+        for result in results
+        for verdict in result.verdicts
+        if verdict.depends_on_machine
+    ]
+    return "\n".join([f"{_circumstances()}, seed {seed}.", "", *rows, "", *measured])
+
+
+def page_of(results: Sequence[Result], seed: int) -> str:
+    """All phases as one page that needs nothing else."""
+    parts = [
+        "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>SmartLocker under faults</title>",
+        f"<style>{_STYLE}</style></head><body><h1>SmartLocker under faults</h1>",
+        f"<p>{escape(_circumstances())}, seed {seed}. Shaded: the time of a fault.</p><p class='key'>",
+        *(f"<span><i style='background:{colour}'></i>{name}</span>" for name, colour in (_COLOURS | _KINDS).items()),
+        "</p>",
+    ]
+    for result in results:
+        parts += [f"<h2>{escape(TITLES[result.phase])}</h2><p>{escape(_figures(result))}. "]
+        parts += [f"{escape(_latencies(result.requests))}.</p>", _chart(result), "<table>"]
+        for verdict in result.verdicts:
+            mark = "<td>holds</td>" if verdict.holds else "<td class='fail'>fails</td>"
+            parts.append(f"<tr>{mark}<td>{escape(verdict.text)}</td><td>{escape(verdict.measured)}</td></tr>")
+        parts.append("</table>")
+        if result.findings:
+            counts = [f"{count}: {kind} ({name})" for (kind, name), count in _found(result).items()]
+            examples = [finding.detail for finding in result.findings[:5]]
+            parts.append(f"<pre>{escape(chr(10).join([*counts, '', *examples]))}</pre>")
+    return "\n".join([*parts, "</body></html>\n"])
+
+
+def _found(result: Result) -> Counter[tuple[str, str]]:
+    return Counter((finding.kind, finding.name) for finding in result.findings)
+
+
+def _figures(result: Result) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in result.figures.items() if count)
+
+
+def _latencies(requests: Sequence[Request]) -> str:
+    times = sorted(request.seconds * 1000 for request in requests)
+    median, most = _quantile(times, 0.5), _quantile(times, 0.99)
+    return f"median {median:.0f} ms, 99 % within {most:,.0f} ms, slowest {times[-1]:,.0f} ms"
+
+
+def _quantile(times: Sequence[float], part: float) -> float:
+    return times[min(len(times) - 1, int(len(times) * part))]
+
+
+def _circumstances() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def _chart(result: Result) -> str:
+    """Response times on a logarithmic axis above, requests per second below."""
+    begin = result.requests[0].start
+    span = max(request.end for request in result.requests) - begin
+    step = span / _BINS
+    bins: list[list[Request]] = [[] for _ in range(_BINS + 1)]
+    for request in result.requests:
+        bins[int((request.end - begin) / step)].append(request)
+
+    def x(seconds: float) -> float:
+        return _LEFT + seconds / span * (_WIDTH - _LEFT - 10)
+
+    def y(milliseconds: float) -> float:
+        return _TOP + _LATENCY * (1 - math.log10(max(1, milliseconds)) / math.log10(_LONGEST_MS))
+
+    bottom = _TOP + _LATENCY + 20 + _COUNTS
+    shapes = [f'<svg viewBox="0 0 {_WIDTH} {bottom + 24}" role="img">']
+    shapes += _shades(result.marks, begin, x, bottom)
+    for milliseconds, name in ((1, "1 ms"), (10, "10 ms"), (100, "100 ms"), (1000, "1 s"), (10_000, "10 s")):
+        shapes += [_text(_LEFT - 6, y(milliseconds) + 4, name, "end"), _line(_LEFT, y(milliseconds), _WIDTH - 10)]
+    for name, part in (("slowest", 1.0), ("99th percentile", 0.99), ("median", 0.5)):
+        points = " ".join(
+            f"{x(number * step):.1f},{y(_quantile(sorted(each.seconds * 1000 for each in found), part)):.1f}"
+            for number, found in enumerate(bins)
+            if found
+        )
+        shapes.append(f'<polyline points="{points}" fill="none" stroke="{_COLOURS[name]}" stroke-width="1.3"/>')
+    most = max(map(len, bins))
+    for number, found in enumerate(bins):
+        top = float(bottom)
+        for kind, count in _counts(found):
+            height = count / most * _COUNTS
+            top -= height
+            shape = f'x="{x(number * step):.1f}" y="{top:.1f}" width="{(_WIDTH - _LEFT) / _BINS:.1f}"'
+            shapes.append(f'<rect {shape} height="{height:.1f}" fill="{_KINDS[kind]}"/>' if count else "")
+    shapes += [
+        _text(_LEFT - 6, bottom - _COUNTS + 8, f"{most / step:,.0f}/s", "end"),
+        _line(_LEFT, bottom, _WIDTH - 10),
+    ]
+    shapes += [
+        _text(x(span * part), bottom + 16, f"{span * part:.0f} s", "middle") for part in (0, 0.25, 0.5, 0.75, 0.98)
+    ]
+    return "\n".join([*shapes, "</svg>"])
+
+
+def _shades(marks: Iterable[Mark], begin: float, x: Callable[[float], float], bottom: float) -> list[str]:
+    return [
+        f'<rect x="{x(mark.start - begin):.1f}" y="{_TOP}" width="{max(1, x(mark.end) - x(mark.start)):.1f}" '
+        f'height="{bottom - _TOP}" fill="#f5c26b" opacity="0.35"><title>{escape(mark.text)}</title></rect>'
+        for mark in marks
+    ]
+
+
+def _counts(requests: Iterable[Request]) -> list[tuple[str, int]]:
+    counts = Counter(
+        "succeeded" if request.code == OK else "outcome unknown" if request.code in UNKNOWN else "refused"
+        for request in requests
+    )
+    return [(kind, counts[kind]) for kind in _KINDS]
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _line(left: float, y: float, right: float) -> str:
+    return f'<line x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="#ddd"/>'
