@@ -54,7 +54,7 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         super().__init__()
 
     async def batch_load_fn(self, keys: list[KeyParts]) -> list[T | None]:
-        """Reads one batch; a damaged item is an error in its place."""
+        """Reads one batch; an item that is damaged or was left unread is an error in its place."""
         found = await self._contract.read_many(self._store, keys)
         self._records.update(zip(keys, found, strict=True))
         return found  # type: ignore[return-value]  # aiodataloader raises what is an exception

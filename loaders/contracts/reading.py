@@ -14,6 +14,7 @@ from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractErr
 from loaders.contracts.cost import Cost, page_cost, read_units
 from loaders.cursors import decode_cursor
 from loaders.pages import Page
+from loaders.table.errors import UnreadKeysError
 from loaders.table.keys import IndexKey
 from loaders.table.operations import BatchGet, Get, Query
 
@@ -69,14 +70,21 @@ class ReadOne(_ReadContract, Generic[M]):
     async def read_many(
         self, store: Store, keys: Sequence[tuple[Any, ...]], *, consistent: bool = False
     ) -> list[M | Exception | None]:
-        """Reads up to 100 different items, in the order of their keys; a damaged item is an error in its place."""
+        """Reads up to 100 different items, in the order of their keys.
+
+        An item that is damaged, or that the store left unread, is an error in its place.
+        """
         self._check(len(keys), consistent=consistent)
         wanted = [self.key(*parts) for parts in keys]
         if len(wanted) == 1:
             item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong))
             return [None if item is None else self.codec.try_read(item)]
-        found = await store.batch_get(BatchGet(self.id, tuple(wanted), consistent or self._is_strong))
         read = self.codec.try_read
+        try:
+            found = await store.batch_get(BatchGet(self.id, tuple(wanted), consistent or self._is_strong))
+        except UnreadKeysError as error:
+            found, unread = error.found, error.unread
+            return [read(found[key]) if key in found else error if key in unread else None for key in wanted]
         return [read(found[key]) if key in found else None for key in wanted]
 
     @property

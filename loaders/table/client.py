@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from domain.errors import UnavailableError
-from loaders.table.errors import BusyError, translated
+from loaders.table.errors import BusyError, UnreadKeysError, translated
 from loaders.table.http_client import ConnectionPool, Timeouts
 from loaders.table.keys import Key, Position
 from loaders.table.raw_transport import RawTransport
@@ -67,7 +67,7 @@ class Store(Protocol):
         """Returns the item, if it exists."""
 
     async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
-        """Returns the items that exist; every key was read, or this raises."""
+        """Returns the items that exist; every key was read, or this raises UnreadKeysError with those that were."""
 
     async def query(self, operation: Query) -> QueryPage:
         """Returns the next items of a range: as many as the operation's limit, or all that there are."""
@@ -102,7 +102,8 @@ class DynamoStore:
             if not answer.get("UnprocessedKeys"):
                 return found
             request = {"RequestItems": answer["UnprocessedKeys"]}
-        raise UnavailableError("The store left keys unread: try again in a moment.")
+        unread = request["RequestItems"][self.table]["Keys"]
+        raise UnreadKeysError(frozenset((key["PK"]["S"], key["SK"]["S"]) for key in unread), found)
 
     async def query(self, operation: Query) -> QueryPage:
         """See Store. The store cuts an answer off at 1 MB, whatever the limit: what is left is asked for again."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from loaders.table.operations import Step, Transact
     from loaders.table.transport import RefusedRequestError
-    from loaders.table.values import Item
+    from loaders.table.values import Item, WireItem
 
 
 class StoreError(InternalError):
@@ -39,6 +39,15 @@ class TableMissingError(StoreError):
 
 class BusyError(StoreError):
     """Nothing was applied; the same operation, sent again in a moment, may be."""
+
+
+class UnreadKeysError(UnavailableError):
+    """The store left keys of a batch unread however often it was asked; `found` is what it read of the others."""
+
+    def __init__(self, unread: frozenset[tuple[str, str]], found: Mapping[tuple[str, str], WireItem]) -> None:
+        super().__init__("The store did not answer: try again in a moment.")
+        self.unread = unread
+        self.found = found
 
 
 class ConditionFailedError(StoreError):

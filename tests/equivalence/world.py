@@ -15,6 +15,7 @@ from domain.models import OwnerId
 from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
+from loaders.table.errors import UnreadKeysError
 from loaders.table.recording import RecordedStore
 from loaders.table.sdk import SdkTransport
 from loaders.table.transport import Answer, NoAnswerError
@@ -29,6 +30,7 @@ from tests.fuzz.tenants import IDS, stock
 from tests.principals import device, owner, partner
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from random import Random
 
     from tests.api import Api
@@ -80,22 +82,45 @@ UNREADABLE_PARTITIONS = {"LOCKER#flaky-1", "OWNER#flaky", f"LOCATION#{FLAKY_LOCA
 """Partitions whose lists the store never answers."""
 UNREADABLE_CLAIMS = {"EMAIL#flaky@example.com", "LOCATION_CODE#flaky"}
 """Claims that the store never answers. They are read one at a time."""
+UNREADABLE_ITEMS = {("LOCKER#nina-6", "META"), ("LOCKER#nina-7", "RES#ACTIVE"), ("BOOKING#nina-cancelled", "META")}
+"""Items that the store never reads, alone or in a batch, of which it reads the rest."""
 
 
 class FaultyTransport(SdkTransport):
     """A transport for which some of the store cannot be read."""
 
     async def send(self, operation: str, request: dict[str, Any]) -> Answer:
-        """Sends a request, unless it is a Query of some partitions or a GetItem of some claims."""
+        """Sends a request, unless it is for what cannot be read; of a batch the rest is read."""
         if operation == "Query":
             _fail_for(request["ExpressionAttributeValues"][":pk"]["S"], UNREADABLE_PARTITIONS)
         elif operation == "GetItem":
             _fail_for(request["Key"]["PK"]["S"], UNREADABLE_CLAIMS)
+            _fail_for(_parts(request["Key"]), UNREADABLE_ITEMS)
+        elif operation == "BatchGetItem":
+            return await self._send_batch(request)
         return await super().send(operation, request)
 
+    async def _send_batch(self, request: dict[str, Any]) -> Answer:
+        ((table, part),) = request["RequestItems"].items()
+        unread = frozenset(map(_parts, part["Keys"])) & UNREADABLE_ITEMS
+        if not unread:
+            return await super().send("BatchGetItem", request)
+        found: dict[tuple[str, str], Any] = {}
+        readable = [key for key in part["Keys"] if _parts(key) not in unread]
+        if readable:
+            rest = {**request, "RequestItems": {table: {**part, "Keys": readable}}}
+            answer = await super().send("BatchGetItem", rest)
+            found = {_parts(item): item for item in answer.body["Responses"].get(table, ())}
+        # As after the last attempt, without the pauses before it.
+        raise UnreadKeysError(unread, found)
 
-def _fail_for(partition: str, unreadable: set[str]) -> None:
-    if partition in unreadable:
+
+def _parts(key: dict[str, Any]) -> tuple[str, str]:
+    return key["PK"]["S"], key["SK"]["S"]
+
+
+def _fail_for(place: str | tuple[str, str], unreadable: Container[str | tuple[str, str]]) -> None:
+    if place in unreadable:
         raise NoAnswerError("no connection to the store", 0)
 
 

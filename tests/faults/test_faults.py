@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.models import Locker
 from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.table.errors import UnreadKeysError
 from tests.api import CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
@@ -113,13 +115,38 @@ async def test_every_key_of_a_batch_is_read_though_half_are_left_each_time(
     assert wire.operations["BatchGetItem"] == 7  # 40 keys, then 20, 10, 5, 3, 2, 1
 
 
-async def test_a_key_that_is_never_read_is_an_error_and_not_a_null(backend: Backend, wire: Wire) -> None:
-    def nothing(call: Call) -> Answer | None:
-        return Answer(200, {"Responses": {}, "UnprocessedKeys": call.request["RequestItems"]})
+async def test_a_key_that_is_never_read_is_an_error_of_its_own_and_not_a_null(
+    backend: Backend, wire: Wire, lockers: Callable[..., Any]
+) -> None:
+    await lockers(2)
 
-    wire.fault = nothing
-    with pytest.raises(Exception, match="left keys unread"):
-        await LOCKER_BY_ID.read_many(backend.store, [("a",), ("b",)])
+    def all_but_the_first(call: Call) -> None:
+        ((table, part),) = call.request["RequestItems"].items()
+        left_out = [key for key in part["Keys"] if key["PK"]["S"] != "LOCKER#l0"]
+        call.response["Responses"][table] = [
+            item for item in call.response["Responses"][table] if item["PK"]["S"] == "LOCKER#l0"
+        ]
+        call.response["UnprocessedKeys"] = {table: {**part, "Keys": left_out}}
+
+    wire.amend = all_but_the_first
+    read, *unread = await LOCKER_BY_ID.read_many(backend.store, [("l0",), ("l1",), ("missing",)])
+    assert isinstance(read, Locker)
+    assert [type(error) for error in unread] == [UnreadKeysError] * 2
+
+
+async def test_a_write_is_refused_where_a_key_that_decides_is_never_read(
+    api: Api, wire: Wire, lockers: Callable[..., Any]
+) -> None:
+    await lockers()
+    wire.reset()
+    wire.fault = lambda call: (
+        Answer(200, {"Responses": {}, "UnprocessedKeys": call.request["RequestItems"]})
+        if call.operation == "BatchGetItem"
+        else None
+    )
+    answer = await api.send(CREATE_RESERVATION, input={"lockerId": "l0", "ownerId": "ada", **hours(1, 2)})
+    assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert "TransactWriteItems" not in wire.operations
 
 
 async def test_throttled_calls_fail_soon_after_three_attempts_and_recover(
