@@ -19,6 +19,7 @@ from loaders.backend import Backend
 from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.definition import definition
 from loaders.table.embedded import find_binary, run_embedded
+from loaders.table.http_client import Timeouts
 from loaders.table.sdk import SdkTransport, open_client
 from loaders.table.values import item_from_wire
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 NOW = Instant("2026-03-01T12:00:00.000Z")
 STORE_CLIENT: Any = os.environ.get("SMARTLOCKER_STORE_CLIENT", "raw")
 """The whole suite can run on the SDK's client too."""
+PATIENT = Timeouts(connect=60, read=60)
+"""A busy machine must not fail a test that is not about timeouts."""
 
 
 class Clock:
@@ -88,14 +91,14 @@ async def shared_wire(store_url: str) -> AsyncIterator[Wire]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def store_client(shared_wire: Wire) -> AsyncIterator[Any]:
     """One low-level client for all tests that need no app, through the proxy."""
-    async with open_client(Connection("none", "eu-central-1", shared_wire.url, local=True)) as client:
+    async with open_client(Connection("none", "eu-central-1", shared_wire.url, local=True, timeouts=PATIENT)) as client:
         yield client
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def transport(shared_wire: Wire) -> AsyncIterator[Transport]:
     """The transport of all tests that need no app, through the proxy."""
-    connection = Connection("none", "eu-central-1", shared_wire.url, local=True, client=STORE_CLIENT)
+    connection = Connection("none", "eu-central-1", shared_wire.url, local=True, client=STORE_CLIENT, timeouts=PATIENT)
     async with open_store(connection) as store:
         yield store.transport
 
@@ -103,7 +106,7 @@ async def transport(shared_wire: Wire) -> AsyncIterator[Transport]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def plain_client(store_url: str) -> AsyncIterator[Any]:
     """A client that the proxy does not see, for preparing and looking."""
-    async with open_client(Connection("none", "eu-central-1", store_url, local=True)) as client:
+    async with open_client(Connection("none", "eu-central-1", store_url, local=True, timeouts=PATIENT)) as client:
         yield client
 
 
@@ -176,12 +179,13 @@ def open_api(
         span_exporter: SpanExporter | None = None,
         readiness: Readiness | None = None,
         server_clock: Callable[[], Instant] = clock,
+        timeouts: Timeouts = PATIENT,
         **settings: Any,
     ) -> AsyncIterator[Api]:
         app = create_app(
             # The deadline of requests is generous: a busy machine must not fail a test.
             Settings(table_name=table, **{"request_seconds": 120, **settings}),
-            Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT),
+            Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts),
             clock=server_clock,
             readiness=readiness,
             authenticator=authenticator,

@@ -12,6 +12,7 @@ import pytest
 from domain.models import Locker
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.table.errors import UnreadKeysError
+from loaders.table.http_client import Timeouts
 from tests.api import CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
@@ -163,15 +164,16 @@ async def test_throttled_calls_fail_soon_after_three_attempts_and_recover(
 
 
 async def test_a_call_that_hangs_ends_within_the_deadline_and_spares_the_others(
-    api: Api, wire: Wire, lockers: Callable[..., Any]
+    open_api: Callable[..., Any], wire: Wire, lockers: Callable[..., Any]
 ) -> None:
     await lockers(2)
     hold = Hold()
     wire.fault = lambda call: hold(call) if ("LOCKER#l0", "META") in call.keys else None
-    hanging = asyncio.create_task(api.send('{ locker(lockerId: "l0") { version } }'))
-    await hold.arrivals()
-    assert (await api.run('{ locker(lockerId: "l1") { version } }'))["locker"]["version"] == 1
-    answer = await hanging
+    async with open_api(timeouts=Timeouts()) as api:
+        hanging = asyncio.create_task(api.send('{ locker(lockerId: "l0") { version } }'))
+        await hold.arrivals()
+        assert (await api.run('{ locker(lockerId: "l1") { version } }'))["locker"]["version"] == 1
+        answer = await hanging
     hold.release()
     assert answer["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
 

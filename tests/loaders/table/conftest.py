@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from loaders.table.client import Connection, DynamoStore, open_store
-from loaders.table.http_client import Timeouts
+from tests.conftest import PATIENT
 from tests.scripted import ScriptedStore, open_scripted
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
 Client = Literal["raw", "sdk"]
-PATIENT = Timeouts(connect=60, read=60)
-"""A busy machine must not fail a test that is not about timeouts."""
 
 
 @pytest.fixture(params=["raw", "sdk"])

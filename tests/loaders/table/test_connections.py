@@ -18,7 +18,7 @@ from loaders.table.keys import Key
 from loaders.table.operations import Get
 from loaders.table.transport import NoAnswerError
 from tests.certificates import certify
-from tests.loaders.table.conftest import PATIENT
+from tests.conftest import PATIENT
 from tests.scripted import Reply, ScriptedStore, ok, open_scripted
 
 if TYPE_CHECKING:
