@@ -80,6 +80,7 @@ class Result:
     marks: list[Mark]
     verdicts: list[Verdict]
     figures: dict[str, int]
+    circumstances: str = ""
 
     @property
     def holds(self) -> bool:
