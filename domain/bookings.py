@@ -9,7 +9,7 @@ from typing import NewType
 
 from domain.errors import BadInputError
 from domain.models import LocationId, OwnerId
-from domain.times import Day, Instant, count_days, days_between
+from domain.times import Day, Instant, count_days
 
 MAX_CALENDAR_DAYS = 92
 
@@ -127,12 +127,6 @@ def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:
     if duration is DayPart.FULL_DAY:
         return (DaySlot.MORNING, DaySlot.AFTERNOON)
     return (DaySlot(duration.value),)
-
-
-def free_slots(taken: list[CalendarSlot], first: Day, last: Day) -> dict[Day, tuple[DaySlot, ...]]:
-    """Half days of each day from `first` to `last` that are not taken."""
-    used = {(slot.date, slot.slot) for slot in taken}
-    return {day: tuple(slot for slot in DaySlot if (day, slot) not in used) for day in days_between(first, last)}
 
 
 def check_calendar_window(first: Day, last: Day) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
     from typing import Self
 
+    from loaders.codecs import DamagedItemError
     from loaders.contracts.reading import ReadOne, ReadPage
     from loaders.table.client import Store
 
@@ -155,8 +156,8 @@ class Loaders:
             loader = self._loaders[contract.id] = RecordLoader(contract, self._store, self._start)
         return loader
 
-    async def whole(self, contract: ReadPage[T], key: KeyParts) -> list[T]:
-        """All items of a range; places of a request that need the same range share one Query."""
+    async def whole(self, contract: ReadPage[T], key: KeyParts) -> dict[str, T | DamagedItemError]:
+        """All items of a range by sort key; places of a request that need the same range share one Query."""
         task = self._ranges.get((contract.id, key))
         if task is None:
             task = self._ranges[contract.id, key] = self._start(contract.whole(self._store, *key))

@@ -221,6 +221,11 @@ def owner_of(partition: str) -> OwnerId:
     return OwnerId(partition.removeprefix("OWNER#"))
 
 
+def half_day_of(place: str) -> tuple[str, ...]:
+    """The date and the half of the day that a sort key of a calendar names."""
+    return tuple(place.split("#")[1:])
+
+
 def address_of(partition: str) -> str:
     """The e-mail address whose claim has this partition."""
     return partition.removeprefix("EMAIL#")

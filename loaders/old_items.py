@@ -1,7 +1,7 @@
 """Items of an older form, in which other programs wrote to the table: what they lack or spell otherwise.
 
 Only what an item does not say itself is added: what its key tells, the form of times, names and spellings of
-attributes, and neutral values (a first version, a time zone). `smartlocker table migrate` writes items in today's form.
+attributes, and neutral values (a first version, a time zone). `smartlocker migrate` writes items in today's form.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ async def require_format(backend: Backend, version: int) -> None:
         return
     found = await TABLE_FORMAT.read(backend.store) or FIRST_FORMAT
     if found.format_version < version:
-        raise UnavailableError("The table is not migrated yet: run `smartlocker table migrate`.")
+        raise UnavailableError("The table is not migrated yet: run `smartlocker migrate`.")
     backend.known_formats.add(version)
 
 

@@ -195,7 +195,7 @@ async def import_table(
 
 async def _check_format(store: DynamoStore) -> None:
     if (await read_format(store)).format_version != FORMAT_VERSION:
-        raise TransferError(f"table {store.table} is not migrated: run `smartlocker table migrate`")
+        raise TransferError(f"table {store.table} is not migrated: run `smartlocker migrate`")
 
 
 def _partial(path: Path) -> Path:

@@ -122,7 +122,10 @@ class Hold:
 
 
 class Meeting:
-    """A fault that holds the first calls of an operation until so many have arrived, and lets all later ones pass."""
+    """A fault that holds the first calls of an operation until so many have arrived, and lets all later ones pass.
+
+    So all have read before any writes, and the store decides.
+    """
 
     def __init__(self, count: int, operation: str = "TransactWriteItems") -> None:
         self._missing = count

@@ -28,7 +28,8 @@ Name = Annotated[str, AfterValidator(check_name)]
 Text = Annotated[str, AfterValidator(check_text)]
 
 CHOSEN_ID = (
-    "Id of your choice: a repeated request with the same id and content changes nothing and returns the current state."
+    "Id of your choice: a repeated request with the same id and content changes nothing and returns the current state. "
+    "Generated if left out; a repeated request then creates another object."
 )
 
 _EXACT = Context(prec=38)  # the most digits a number may have, so that nothing is rounded

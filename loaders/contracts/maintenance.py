@@ -44,7 +44,7 @@ INDEX_LOCKER_COPY = WriteContract(
         for name, key in (("owner copy", keys.owner_locker), ("location copy", keys.location_locker))
     ),
     most_steps=1,
-    note="Only `smartlocker table migrate` uses it. A copy that a server changed in between already has its index "
+    note="Only `smartlocker migrate` uses it. A copy that a server changed in between already has its index "
     "attributes.",
     cardinality="One copy.",
     hot_partition="The copies of one owner or location share a partition; the migration limits its rate.",
@@ -69,7 +69,7 @@ UPGRADE_RESERVATIONS = WriteContract(
     rounds=24,
     steps=(*GUARD_RULES, LAST_CHANGE, *UPGRADE_RULES),
     most_steps=6,
-    note="Only `smartlocker table migrate` uses it: one transaction for each reservation, then one for the pointer.",
+    note="Only `smartlocker migrate` uses it: one transaction for each reservation, then one for the pointer.",
     cardinality="One reservation with its claim and copy, or the pointer; and the guard.",
     hot_partition="None: each locker has its own partition.",
     item_bytes=_RESERVATION_BYTES,
@@ -110,7 +110,7 @@ CONVERT_ITEM = WriteContract(
         StepRule("old copy", Action.DELETE, Key, None, when="a user's booking is converted", item_bytes=1000),
     ),
     most_steps=7,
-    note="Only `smartlocker table migrate` uses it.",
+    note="Only `smartlocker migrate` uses it.",
     cardinality="One item, its claim and its copies.",
     hot_partition="The items of one partition follow one another in a scan; the migration limits its rate.",
     item_bytes=_LARGEST_BYTES,
@@ -120,7 +120,7 @@ MIGRATION_SCAN = ReadTable(
     id="QC-75",
     purpose="Read the table for a migration",
     page_size=200,
-    note="Only `smartlocker table migrate` uses it; it states the cost first and limits its rate.",
+    note="Only `smartlocker migrate` uses it; it states the cost first and limits its rate.",
     cardinality="All items of the table, once.",
     hot_partition="One partition at a time; the rate is limited.",
     item_bytes=_LARGEST_BYTES,

@@ -19,7 +19,7 @@ from loaders.table.keys import IndexKey
 from loaders.table.operations import BatchGet, Get, Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from domain.errors import SmartLockerError
     from loaders.codecs import Codec
@@ -191,16 +191,17 @@ class ReadPage(_ReadContract, Generic[M]):
         page = Page.of([(place, read(item)) for place, item in found[: request.size]], request, len(found))
         return without_damage(page)
 
-    async def whole(self, store: Store, *key: Any) -> list[M]:
-        """Reads all items of a range that its keys alone bound.
+    async def whole(self, store: Store, *key: Any) -> dict[str, M | DamagedItemError]:
+        """Reads all items of a range that its keys alone bound, by sort key.
 
-        Raises:
-            DamagedItemError: for one damaged item, as the range without it would show that it is free.
+        A damaged item is an error in its place, which it still takes.
         """
         if not self.page_rule.whole:
             raise ContractError(f"{self.id} is read page by page")
         found = await store.query(Query(self.id, self.range(*key), self.page_rule.maximum))
-        return [self.codec.read(item) for _, item in found.items]
+        read = {place.sk: self.codec.try_read(item) for place, item in found.items}
+        _log_damage(read.values())
+        return read
 
     async def first(self, store: Store, *key: Any) -> M | None:
         """Reads the first item of a range in the contract's own order."""
@@ -219,14 +220,19 @@ class ReadPage(_ReadContract, Generic[M]):
 
 def without_damage(page: Page[M | DamagedItemError]) -> Page[M]:
     """The page without its damaged items, each of which is logged."""
-    damages = [node for node in page.nodes if isinstance(node, DamagedItemError)]
-    for damage in damages:
-        logger.error("left out of its list: %s", damage)
+    damages = _log_damage(page.nodes)
     if not damages:
         return page  # type: ignore[return-value]  # nothing of it is damaged
     kept = page.with_nodes([None if isinstance(node, DamagedItemError) else node for node in page.nodes])
     kept.damage = page.damage or damages[0]
     return kept
+
+
+def _log_damage(nodes: Iterable[Any]) -> list[DamagedItemError]:
+    damages = [node for node in nodes if isinstance(node, DamagedItemError)]
+    for damage in damages:
+        logger.error("left out of its list: %s", damage)
+    return damages
 
 
 def _start_in_any(request: PageRequest, ranges: Sequence[KeyRange]) -> IndexKey | None:

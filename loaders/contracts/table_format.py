@@ -45,7 +45,7 @@ SAVE_TABLE_FORMAT = WriteContract(
         StepRule("format", Action.PUT, keys.table_format, "#revision = :readRevision", when="the table has one"),
     ),
     most_steps=1,
-    note="Only `smartlocker table create` and `smartlocker table migrate` write it; a server reads it when it starts.",
+    note="Only `smartlocker table create` and `smartlocker migrate` write it; a server reads it when it starts.",
     cardinality="One item in the table.",
     hot_partition="None: a migration writes it a few times a second at most.",
     item_bytes=_FORMAT_BYTES,

@@ -116,7 +116,7 @@ async def check_table(connection: Connection) -> None:
             raise TableProblemError(f"{_place(connection)} cannot be read: {error.__cause__}") from error
     check_format(connection.table, found_format)
     if found_format.format_version < FORMAT_VERSION:
-        logger.warning("table %s is not migrated: run `smartlocker table migrate`", connection.table)
+        logger.warning("table %s is not migrated: run `smartlocker migrate`", connection.table)
 
 
 def check_format(table: str, found: TableFormat) -> None:

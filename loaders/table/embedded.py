@@ -39,6 +39,7 @@ _LOG = "store.log"
 _OWN_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", _LOG, LOCK, _IN_USE, _ENDPOINT)
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LOOPBACK = IPv4Network("127.0.0.0/8")
+_USUAL_HOST = "127.0.0.1"
 
 _HERE = Path(__file__).parent
 _PACKAGE = "@dynoxide/linux-x64"
@@ -121,8 +122,8 @@ async def run_embedded(binary: Path, data_directory: Path, *, shared: bool = Fal
         data_directory: where its data is.
         shared: whether other processes of the same user may use the store, through `share_embedded`.
     """
-    with hold_directory(data_directory):
-        store = _Store(binary, data_directory, *free_address())
+    with hold_directory(data_directory), reserve_address() as (host, port):
+        store = _Store(binary, data_directory, host, port)
         endpoint = f"http://{store.host}:{store.port}"
         with open_private(data_directory / _LOG, "ab") as log:
             process = await _start(store, log.fileno())
@@ -336,19 +337,23 @@ def _is_pinned_platform() -> bool:
     return platform.system() == "Linux" and platform.machine() in {"x86_64", "AMD64"}
 
 
-def free_address(network: IPv4Network = _LOOPBACK) -> tuple[str, int]:
-    """A random address of the network and a free port there.
+@contextmanager
+def reserve_address(network: IPv4Network = _LOOPBACK) -> Iterator[tuple[str, int]]:
+    """A random address of the network and a port that no other program gets meanwhile.
 
     The store checks no credentials and lets every web page read its answers: who does not know the address can
-    neither guess it nor try them all.
+    neither guess it nor try them all. It does not start while any program listens on its port at 127.0.0.1, so the
+    port is held there.
     """
     host = str(network[1 + secrets.randbelow(network.num_addresses - 2)])
-    with socket.socket() as probe:
+    with socket.socket() as holder:
+        holder.bind((_USUAL_HOST, 0))
+        port: int = holder.getsockname()[1]
         try:
-            probe.bind((host, 0))
+            with socket.socket() as probe:
+                probe.bind((host, port))
         except OSError:
             logger.warning("only 127.0.0.1 can be used for the embedded store: programs of this machine find it easily")
-            host = "127.0.0.1"
-            probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return host, port
+            holder.close()
+            host = _USUAL_HOST
+        yield host, port

@@ -198,6 +198,12 @@ class Latest(Reading):
         return await query_each(lambda key: self.contract.first(store, key), keys, step.path, request)
 
 
+class WholeList(list[Any]):
+    """What a list shows; `damage` is what is wrong with an item of it."""
+
+    damage: Exception | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole(Reading):
     """A list that its arguments bound, read at once for each parent and shown by a function."""
@@ -206,7 +212,7 @@ class Whole(Reading):
     key_of: Callable[[Mapping[str, Any]], tuple[Any, ...]]
     size_of: Callable[[tuple[Any, ...]], int]
     rows_of: Callable[[tuple[Any, ...]], int]
-    show: Callable[[list[Any], tuple[Any, ...]], Any]
+    show: Callable[[Mapping[str, Any], tuple[Any, ...]], list[Any]]
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         del request
@@ -223,8 +229,11 @@ class Whole(Reading):
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
 
-        async def read(key: Any) -> Any:
-            return self.show(await request.loaders.whole(self.contract, (key, *bound)), bound)
+        async def read(key: Any) -> WholeList:
+            found = await request.loaders.whole(self.contract, (key, *bound))
+            shown = WholeList(self.show(found, bound))
+            shown.damage = next((item for item in found.values() if isinstance(item, DamagedItemError)), None)
+            return shown
 
         return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
 

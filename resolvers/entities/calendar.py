@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import strawberry
 
 from domain.authorization import is_admin
-from domain.bookings import CalendarSlot, DayPart, DaySlot, free_slots
+from domain.bookings import CalendarSlot, DayPart, DaySlot
 from domain.commands import calendar as commands
 from domain.ids import check_id
 from domain.times import Day, Instant, days_between, parse_day
 from loaders.contracts.bookings import BOOKING_BY_ID, CALENDAR_EVENT_BY_PLACE, CHANGE_CALENDAR
 from loaders.contracts.locations import LOCATION_BY_ID
+from loaders.keys import half_day_of
 from loaders.writes import calendar as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, current_entity, payload
@@ -23,6 +24,8 @@ from resolvers.bindings.rules import ADMINS, BOOKINGS, LOCATIONS
 from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from resolvers.entities.bookings import Booking
     from resolvers.entities.locations import Location
     from resolvers.request import RequestState
@@ -133,18 +136,21 @@ class DayAvailability:
     free_slots: list[DaySlot] = column("Halves of the day that are free.")
 
 
-def calendar_of(slots: list[CalendarSlot], days: tuple[Any, ...]) -> list[CalendarDayRow]:
-    """Every day of a range, the empty ones too."""
-    taken = {(slot.date, slot.slot): slot for slot in slots}
+def calendar_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[Any, ...]) -> list[CalendarDayRow]:
+    """Every day of a range, the empty ones too; of a damaged half day, the event is not known."""
+    taken = {half_day_of(place): slot for place, slot in found.items() if isinstance(slot, CalendarSlot)}
     return [
         CalendarDayRow(day, taken.get((day, DaySlot.MORNING)), taken.get((day, DaySlot.AFTERNOON)))
         for day in days_between(*days)
     ]
 
 
-def availability_of(slots: list[CalendarSlot], days: tuple[Any, ...]) -> list[AvailabilityRow]:
-    """Every day of a range, the full ones too."""
-    return [AvailabilityRow(day, tuple(free)) for day, free in free_slots(slots, *days).items()]
+def availability_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[Any, ...]) -> list[AvailabilityRow]:
+    """Every day of a range, the full ones too; a damaged half day is taken."""
+    taken = set(map(half_day_of, found))
+    return [
+        AvailabilityRow(day, tuple(slot for slot in DaySlot if (day, slot) not in taken)) for day in days_between(*days)
+    ]
 
 
 @payload

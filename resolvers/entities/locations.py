@@ -48,7 +48,7 @@ def _days(values: Mapping[str, Any]) -> tuple[Any, ...]:
     return window["from_"], window["to"]
 
 
-def _by_day(show: Callable[[list[Any], tuple[Any, ...]], Any], description: str) -> Any:
+def _by_day(show: Callable[[Mapping[str, Any], tuple[Any, ...]], list[Any]], description: str) -> Any:
     return whole(
         LOCATION_CALENDAR,
         key="location_id",

@@ -15,7 +15,7 @@ from graphql import GraphQLError
 from domain.authorization import is_admin
 from loaders.pages import Page
 from resolvers.bindings.base import Embedded, Reading
-from resolvers.bindings.lists import Pages
+from resolvers.bindings.lists import Pages, Whole, WholeList
 from resolvers.bindings.nodes import Nodes
 from resolvers.bindings.references import Lookup
 from resolvers.bindings.writes import Writing
@@ -156,7 +156,7 @@ class _Run:
             completed = await self._objects(step, results)
             if isinstance(binding, Lookup) and self._lacks_proof(step, binding, completed):
                 completed = await self._proved(step, binding, completed)
-        if isinstance(binding, Pages):
+        if isinstance(binding, Pages | Whole):
             self._note_damages(results, completed)
         key = step.key
         for output, value in zip(outputs, completed, strict=True):
@@ -177,10 +177,10 @@ class _Run:
         return completed
 
     def _note_damages(self, results: Sequence[Any], completed: Sequence[Any]) -> None:
-        """A page without its damaged items is shown, and yet there is an error of its field."""
-        for page, output in zip(results, completed, strict=True):
-            if isinstance(page, Page) and page.damage is not None:
-                self._damages[id(output)] = self._failed(page.damage)
+        """A list without its damaged items is shown, and yet there is an error of its field."""
+        for found, output in zip(results, completed, strict=True):
+            if isinstance(found, Page | WholeList) and found.damage is not None:
+                self._damages[id(output)] = self._failed(found.damage)
 
     async def _lists(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
         """Lists of objects: all of them are completed together, then divided again."""
@@ -365,6 +365,7 @@ class _Run:
 
     def _settled_value(self, step: PlanStep, value: Any, path: list[str | int]) -> Any:
         if isinstance(value, list) and step.places:
+            self._collect_damage(step, value, path)
             return [self._settled_item(step, item, [*path, i]) for i, item in enumerate(value)]
         return self._settled_object(step, value, path)
 
@@ -380,12 +381,15 @@ class _Run:
             raise _NullError
         if value is None or not step.places:
             return value
-        damage = self._damages.pop(id(value), None)
-        if damage is not None:
-            self._collect(damage, step.nodes, path)
+        self._collect_damage(step, value, path)
         place = self._places.get(id(value)) if len(step.places) > 1 else next(iter(step.places.values()))
         assert place is not None  # noqa: S101  # every object of several types is noted
         return self._settled(place, value, path)
+
+    def _collect_damage(self, step: PlanStep, value: Any, path: list[str | int]) -> None:
+        damage = self._damages.pop(id(value), None)
+        if damage is not None:
+            self._collect(damage, step.nodes, path)
 
     @staticmethod
     def _null(*, nullable: bool) -> None:

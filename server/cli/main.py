@@ -38,6 +38,10 @@ _COMMANDS = {
     "export": ("server.cli.backup_commands:export_app", "Write all items of the table to a file."),
     "import": ("server.cli.backup_commands:import_app", "Write the items of an export to the table."),
     "doctor": ("server.cli.doctor_commands:doctor_app", "Check the invariants of the table, and repair it."),
+    "migrate": (
+        "server.cli.table_commands:migrate_app",
+        "Bring items that older versions or other programs wrote to today's form.",
+    ),
     "table": ("server.cli.table_commands:table_app", "Manage the table."),
     "demo": ("server.cli.demo_commands:demo_app", "Manage demo data."),
     "schema": ("server.cli.schema_commands:schema_app", "Export and check the GraphQL schema."),

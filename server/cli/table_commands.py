@@ -1,4 +1,4 @@
-"""The commands `smartlocker table …`."""
+"""The commands `smartlocker table …` and `smartlocker migrate`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from loaders.table.migration import Migrated
     from server.settings import Settings
 
-__all__ = ["table_app"]
+__all__ = ["migrate_app", "table_app"]
 
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
+migrate_app = typer.Typer(add_completion=False)
 
 
 @table_app.command("create")
@@ -60,8 +61,8 @@ def table_describe() -> None:
     asyncio.run(work(load_settings()))
 
 
-@table_app.command("migrate")
-def table_migrate(
+@migrate_app.command()
+def migrate(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     rate: Annotated[float, typer.Option(min=1, help="The most items to read in a second.")] = 1000,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the items that would be changed.")] = False,
@@ -71,7 +72,7 @@ def table_migrate(
 ) -> None:
     """Bring items that older versions or other programs wrote to today's form; can be interrupted and run again."""
 
-    async def migrate(settings: Settings) -> None:
+    async def work(settings: Settings) -> None:
         async with connect(settings) as connection:
             await check_table(connection)
             description = await describe_table(connection) or {}
@@ -81,8 +82,8 @@ def table_migrate(
             async with open_store(connection) as store:
                 place = None if location is None else LocationId(location)
                 migration = Migration(store, now=utc_now(), location_id=place)
-                work = migration.count if dry_run else migration.run
-                migrated = await work(items_per_second=rate, progress=_show)
+                run = migration.count if dry_run else migration.run
+                migrated = await run(items_per_second=rate, progress=_show)
             for kind, count in sorted(migrated.kinds.items()):
                 typer.echo(f"{kind}: {count} items of an older form")
             if migrated.left:
@@ -93,7 +94,7 @@ def table_migrate(
             else:
                 typer.echo(f"table {settings.table_name} is migrated: {migrated.changed} items changed")
 
-    asyncio.run(migrate(load_settings()))
+    asyncio.run(work(load_settings()))
 
 
 def _show(migrated: Migrated) -> None:

@@ -120,8 +120,8 @@ async def test_a_calendar_of_92_full_days_is_one_query_of_184_items(backend: Bac
     ]
     await seeds.put((key, {"entityType": "STRANGER"}) for key in neighbours)
     found = await LOCATION_CALENDAR.whole(backend.store, LONGEST.location, day(0), day(91))
-    assert [(slot.date, slot.slot) for slot in found] == [
-        (day(number), slot) for number in range(92) for slot in sorted(DaySlot)
+    assert list(found) == [
+        keys.calendar_slot(LONGEST.location, day(number), slot).sk for number in range(92) for slot in sorted(DaySlot)
     ]
     (call,) = wire.calls
     assert (call.request["Limit"], len(call.response["Items"])) == (184, 184)

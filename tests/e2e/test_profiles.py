@@ -99,7 +99,7 @@ def test_in_development_a_request_is_made_by_an_admin_or_the_principal_of_its_to
         owner = token_of(furnished, "--role", "owner", "--owner", "owner-0002")
         refused = ask(server, bearer(owner), query).json()
         assert [error["extensions"]["code"] for error in refused["errors"]] == ["FORBIDDEN"]
-        demo: list[dict[str, Any]] = httpx.get(f"{server.url}/tokens").json()
+        demo: list[dict[str, Any]] = httpx.get(f"{server.url}/tokens", timeout=60).json()
         assert [ask(server, bearer(entry["token"]), query).json().get("data") for entry in demo] == [
             {"apiKeys": {"nodes": []}},
             {"apiKeys": None},

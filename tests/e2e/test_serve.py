@@ -53,11 +53,11 @@ def test_a_first_start_makes_the_table_with_demo_data_and_prints_a_query_that_wo
         }
         assert server.plans == [KEPT]
         home = server.url.removesuffix("graphql")
-        page = httpx.get(home, headers={"Accept": "text/html"}, follow_redirects=True)
+        page = httpx.get(home, headers={"Accept": "text/html"}, follow_redirects=True, timeout=60)
         assert (page.status_code, str(page.url)) == (200, server.url)
         assert page.text.lstrip().lower().startswith("<!doctype html>")
+        eventually(lambda: "INFO:     Application startup complete." in server.stderr)
         assert "Loading demo data" in server.stderr
-        assert "INFO:     Application startup complete." in server.stderr
         assert (tmp_path / "data" / "smartlocker.db").exists()
 
 
@@ -117,7 +117,7 @@ async def test_a_request_in_flight_is_answered_before_sigterm_ends_the_server(
 
 def test_the_bare_command_serves_and_leaves_nothing_in_its_folder(tmp_path: Path, furnished: Path) -> None:
     with serving(tmp_path / "run", [COMMAND], SMARTLOCKER_DATA_DIR=str(furnished)) as server:
-        assert httpx.get(server.url.replace("/graphql", "/ready")).text == "ready"
+        assert httpx.get(server.url.replace("/graphql", "/ready"), timeout=60).text == "ready"
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["stderr", "stdout"]
 
 
@@ -142,8 +142,10 @@ def test_at_an_endpoint_it_serves_the_table_made_there_and_starts_no_store(tmp_p
 def test_the_log_holds_no_part_of_a_url(tmp_path: Path, furnished: Path) -> None:
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished), SMARTLOCKER_LOG_LEVEL="debug") as server:
         document = '{ ownerByEmail(email: "private-person@example.com") { name } }'
-        assert httpx.get(server.url, params={"query": document}).json()["data"] == {"ownerByEmail": None}
-        refused = httpx.get(server.url, params={"query": "{ private-mistake", "variables": "private-variables"})
+        found = httpx.get(server.url, params={"query": document}, timeout=60)
+        assert found.json()["data"] == {"ownerByEmail": None}
+        mistake = {"query": "{ private-mistake", "variables": "private-variables"}
+        refused = httpx.get(server.url, params=mistake, timeout=60)
         assert refused.status_code == 400
     assert "Application shutdown complete" in server.stderr
     for written in (server.stdout, server.stderr):
@@ -161,6 +163,5 @@ def test_a_first_start_that_was_cut_short_is_finished_by_the_next(tmp_path: Path
     assert made.stdout == "table SmartLocker created\n"
     (data / "demo-unfinished").touch()  # as a start leaves it that was killed while it loaded
     with serving(run, **settings) as server:
-        answer = httpx.post(server.url, json={"query": LOCKER, "variables": {"lockerId": "locker-000060"}})
-        assert answer.json()["data"]["locker"]["lockerId"] == "locker-000060"
+        assert server.ask(LOCKER, lockerId="locker-000060")["locker"]["lockerId"] == "locker-000060"
         assert not (data / "demo-unfinished").exists()

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tests.wire import Wire
 
 QUERY = {"query": "{ __typename }"}
-DRAIN_SECONDS = 8
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
@@ -31,7 +30,7 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
     settings = {
         "SMARTLOCKER_ENDPOINT_URL": wire.url,
         "SMARTLOCKER_TABLE_NAME": table,
-        "SMARTLOCKER_DRAIN_SECONDS": str(DRAIN_SECONDS),
+        "SMARTLOCKER_DRAIN_SECONDS": "300",
     }
     server = await asyncio.to_thread(start, tmp_path / "run", **settings)
     try:
@@ -48,23 +47,20 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
             first = [asyncio.create_task(create(number)) for number in range(5)]
             await hold.arrivals(5)
             # when
-            began = time.monotonic()
             server.process.send_signal(stop)
             # then it is not ready, but alive, and accepts requests on connections that it closes
             while (refused := await client.get(ready)).status_code == 200:
                 pass
             assert (refused.status_code, refused.text) == (503, "stopping")
+            hold.release()
             assert (await client.get(health)).text == "ok"
             answer = await client.post(server.url, json=QUERY)
             assert answer.json() == {"data": {"__typename": "Query"}}
             assert answer.headers["connection"] == "close"
             last = [asyncio.create_task(create(number)) for number in range(5, 10)]
-            await hold.arrivals(5)
-            hold.release()
             answers = await asyncio.gather(*first, *last)
             assert {answer.json()["data"]["createOwner"]["owner"]["version"] for answer in answers} == {1}
-        assert await asyncio.to_thread(server.process.wait, 60) == 0
-        assert time.monotonic() - began >= DRAIN_SECONDS
+        assert await asyncio.to_thread(server.end, stop) == 0
         with pytest.raises(httpx.ConnectError):
             await asyncio.to_thread(httpx.get, health)
         assert len([key for key in await dump() if key[0].startswith("OWNER#o")]) == 10
@@ -72,6 +68,17 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
     finally:
         if server.process.poll() is None:
             server.end(signal.SIGKILL)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+def test_when_its_time_to_drain_is_over_the_server_ends_by_itself(
+    tmp_path: Path, store_url: str, table: str, stop: int
+) -> None:
+    settings = {"SMARTLOCKER_ENDPOINT_URL": store_url, "SMARTLOCKER_TABLE_NAME": table}
+    server = start(tmp_path / "run", **settings, SMARTLOCKER_DRAIN_SECONDS="1")
+    began = time.monotonic()
+    assert server.end(stop) == 0
+    assert time.monotonic() - began >= 1
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import re
 import resource
+import shutil
 import signal
+import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import httpx
+import pytest
 
 from loaders.table.embedded import DATABASE, find_binary
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, eventually, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 OWNER = 'query { owner(ownerId: "owner-0001") { name } }'
@@ -67,8 +71,37 @@ def test_a_store_that_hangs_makes_the_server_not_ready_until_it_goes_on(tmp_path
         assert server.stderr.count("the store is down") == 1
 
 
-def test_a_full_disk_is_told_with_its_cause_while_reads_go_on(tmp_path: Path, furnished: Path) -> None:
-    # Files that must not grow are the nearest to a full disk that needs no rights.
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 16 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mounting, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield disk
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def test_a_full_disk_is_told_with_its_cause_while_reads_go_on(
+    tmp_path: Path, furnished: Path, small_disk: Path
+) -> None:
+    data, ballast = shutil.copytree(furnished, small_disk / "data"), small_disk / "ballast"
+    settings = {"SMARTLOCKER_DATA_DIR": str(data), "SMARTLOCKER_METRICS": "on"}
+    with serving(tmp_path / "run", **settings) as server:
+        with suppress(OSError), ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(PAGE))
+        eventually(lambda: not create_owner(server, 0))
+        check_that_only_reads_go_on(server)
+        ballast.unlink()
+        eventually(lambda: create_owner(server, 1))
+        assert store_up(server, "write") == 1
+        assert server.stderr.count("a write failed in the store") == 1
+
+
+def test_a_database_that_cannot_grow_is_told_with_its_cause_while_reads_go_on(tmp_path: Path, furnished: Path) -> None:
+    # The nearest to a full disk that needs no rights.
     store = tmp_path / "store"
     store.write_text(f"#!/bin/sh\ntrap '' XFSZ\nexec {find_binary(None)} \"$@\"\n")
     store.chmod(0o700)
@@ -80,16 +113,20 @@ def test_a_full_disk_is_told_with_its_cause_while_reads_go_on(tmp_path: Path, fu
     with serving(tmp_path / "run", **settings) as server:
         unlimited = resource.prlimit(server.store, resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
         assert not create_owner(server, 0)
-        eventually(lambda: "a write failed in the store: InternalServerError: " in server.stderr)
-        assert re.search("disk (I/O error|is full)", server.stderr)
-        eventually(lambda: store_up(server, "write") == 0)
-        assert not create_owner(server, 0)
-        assert server.ask(OWNER) == {"owner": {"name": "Metro Parcel 1"}}
-        assert (ready(server), store_up(server, "read")) == ((200, "ready"), 1)
+        check_that_only_reads_go_on(server)
         resource.prlimit(server.store, resource.RLIMIT_FSIZE, unlimited)
         eventually(lambda: create_owner(server, 1))
         assert store_up(server, "write") == 1
         assert server.stderr.count("a write failed in the store") == 1
+
+
+def check_that_only_reads_go_on(server: Server) -> None:
+    told = "a write failed in the store: InternalServerError: .*disk (I/O error|is full)"
+    eventually(lambda: re.search(told, server.stderr) is not None)
+    eventually(lambda: store_up(server, "write") == 0)
+    assert not create_owner(server, 0)
+    assert server.ask(OWNER) == {"owner": {"name": "Metro Parcel 1"}}
+    assert (ready(server), store_up(server, "read")) == ((200, "ready"), 1)
 
 
 def test_damaged_pages_are_told_with_their_cause(tmp_path: Path, furnished: Path) -> None:

@@ -100,13 +100,13 @@ def _divided(data: Any, errors: list[ErrorText]) -> tuple[Counter[ErrorText], di
 
 
 def _null_at(data: Any, path: Path) -> Path:
-    """The path of the null that stands at a path or above it; a page without its damaged items is no null."""
+    """The path of the null that stands at a path or above it; a list without its damaged items is no null."""
     value = data
     for depth, key in enumerate(path):
         if value is None:
             return path[:depth]
         value = value[key]
-    assert value is None or isinstance(value, dict), f"there is an error at {path}, and it is not null"
+    assert value is None or isinstance(value, dict | list), f"there is an error at {path}, and it is not null"
     return path
 
 

@@ -29,7 +29,7 @@ from domain.authorization import is_admin
 from loaders.pages import Page
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.bindings.base import BINDING, Column, Embedded, Reading, Step
-from resolvers.bindings.lists import Pages
+from resolvers.bindings.lists import Pages, WholeList
 from resolvers.bindings.nodes import Nodes
 from resolvers.bindings.references import Lookup
 from resolvers.bindings.writes import Writing
@@ -57,7 +57,7 @@ _TYPE_OF = RECORD_TYPES | {type_: type_.__name__ for type_ in ERROR_TYPES}
 class Execution:
     """One execution, the type of every field in it that was resolved, by its path in the response, and its damages.
 
-    A page without its damaged items is a value and an error at once, which a resolver cannot return.
+    A list without its damaged items is a value and an error at once, which a resolver cannot return.
     """
 
     request: RequestState
@@ -201,7 +201,7 @@ class Oracle:
 
 
 def _note_damage(result: Any, info: GraphQLResolveInfo[Execution]) -> None:
-    if isinstance(result, Page) and result.damage is not None:
+    if isinstance(result, Page | WholeList) and result.damage is not None:
         path = info.path.as_list()
         error = GraphQLError(str(result.damage), info.field_nodes, path=path, original_error=result.damage)
         info.context.damages.append(error)

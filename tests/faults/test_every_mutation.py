@@ -31,7 +31,7 @@ from tests.places import (
     prepare,
     ulid,
 )
-from tests.wire import Answer, Lose, Twice
+from tests.wire import Answer, Lose, Meeting, Twice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +68,26 @@ async def test_a_change_that_the_network_sends_twice_has_one_effect(
     assert first[0] == []
     assert wire.operations["TransactWriteItems"] == 1
     check_invariants(await dump(), NOW)
+    wire.reset()
+    async with unchanged(dump):
+        assert await change(ready, name) == first
+
+
+@EVERY_MUTATION
+async def test_a_mutation_that_is_sent_twice_at_once_has_one_effect_and_one_answer(
+    ready: Api, wire: Wire, dump: Callable[[], Any], name: str
+) -> None:
+    before = await dump()
+    wire.fault = Meeting(2)
+    first, second = await asyncio.gather(change(ready, name), change(ready, name))
+    assert first == second
+    assert first[0] == []
+    after = await dump()
+    check_invariants(after, NOW)
+    versions = [
+        item["version"] - before[key]["version"] for key, item in after.items() if "version" in before.get(key, {})
+    ]
+    assert set(versions) <= {0, 1}
     wire.reset()
     async with unchanged(dump):
         assert await change(ready, name) == first

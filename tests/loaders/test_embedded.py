@@ -12,7 +12,14 @@ import pytest
 
 from loaders.table.client import Connection
 from loaders.table.definition import TableProblemError, check_table, create_table
-from loaders.table.embedded import DATABASE, EmbeddedStoreError, find_binary, free_address, hold_directory, run_embedded
+from loaders.table.embedded import (
+    DATABASE,
+    EmbeddedStoreError,
+    find_binary,
+    hold_directory,
+    reserve_address,
+    run_embedded,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,11 +39,21 @@ async def test_the_store_listens_on_a_random_loopback_address_alone(tmp_path: Pa
     assert len(hosts) == 2
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # noqa: S104  # nothing listens there
+async def test_no_other_program_gets_the_port_whose_listener_would_keep_the_store_from_starting(
+    tmp_path: Path, host: str
+) -> None:
+    async with run_embedded(find_binary(None), tmp_path) as url:
+        with socket.socket() as other, pytest.raises(OSError, match="Address already in use"):
+            other.bind((host, urlsplit(url).port or 0))
+
+
 def test_where_there_is_no_other_loopback_address_the_usual_one_is_used_and_the_log_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    host, port = free_address(IPv4Network("192.0.2.0/24"))
-    assert (host, port > 0) == ("127.0.0.1", True)
+    with reserve_address(IPv4Network("192.0.2.0/24")) as (host, port), socket.socket() as store:
+        store.bind((host, port))
+    assert host == "127.0.0.1"
     assert caplog.messages == [
         "only 127.0.0.1 can be used for the embedded store: programs of this machine find it easily"
     ]

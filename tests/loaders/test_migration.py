@@ -92,7 +92,7 @@ async def test_a_list_by_status_is_unavailable_until_the_table_is_migrated(
 ) -> None:
     within = keys.owner_lockers_by_status(owner_id(0), LockerStatus.AVAILABLE).pk
     assert await indexed(plain_client, table, within) == []
-    with pytest.raises(UnavailableError, match="run `smartlocker table migrate`"):
+    with pytest.raises(UnavailableError, match="run `smartlocker migrate`"):
         await require_format(old, 2)
     seen: list[Migrated] = []
     migrated = await run(old, seen.append)
@@ -276,4 +276,4 @@ async def test_a_server_starts_on_a_table_that_is_not_migrated_and_logs_it(
 ) -> None:
     assert old
     await check_table(Connection(table, "eu-central-1", store_url, local=True))
-    assert f"table {table} is not migrated: run `smartlocker table migrate`" in caplog.text
+    assert f"table {table} is not migrated: run `smartlocker migrate`" in caplog.text

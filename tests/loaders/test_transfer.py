@@ -267,7 +267,7 @@ async def test_a_table_that_is_not_migrated_is_neither_exported_nor_imported_int
     await export(source, path)
     for store in (source, target):
         await plain_client.delete_item(TableName=store.table, Key=FORMAT)
-    with pytest.raises(TransferError, match="is not migrated: run `smartlocker table migrate`"):
+    with pytest.raises(TransferError, match="is not migrated: run `smartlocker migrate`"):
         await export(source, tmp_path / "new.jsonl")
     with pytest.raises(TransferError, match="is not migrated"):
         await import_(target, path)

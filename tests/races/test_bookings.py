@@ -25,7 +25,7 @@ from tests.places import (
     slots,
     ulid,
 )
-from tests.wire import Wait
+from tests.wire import Meeting, Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +40,6 @@ EVENT = {"locationId": ulid(0), "date": DAY, "title": "Works"}
 PENDING = """query ($first: Int, $after: String) {
   pendingBookings(first: $first, after: $after) { nodes { bookingId version } nextCursor }
 }"""
-
-
-def all_meet(call: Call) -> Wait | None:
-    """All have read before any writes, so that the store decides."""
-    return Wait(0.1) if call.operation == "TransactWriteItems" else None
 
 
 def staggered(*seconds: float) -> Callable[[Call], Wait | None]:
@@ -131,7 +126,7 @@ async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
         names = (f"a{number}", f"b{number}")
         for name, duration in zip(names, durations, strict=True):
             await book(api, name, date=date, duration=duration)
-        wire.fault = all_meet
+        wire.fault = Meeting(2)
         payloads = await asyncio.gather(*(approve(api, name) for name in names))
         wire.reset()
         (winner,) = [payload["booking"] for payload in payloads if not payload["userErrors"]]
@@ -147,7 +142,7 @@ async def test_two_halves_of_a_day_approved_at_once_both_win(api: Api, wire: Wir
     await prepare(api)
     await book(api, "b1", duration="MORNING")
     await book(api, "b2", duration="AFTERNOON")
-    wire.fault = all_meet
+    wire.fault = Meeting(2)
     payloads = await asyncio.gather(approve(api, "b1"), approve(api, "b2"))
     assert [payload["userErrors"] for payload in payloads] == [[], []]
     assert slots(await dump()) == {f"{DAY} MORNING": "b1", f"{DAY} AFTERNOON": "b2"}
@@ -161,7 +156,7 @@ async def test_of_admins_who_approve_one_booking_at_once_one_decides_and_all_get
         await api.owner(f"admin{number}", role="ADMIN")
     for number in range(5):
         await book(api, f"b{number}", date=f"2026-04-0{number + 1}")
-        wire.fault = all_meet
+        wire.fault = Meeting(5)
         payloads = await asyncio.gather(*(approve(api, f"b{number}", admin=f"admin{who}") for who in range(5)))
         wire.reset()
         assert [payload["booking"] for payload in payloads] == [payloads[0]["booking"]] * 5
@@ -180,7 +175,7 @@ async def test_of_an_approval_and_a_rejection_at_once_one_succeeds_and_the_other
     for number in range(10):
         name = f"b{number}"
         await book(api, name, date=f"2026-04-{number + 1:02d}")
-        wire.fault = all_meet
+        wire.fault = Meeting(2)
         order = (approve, reject) if number % 2 else (reject, approve)
         payloads = await asyncio.gather(*(decide(api, name) for decide in order))
         wire.reset()
@@ -220,7 +215,7 @@ async def test_of_two_requests_with_one_id_at_once_one_is_refused(
 ) -> None:
     await prepare(api)
     content = {"bookingId": "b1", "locationId": ulid(0), "ownerId": "ada", "date": DAY, "duration": "MORNING"}
-    wire.fault = all_meet
+    wire.fault = Meeting(2)
     payloads = await asyncio.gather(
         *(api.mutate(REQUEST, **content, description="Chess", attendees=number) for number in (1, 2))
     )

@@ -9,8 +9,8 @@ import pytest
 
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.races.test_bookings import all_meet
 from tests.resolvers.test_creations import CREATIONS, create, stocked
+from tests.wire import Meeting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ async def test_one_creation_sent_ten_times_at_once_has_one_effect_and_one_answer
     dump: Callable[[], Any],
     name: str,
 ) -> None:
-    wire.fault = all_meet
+    wire.fault = Meeting(10)
     payloads = await asyncio.gather(*(create(stocked, name) for _ in range(10)))
     assert payloads == [payloads[0]] * 10
     assert payloads[0]["userErrors"] == []

@@ -26,9 +26,9 @@ from tests.places import (
     ulid,
 )
 from tests.races.holding import Held
-from tests.races.test_bookings import all_meet
 from tests.races.test_lockers import RENAME, TRANSFER
 from tests.resolvers.test_owners import CHANGE as UPDATE_OWNER
+from tests.wire import Meeting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ async def test_of_ten_changes_of_one_location_at_once_one_is_made(
 ) -> None:
     await create_location(api)
     change = {"locationId": ulid(0), "expectedVersion": 1}
-    wire.fault = all_meet
+    wire.fault = Meeting(10)
     payloads = await asyncio.gather(
         *(api.mutate(UPDATE_LOCATION, **change, name=f"Name {number}") for number in range(9)),
         api.mutate(DEACTIVATE, **change),
@@ -182,7 +182,7 @@ async def test_of_two_owners_that_take_one_address_at_once_one_gets_it(
 ) -> None:
     for number in range(5):
         await api.owner(f"o{number}", email=f"o{number}@example.com")
-    wire.fault = all_meet
+    wire.fault = Meeting(5)
     payloads = await asyncio.gather(
         *(
             api.mutate(UPDATE_OWNER, ownerId=f"o{number}", expectedVersion=1, email="One@example.com")

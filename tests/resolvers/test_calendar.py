@@ -9,6 +9,7 @@ import pytest
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
+from tests.old_items import put
 from tests.places import (
     CANCEL,
     CREATE_EVENT,
@@ -99,6 +100,30 @@ async def test_a_calendar_shows_every_day_of_the_window_and_what_fills_it(api: A
             {"date": "2026-03-12", "freeSlots": ["AFTERNOON"]},
         ],
     }
+
+
+async def test_a_damaged_half_day_is_taken_and_hides_no_other(
+    api: Api, plain_client: Any, table: str, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    # given a full day of which one half is damaged
+    await prepare(api)
+    await create(api)
+    await put(plain_client, table, {"PK": f"LOCATION#{ulid(0)}", "SK": f"DAY#{DAY}#MORNING", "title": "?"})
+    wire.reset()
+    # when
+    answer = await api.send(CALENDAR, id=ulid(0), window={"from": DAY, "to": "2026-03-11"})
+    # then it is shown without its event, and not as free
+    shown = answer["data"]["location"]
+    assert [(day["morning"], day["afternoon"] and day["afternoon"]["eventId"]) for day in shown["calendar"]] == [
+        (None, "e1"),
+        (None, None),
+    ]
+    assert [day["freeSlots"] for day in shown["availability"]] == [[], ["MORNING", "AFTERNOON"]]
+    assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [
+        (["location", name], "INTERNAL_SERVER_ERROR") for name in ("calendar", "availability")
+    ]
+    assert caplog.text.count("left out of its list: item LOCATION / DAY (") == 1
+    assert wire.operations == {"GetItem": 1, "Query": 1}
 
 
 async def test_the_calendar_and_the_availability_of_one_window_are_one_query(api: Api, wire: Wire) -> None:

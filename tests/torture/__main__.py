@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import platform
+import resource
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -18,6 +22,7 @@ from tests.torture.report import page_of, section_of, text_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "artefacts/torture.html"
+CORES = os.cpu_count() or 1
 
 
 def main(
@@ -25,7 +30,7 @@ def main(
     scale: Annotated[float, typer.Option(help="Counts and durations are multiplied by it.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed makes the same clients and faults.")] = 1,
 ) -> None:
-    """Runs the phases; fails if a verdict does not hold. A whole run at scale 1 also writes docs/reliability.md."""
+    """Runs the phases; fails if a verdict does not hold. At scale 1, their figures go to docs/reliability.md."""
     if phase and phase not in PHASES:
         raise typer.BadParameter(f"the phases are {', '.join(PHASES)}", param_hint="--phase")
     for name in [name for name in os.environ if name.startswith(("SMARTLOCKER_", "AWS_"))]:
@@ -33,15 +38,29 @@ def main(
     logging.disable()  # that the store is started again is no news here
     results = []
     for name in [phase] if phase else PHASES:
+        begin, of_others = time.monotonic(), _seconds_of_others()
         with TemporaryDirectory() as folder:
             results.append(asyncio.run(run_phase(name, scale, seed, Path(folder))))
+        share = (_seconds_of_others() - of_others) / (time.monotonic() - begin) / CORES
+        results[-1].circumstances = (
+            f"{datetime.now(UTC):%Y-%m-%d}, seed {seed}, Python {platform.python_version()}, {CORES} cores, "
+            f"{max(0, share):.0%} of which other programs used"
+        )
         typer.echo(text_of(results[-1]))
         PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(page_of(results, seed))
+        PAGE.write_text(page_of(results))
+        if scale == 1:
+            write_section(f"torture {name}", section_of(results[-1]), ROOT / "docs/reliability.md")
     typer.echo(f"The charts are in {PAGE.relative_to(ROOT)}")
-    if scale == 1 and not phase:
-        write_section("torture", section_of(results, seed), ROOT / "docs/reliability.md")
     sys.exit(not all(result.holds for result in results))
+
+
+def _seconds_of_others() -> float:
+    """Time of processors that programs outside this run have used so far, other virtual machines included."""
+    user, nice, system, _, _, *interrupts_and_stolen = map(int, Path("/proc/stat").read_text().split()[1:9])
+    busy = (user + nice + system + sum(interrupts_and_stolen)) / os.sysconf("SC_CLK_TCK")
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return busy - sum(usage.ru_utime + usage.ru_stime for usage in own)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ class Result:
     marks: list[Mark]
     verdicts: list[Verdict]
     figures: dict[str, int]
+    circumstances: str = ""
 
     @property
     def holds(self) -> bool:
@@ -360,7 +361,7 @@ async def memory(stage: Stage, scale: float) -> None:
     samples = stage.memory
     warm = statistics.median(samples[len(samples) // 5 :][: max(1, len(samples) // 10)])
     last = statistics.median(samples[-max(1, len(samples) // 10) :])
-    stage.figures["resident memory of the server, MB"] = round(last)
+    stage.figures["MB of memory of the server"] = round(last)
     stage.judge("growth of memory after the first fifth, at most 10 MB", last - warm, MOST_GROWTH_MB, "MB")
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import platform
 from collections import Counter
-from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -44,7 +41,7 @@ svg { width: 100%; height: auto; } pre { white-space: pre-wrap; background: #f4f
 
 def text_of(result: Result) -> str:
     """A phase for a terminal."""
-    lines = [f"{result.phase}: {_figures(result)}; {_latencies(result.requests)}"]
+    lines = [f"{result.phase}: {_about(result)}"]
     lines += [
         f"  {'holds' if verdict.holds else 'FAILS'}  {verdict.text}: {verdict.measured}".rstrip(": ")
         for verdict in result.verdicts
@@ -53,34 +50,26 @@ def text_of(result: Result) -> str:
     return "\n".join(lines)
 
 
-def section_of(results: Sequence[Result], seed: int) -> str:
-    """All phases for docs/reliability.md."""
-    rows = ["| phase | figures | response times | verdict |", "|---|---|---|---|"]
-    for result in results:
-        failed = [f"{verdict.text}: {verdict.measured}" for verdict in result.verdicts if not verdict.holds]
-        verdict = "**fails**: " + "; ".join(failed) if failed else "holds"
-        rows.append(f"| `{result.phase}` | {_figures(result)} | {_latencies(result.requests)} | {verdict} |")
-    measured = [
-        f"- `{result.phase}`: {verdict.text}: **{verdict.measured}**"
-        for result in results
+def section_of(result: Result) -> str:
+    """A phase for docs/reliability.md."""
+    rows = [
+        f"| {verdict.text} | {verdict.measured or 'yes'}{'' if verdict.holds else ' (**fails**)'} |"
         for verdict in result.verdicts
-        if verdict.depends_on_machine
     ]
-    return "\n".join([f"{_circumstances()}, seed {seed}.", "", *rows, "", *measured])
+    return "\n".join([_about(result), "", "| must hold | measured |", "|---|---|", *rows])
 
 
-def page_of(results: Sequence[Result], seed: int) -> str:
+def page_of(results: Sequence[Result]) -> str:
     """All phases as one page that needs nothing else."""
     parts = [
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>SmartLocker under faults</title>",
         f"<style>{_STYLE}</style></head><body><h1>SmartLocker under faults</h1>",
-        f"<p>{escape(_circumstances())}, seed {seed}. Shaded: the time of a fault.</p><p class='key'>",
+        "<p>Shaded: the time of a fault.</p><p class='key'>",
         *(f"<span><i style='background:{colour}'></i>{name}</span>" for name, colour in (_COLOURS | _KINDS).items()),
         "</p>",
     ]
     for result in results:
-        parts += [f"<h2>{escape(TITLES[result.phase])}</h2><p>{escape(_figures(result))}. "]
-        parts += [f"{escape(_latencies(result.requests))}.</p>", _chart(result), "<table>"]
+        parts += [f"<h2>{escape(TITLES[result.phase])}</h2><p>{escape(_about(result))}</p>", _chart(result), "<table>"]
         for verdict in result.verdicts:
             mark = "<td>holds</td>" if verdict.holds else "<td class='fail'>fails</td>"
             parts.append(f"<tr>{mark}<td>{escape(verdict.text)}</td><td>{escape(verdict.measured)}</td></tr>")
@@ -90,6 +79,10 @@ def page_of(results: Sequence[Result], seed: int) -> str:
             examples = [finding.detail for finding in result.findings[:5]]
             parts.append(f"<pre>{escape(chr(10).join([*counts, '', *examples]))}</pre>")
     return "\n".join([*parts, "</body></html>\n"])
+
+
+def _about(result: Result) -> str:
+    return f"{result.circumstances}. {_figures(result)}. Response times: {_latencies(result.requests)}."
 
 
 def _found(result: Result) -> Counter[tuple[str, str]]:
@@ -108,10 +101,6 @@ def _latencies(requests: Sequence[Request]) -> str:
 
 def _quantile(times: Sequence[float], part: float) -> float:
     return times[min(len(times) - 1, int(len(times) * part))]
-
-
-def _circumstances() -> str:
-    return f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def _chart(result: Result) -> str:

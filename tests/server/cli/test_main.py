@@ -113,39 +113,39 @@ def test_table_describe_of_a_missing_table_names_the_command_that_makes_it(
     )
 
 
-async def test_table_migrate_migrates_an_older_table_once_when_it_is_confirmed(
+async def test_migrate_migrates_an_older_table_once_when_it_is_confirmed(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, store_url: str, table: str, plain_client: Any
 ) -> None:
     settings = {"endpoint_url": store_url, "table_name": table}
     format_key = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
     await plain_client.delete_item(TableName=table, Key=format_key)
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    declined = await asyncio.to_thread(run, "table", "migrate", **settings)
+    declined = await asyncio.to_thread(run, "migrate", **settings)
     assert (declined.status, declined.err) == (1, "smartlocker: the table was not migrated\n")
     assert "Item" not in await plain_client.get_item(TableName=table, Key=format_key)
     for _ in range(2):
-        migrated = await asyncio.to_thread(run, "table", "migrate", "--yes", **settings)
+        migrated = await asyncio.to_thread(run, "migrate", "--yes", **settings)
         assert migrated.status == 0
         assert migrated.out.splitlines()[0].startswith(f"Migrating table {table} reads the whole table once")
         assert migrated.out.splitlines()[-1] == f"table {table} is migrated: 0 items changed"
     assert "Item" in await plain_client.get_item(TableName=table, Key=format_key)
 
 
-async def test_table_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_them(
+async def test_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_them(
     run: Callable[..., Result], store_url: str, table: str, plain_client: Any, dump: Callable[[], Any]
 ) -> None:
     settings = {"endpoint_url": store_url, "table_name": table}
     await plain_client.delete_item(TableName=table, Key={"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}})
     await put(plain_client, table, *OLD_ITEMS)
     async with unchanged(dump):
-        counted = await asyncio.to_thread(run, "table", "migrate", "--dry-run", **settings)
+        counted = await asyncio.to_thread(run, "migrate", "--dry-run", **settings)
     assert counted.status == 0
     assert "RESERVATION: 3 items of an older form" in counted.out.splitlines()
     assert counted.out.splitlines()[-2:] == [
         "2 items stay as they are: they need --location",
         f"table {table} was not changed",
     ]
-    words = ("table", "migrate", "--yes", "--location", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    words = ("migrate", "--yes", "--location", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
     migrated = await asyncio.to_thread(run, *words, **settings)
     assert migrated.status == 0
     assert "items stay" not in migrated.out
