@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,15 +17,16 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
+from bench.data import locker_id
 from bench.processes import running
 from tests.npm import installed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from bench.processes import Process
 
-__all__ = ["CONTROL", "DEVELOPMENT", "MERCURIUS", "PRODUCTION", "SERVERS", "Server", "ServerKind", "started"]
+__all__ = ["CONTROL", "DEVELOPMENT", "MERCURIUS", "PRODUCTION", "SERVERS", "Server", "ServerKind", "flooded", "started"]
 
 TABLE = "SmartLocker"
 DEVELOPMENT = "SmartLocker"
@@ -39,6 +41,7 @@ _AUDIENCE = "https://lockers.example.com/"
 _TOKEN_SECONDS = 24 * 3600
 # The rate limit stays on, at a rate that is never reached.
 _ENOUGH_UNITS = str(10**12)
+_ADMIN = {"role": "admin"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,10 @@ def _development(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str,
     }, {}
 
 
-def _production(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+def _production(
+    endpoint: str, folder: Path, units: str | None = _ENOUGH_UNITS, caller: Mapping[str, str] = _ADMIN
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Without units, the rate limit is the usual one."""
     settings, _ = _development(endpoint, folder)
     key = rsa.generate_private_key(65537, 2048)
     public: dict[str, Any] = json.loads(RSAAlgorithm.to_jwk(key.public_key()))
@@ -103,7 +109,7 @@ def _production(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, 
         "sub": "bench",
         "iat": now,
         "exp": now + _TOKEN_SECONDS,
-        "role": "admin",
+        **caller,
     }
     token = jwt.encode(claims, key, "RS256", headers={"kid": "bench"})
     return settings | {
@@ -111,7 +117,7 @@ def _production(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, 
         "SMARTLOCKER_JWT_ISSUER": _ISSUER,
         "SMARTLOCKER_JWT_AUDIENCE": _AUDIENCE,
         "SMARTLOCKER_JWKS": str(key_set),
-        "SMARTLOCKER_RATE_LIMIT_UNITS": _ENOUGH_UNITS,
+        **({} if units is None else {"SMARTLOCKER_RATE_LIMIT_UNITS": units}),
     }, {"Authorization": f"Bearer {token}"}
 
 
@@ -125,6 +131,15 @@ SERVERS = (
     ServerKind(CONTROL, ("node", "peers/mercurius.mjs", "raw"), _LISTENING, _node_peer),
     ServerKind("plain Strawberry", (sys.executable, "-m", "bench.peers.plain_strawberry"), _LISTENING, _peer),
 )
+
+
+def flooded() -> tuple[ServerKind, ...]:
+    """Two servers in production, called by a device: one with the usual rate limit, one that never reaches its own."""
+    device = {"role": "device", "lockerId": locker_id(0)}
+    return tuple(
+        ServerKind(PRODUCTION, _SERVE, "SmartLocker serves ", partial(_production, units=units, caller=device))
+        for units in (None, _ENOUGH_UNITS)
+    )
 
 
 @asynccontextmanager

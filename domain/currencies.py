@@ -1,4 +1,8 @@
-"""Currencies in use, by their ISO 4217 codes; without funds, precious metals and codes for testing."""
+"""Currencies in use, by their ISO 4217 codes, as of February 2026.
+
+Without units of account and funds (CLF, XDR), precious metals (XAU), codes for testing (XTS) and for no currency (XXX),
+and without withdrawn codes (BGN): nobody pays in these. Payments recorded before a code was withdrawn keep it.
+"""
 
 from __future__ import annotations
 

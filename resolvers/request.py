@@ -30,6 +30,29 @@ class PageSizes:
     maximum: int
 
 
+class Turn:
+    """Lets only one request at a time take the processor for long, and all others go on before the next one does."""
+
+    __slots__ = ("_lock",)
+
+    # As many passes of the event loop as it takes to accept a connection, read a request and answer it.
+    _PASSES = 10
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def __aenter__(self) -> None:
+        await self._lock.acquire()
+
+    async def __aexit__(self, *error: object) -> None:
+        del error
+        try:
+            for _ in range(self._PASSES):
+                await asyncio.sleep(0)
+        finally:
+            self._lock.release()
+
+
 async def _for_free(_: float) -> None:
     """Without a budget nothing is charged."""
 
@@ -68,8 +91,8 @@ class RequestState:
     """The caller's budget after that."""
     spend: Callable[[float], Awaitable[None]] = _for_free
     """Takes work of the processor from the caller's budget, which may go below zero."""
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by the one request of the server that takes the processor for long."""
+    turn: Turn = field(default_factory=Turn)
+    """Of all requests of the server."""
     price: Price | None = None
     hides_suggestions: bool = False
     """Whether error messages leave out the names of what exists."""

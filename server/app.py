@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial, reduce
@@ -22,7 +21,7 @@ from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.health import WatchedTransport, probing
 from loaders.table.recording import RecordedStore
 from loaders.table_budgets import TableRates
-from resolvers.request import PageSizes, RequestState
+from resolvers.request import PageSizes, RequestState, Turn
 from resolvers.schema import build_schema
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
@@ -91,7 +90,7 @@ def create_app(
     """
     clock = clock or ServerClock()
     readiness = readiness or Readiness()
-    turn = asyncio.Lock()
+    turn = Turn()
     backends: list[tuple[DynamoStore, Backend]] = []
     manifest = settings.trusted_documents_file
     trusted = {} if manifest is None else read_manifest(manifest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -120,7 +119,6 @@ class IntrospectionAnswers:
                 await request.spend(field.units)
                 if place not in self._answers:
                     self._answers[place] = field.execute(request.variables)
-                await asyncio.sleep(0)
             if len(self._answers) > _MAX_ANSWERS:
                 self._answers.popitem(last=False)
         self._answers.move_to_end(place)

@@ -66,7 +66,13 @@ def test_a_valid_value_is_trimmed_and_otherwise_unchanged(check: Callable[[str],
         (
             check_currency,
             CURRENCY,
-            ["", "EU", "EURO", "eur", "EU1", " EUR", "EUR\n", "ÄÖÜ", "€", "XXQ", "XXX", "XAU", "HRK"],
+            ["", "EU", "EURO", "eur", "EU1", " EUR", "EUR\n", "ÄÖÜ", "€", "XXQ"],
+        ),
+        (check_currency, CURRENCY, ["ANG", "BGN", "BYR", "CUC", "DEM", "HRK", "SLL", "VEF", "ZWL"]),
+        (
+            check_currency,
+            CURRENCY,
+            ["BOV", "CHE", "CLF", "COU", "USN", "UYW", "XAD", "XAU", "XBA", "XDR", "XTS", "XXX"],
         ),
         (check_time_zone, TIME_ZONE, ["", "europe/rome", "Europe/Roma", "Rome", "+02:00", "UTC+2", " UTC", "UTC\n"]),
         (check_time_zone, TIME_ZONE, ["../etc/passwd", "/etc/localtime", "posix/Europe/Rome", "localtime", "Factory"]),
@@ -92,8 +98,9 @@ def test_email_addresses_are_compared_without_case() -> None:
     assert normalize_email("Ada@Example.COM") == normalize_email("aDA@eXAMPLE.com") == "ada@example.com"
 
 
-def test_a_currency_code_is_returned_unchanged() -> None:
-    assert [check_currency(code) for code in ("EUR", "USD", "XOF")] == ["EUR", "USD", "XOF"]
+def test_the_codes_of_currencies_in_use_are_accepted_also_the_youngest_and_those_of_several_countries() -> None:
+    codes = ["EUR", "USD", "JPY", "KWD", "MRU", "SLE", "VED", "XAF", "XCD", "XCG", "XOF", "XPF", "ZWG"]
+    assert [check_currency(code) for code in codes] == codes
 
 
 def test_time_zones_of_the_iana_database_are_accepted_and_read_from_disk_once(monkeypatch: pytest.MonkeyPatch) -> None:

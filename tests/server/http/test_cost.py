@@ -100,7 +100,7 @@ async def test_a_request_over_the_budget_of_its_caller_shows_its_price(
 ) -> None:
     many = " ".join(f'o{number}: owner(ownerId: "{number}") {{ name }}' for number in range(9))
     content = {"query": f"{{ {many} }}", "extensions": {"cost": True}}
-    async with open_api(rate_limit_units=60, rate_limit_burst=12) as api:
+    async with open_api(rate_limit_units=60, rate_limit_burst=24) as api:
         answers = [await api.client.post("/graphql", json=content) for _ in range(3)]
     response = answers[-1]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
