@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
+from base64 import b32encode
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial, reduce
@@ -12,7 +15,6 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
-from ulid import ULID
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
@@ -58,10 +60,15 @@ if TYPE_CHECKING:
 
 __all__ = ["create_app", "new_id", "utc_now"]
 
+_CROCKFORD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+"""From the digits of RFC 4648 to those of ULIDs."""
+
 
 def new_id() -> str:
     """A new ULID: unique, and sorted by its creation time."""
-    return str(ULID())
+    # The leading zeros fill 26 characters of 5 bits; the first six of the 32 are of these zeros alone.
+    value = bytes(4) + (time.time_ns() // 1_000_000).to_bytes(6) + os.urandom(10)
+    return b32encode(value)[6:].translate(_CROCKFORD).decode()
 
 
 def create_app(

@@ -6,19 +6,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from domain.schedule import MAX_STORE_CLOCK_SKEW
-from domain.times import shift, to_instant
+from domain.times import Instant, shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from domain.times import Instant
 
 __all__ = ["ServerClock", "utc_now"]
 
 
 def utc_now() -> Instant:
     """The current time of this machine."""
-    return to_instant(datetime.now(UTC))
+    return Instant(datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z")
 
 
 class ServerClock:
@@ -35,6 +33,6 @@ class ServerClock:
     def __call__(self) -> Instant:
         """The current time."""
         now = self._machine()
-        if now > self._latest or now < shift(self._latest, -MAX_STORE_CLOCK_SKEW):
+        if now > self._latest or (now != self._latest and now < shift(self._latest, -MAX_STORE_CLOCK_SKEW)):
             self._latest = now
         return self._latest
