@@ -7,7 +7,6 @@ import os
 import time
 from base64 import b32encode
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
 from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +132,7 @@ def create_app(
         ((store, backend),) = backends
 
         def recorded(trace: Trace) -> Backend:
-            return replace(backend, store=RecordedStore(store, trace))
+            return backend.with_store(RecordedStore(store, trace))
 
         return RequestState(
             backend if trace is None else recorded(trace),
@@ -250,6 +249,8 @@ def _budgets(
     shared: int | None,
 ) -> CallerBudgets | None:
     def now() -> int:
+        if isinstance(clock, ServerClock):
+            return clock.microseconds()
         return round(to_datetime(clock()).timestamp() * 1_000_000)
 
     if settings.budget is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from domain.schedule import MAX_STORE_CLOCK_SKEW
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["ServerClock", "utc_now"]
+
+_MAX_SKEW_MICROSECONDS = MAX_STORE_CLOCK_SKEW // timedelta(microseconds=1)
 
 
 def utc_now() -> Instant:
@@ -29,6 +32,14 @@ class ServerClock:
     def __init__(self, machine: Callable[[], Instant] = utc_now) -> None:
         self._machine = machine
         self._latest = machine()
+        self._latest_microsecond = 0
+
+    def microseconds(self) -> int:
+        """The current time of this machine in microseconds since 1970; it never goes back, as the time does."""
+        now = time.time_ns() // 1000
+        if now > self._latest_microsecond or now < self._latest_microsecond - _MAX_SKEW_MICROSECONDS:
+            self._latest_microsecond = now
+        return self._latest_microsecond
 
     def __call__(self) -> Instant:
         """The current time."""

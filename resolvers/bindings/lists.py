@@ -239,10 +239,11 @@ async def query_each(
     read: Callable[[Any], Awaitable[Any]], keys: Sequence[Any], path: str, request: RequestState
 ) -> list[Any]:
     """Sends one Query for each different key, sixteen at a time in the whole request; errors are values."""
+    queries = request.queries
 
     async def bounded(key: Any) -> Any:
         try:
-            async with request.queries:
+            async with queries:
                 return await read(key)
         except Exception as error:  # noqa: BLE001  # an error is a value here
             return error

@@ -6,9 +6,11 @@ import json
 import re
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import orjson
+from starlette.requests import ClientDisconnect
 
 from server.http.negotiation import JSON, parse_value
 from server.http_errors import HttpError
@@ -100,11 +102,7 @@ def _json_parameter(request: Request, name: str) -> Any:
 
 
 async def _from_body(request: Request) -> Any:
-    media_type, parameters = parse_value(request.headers.get("content-type", ""))
-    if media_type == "multipart/form-data":
-        raise HttpError(415, f"File uploads are not supported: send the body as {JSON}.", headers={"Accept": JSON})
-    if media_type != JSON or parameters.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
-        raise HttpError(415, f"Send the body as {JSON} in UTF-8.", headers={"Accept": JSON})
+    _check_content_type(request.headers.get("content-type", ""))
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise HttpError(
             415,
@@ -112,13 +110,27 @@ async def _from_body(request: Request) -> Any:
             headers={"Accept-Encoding": "identity"},
         )
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
+    is_whole = False
+    while not is_whole:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        is_whole = not message.get("more_body", False)
         if len(body) > _MAX_BODY_BYTES:
             raise HttpError(413, f"The body is larger than {_MAX_BODY_BYTES // 1024} KB.")
     if body.lstrip().startswith(b"["):
         raise HttpError(400, "Batching is not supported: send one request as a JSON object.")
     return parse_json(bytes(body))
+
+
+@lru_cache(64)  # clients send few different ones
+def _check_content_type(content_type: str) -> None:
+    media_type, parameters = parse_value(content_type)
+    if media_type == "multipart/form-data":
+        raise HttpError(415, f"File uploads are not supported: send the body as {JSON}.", headers={"Accept": JSON})
+    if media_type != JSON or parameters.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
+        raise HttpError(415, f"Send the body as {JSON} in UTF-8.", headers={"Accept": JSON})
 
 
 def parse_json(text: bytes) -> Any:

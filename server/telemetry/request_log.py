@@ -8,6 +8,8 @@ from hashlib import sha256
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+from loaders.contracts.cost import Cost
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -33,6 +35,7 @@ FIELDS = (
     "client",
     "client_request_id",
 )
+_NOTHING = Cost()
 _KEY_SUBJECT = "key:"
 _MAX_SUBJECT_LENGTH = 128
 # A client sends many requests from the same address.
@@ -57,7 +60,7 @@ class RequestLog:
     def _finished(self, observation: Observation) -> None:
         if observation.is_page:
             return
-        trace = observation.trace
+        spent = _NOTHING if observation.trace is None else observation.trace.spent()
         fields: dict[str, Any] = {
             "operation_type": observation.operation_type,
             "operation": observation.operation_name,
@@ -65,9 +68,9 @@ class RequestLog:
             "code": observation.code,
             "status": observation.status,
             "duration_ms": round(observation.duration / 1_000_000, 3),
-            "operations": len(trace.records) if trace else 0,
-            "read_units": trace.units(is_write=False) if trace else 0,
-            "write_units": trace.units(is_write=True) if trace else 0,
+            "operations": spent.operations,
+            "read_units": spent.read_units,
+            "write_units": spent.write_units,
             "client_request_id": observation.client_request_id,
         }
         if self._names_callers:
