@@ -62,7 +62,7 @@ class Budget:
             When the budget is full afterwards, and its state. If it is too low, nothing is charged.
         """
         whole = self.refill_time(units)
-        price = whole - self.refill_time(taken)
+        price = whole - self.refill_time(taken) if taken else whole
         full_at = max(full_at, now)
         if may_owe or full_at + price <= now + self.window:
             return full_at + price, self.accepted(full_at + price, now)

@@ -51,7 +51,8 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         self._records: dict[KeyParts, T | Exception | None] = {}
         self._in_flight: dict[KeyParts, _Batch] = {}
         self._next: _Batch | None = None
-        super().__init__()
+        self._is_set_up = False
+        """Whether `load` was used, which alone needs what the base class keeps."""
 
     async def batch_load_fn(self, keys: list[KeyParts]) -> list[T | None]:
         """Reads one batch; a damaged item is an error in its place."""
@@ -61,6 +62,9 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
 
     def load(self, key: KeyParts) -> asyncio.Future[T | None]:
         """Loads one record."""
+        if not self._is_set_up:
+            self._is_set_up = True
+            super().__init__()
         if key in self._records and key not in self._cache:
             self.prime(key, self._records[key])  # type: ignore[arg-type]  # as above
         return super().load(key)
@@ -121,13 +125,14 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         """Forgets everything that was read."""
         self._records = {}
         self._in_flight = {}
-        return super().clear_all()
+        return super().clear_all() if self._is_set_up else self
 
     def _open_batch(self, path: str) -> _Batch:
         """A new batch that takes the next keys."""
-        self._next = batch = _Batch(self.loop.create_future(), path)
+        loop = asyncio.get_running_loop()
+        self._next = batch = _Batch(loop.create_future(), path)
         # All requests of one turn of the event loop share the batch.
-        self.loop.call_soon(self._dispatch, batch)
+        loop.call_soon(self._dispatch, batch)
         return batch
 
     def _dispatch(self, batch: _Batch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from base64 import b32encode
 from contextlib import asynccontextmanager, nullcontext
 from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
@@ -59,15 +58,15 @@ if TYPE_CHECKING:
 
 __all__ = ["create_app", "new_id", "utc_now"]
 
-_CROCKFORD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ")
-"""From the digits of RFC 4648 to those of ULIDs."""
+_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_DIGIT_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
+"""Of a ULID, for ten bits each."""
 
 
 def new_id() -> str:
     """A new ULID: unique, and sorted by its creation time."""
-    # The leading zeros fill 26 characters of 5 bits; the first six of the 32 are of these zeros alone.
-    value = bytes(4) + (time.time_ns() // 1_000_000).to_bytes(6) + os.urandom(10)
-    return b32encode(value)[6:].translate(_CROCKFORD).decode()
+    value = time.time_ns() // 1_000_000 << 80 | int.from_bytes(os.urandom(10))
+    return "".join([_DIGIT_PAIRS[value >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def create_app(

@@ -187,6 +187,16 @@ class GraphQLEndpoint:
             return Result(errors=[GraphQLError(error.message, original_error=error)], ran=True)
 
 
+class _JsonResponse(Response):
+    """A response whose headers are known."""
+
+    def __init__(self, body: bytes, status: int, media_type: str) -> None:
+        self.status_code = status
+        self.body = body
+        self.background = None
+        self.raw_headers = [(b"content-type", _CONTENT_TYPES[media_type]), (b"content-length", b"%d" % len(body))]
+
+
 def _check_type(state: RequestState, operation_type: str, name: str | None, allowed: set[str]) -> None:
     """Records type and name of the operation, and rejects it if the request's method does not allow the type."""
     if state.trace is not None:
@@ -225,10 +235,7 @@ def _header(request: Request, name: str) -> str:
 
 
 def _json(content: dict[str, Any], status: int, media_type: str) -> Response:
-    response = Response(status_code=status)
-    response.body = body = orjson.dumps(content, default=_exact)
-    response.raw_headers = [(b"content-type", _CONTENT_TYPES[media_type]), (b"content-length", b"%d" % len(body))]
-    return response
+    return _JsonResponse(orjson.dumps(content, default=_exact), status, media_type)
 
 
 def _exact(value: Any) -> Any:

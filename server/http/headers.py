@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from starlette.datastructures import Headers
 from starlette.requests import Request
 
 if TYPE_CHECKING:
@@ -33,44 +32,35 @@ _PLAIN_RAW: Final = _raw(SECURITY_HEADERS)
 _TLS_RAW: Final = _raw(SECURITY_HEADERS | _TLS_ONLY)
 _NAMES: Final = frozenset(name for name, _ in _TLS_RAW)
 _CLOSE: Final = (b"connection", b"close")
-_KEPT: Final = "smartlocker.headers"
 
 
-class RequestHeaders(Headers):
-    """The headers of a request, decoded once, as many of them are looked up."""
+class RequestHeaders(dict[str, str]):
+    """The headers of a request by their names in lower case, the first of each name; decoded once."""
 
-    def __init__(self, scope: Scope) -> None:
-        super().__init__(scope=scope)
-        self._first = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(self._list)}
-        self._are_unique = len(self._first) == len(self._list)
+    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
+        super().__init__([(name.decode("latin-1"), value.decode("latin-1")) for name, value in reversed(raw)])
+        self._raw = raw
 
-    @classmethod
-    def of(cls, scope: Scope) -> RequestHeaders:
-        """The headers of a request, which are kept with it."""
-        headers: RequestHeaders | None = scope.get(_KEPT)
-        if headers is None:
-            headers = scope[_KEPT] = cls(scope)
-        return headers
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The first header of this name."""
-        return self._first.get(key.lower(), default)
-
-    def getlist(self, key: str) -> list[str]:
-        """All headers of this name."""
-        if not self._are_unique:
-            return super().getlist(key)
-        value = self._first.get(key.lower())
-        return [] if value is None else [value]
+    def getlist(self, name: str) -> list[str]:
+        """All headers of a name."""
+        if name not in self:
+            return []
+        if len(self) == len(self._raw):
+            return [self[name]]
+        encoded = name.encode("latin-1")
+        return [value.decode("latin-1") for found, value in self._raw if found == encoded]
 
 
 class HttpRequest(Request):
-    """A request whose headers are decoded once."""
+    """A request whose headers are decoded once, as a dozen of them are looked up."""
 
-    @property
-    def headers(self) -> RequestHeaders:
-        """The headers."""
-        return RequestHeaders.of(self.scope)
+    headers: RequestHeaders = None  # type: ignore[assignment]  # these are slow properties of other requests
+    method: str = ""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        super().__init__(scope, receive)
+        self.headers = RequestHeaders(scope["headers"])
+        self.method = scope["method"]
 
 
 class SecurityHeaders:

@@ -41,6 +41,7 @@ _MAX_JSON_OBJECTS = 50
 # Possessive, so that it never backtracks: invalid JSON must not take long either.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?', re.DOTALL)
 _COST_HEADER = "SmartLocker-Cost"
+_EXPLAIN_HEADER = "SmartLocker-Explain"
 
 
 ExplainMode: TypeAlias = Literal["off", "after", "plan"]
@@ -84,7 +85,7 @@ def wants_cost(headers: Mapping[str, str], content: Any) -> bool:
     """Whether a request asks for its cost; it may be invalid in other ways."""
     extensions = content.get("extensions") if isinstance(content, dict) else None
     cost = extensions.get("cost") if isinstance(extensions, dict) else None
-    return headers.get(_COST_HEADER) == "1" if cost is None else cost is True
+    return headers.get(_COST_HEADER.lower()) == "1" if cost is None else cost is True
 
 
 def _from_url(request: Request) -> dict[str, Any]:
@@ -190,9 +191,8 @@ def parse_request(content: Any, headers: Mapping[str, str]) -> GraphQLRequest:
     """The GraphQL request in the JSON content."""
     if not isinstance(content, dict):
         raise HttpError(400, "The request must be a JSON object.")
-    query, document_id, name = (_text(content, key) for key in ("query", "documentId", "operationName"))
-    variables, extensions = (_object(content, key) for key in ("variables", "extensions"))
-    extensions = extensions or {}
+    query, document_id, name = _text(content, "query"), _text(content, "documentId"), _text(content, "operationName")
+    variables, extensions = _object(content, "variables"), _object(content, "extensions") or {}
     sha256 = _persisted(extensions)
     if document_id is not None and (query is not None or sha256 is not None):
         raise HttpError(400, "Send either documentId, or query or extensions.persistedQuery.")
@@ -206,7 +206,7 @@ def _explain(extensions: dict[str, Any], headers: Mapping[str, str]) -> ExplainM
     """The request's extension, else the header."""
     match extensions.get("explain"):
         case None:
-            return "after" if _is_set(headers, "SmartLocker-Explain") else "off"
+            return "after" if _is_set(headers, _EXPLAIN_HEADER) else "off"
         case False:
             return "off"
         case True:
@@ -227,7 +227,7 @@ def _cost(extensions: dict[str, Any], headers: Mapping[str, str]) -> bool:
 
 
 def _is_set(headers: Mapping[str, str], name: str) -> bool:
-    value = headers.get(name, "0")
+    value = headers.get(name.lower(), "0")
     if value not in {"0", "1"}:
         raise HttpError(400, f"{name} must be 1 or 0.")
     return value == "1"

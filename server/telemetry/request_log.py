@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from functools import lru_cache, partial
 from hashlib import sha256
 from ipaddress import ip_address
@@ -36,6 +37,8 @@ FIELDS = (
     "client_request_id",
 )
 _NOTHING = Cost()
+_LINE = logging.LogRecord(logger.name, logging.INFO, "", 0, "request", None, None).__dict__
+"""What all lines have; to create a record takes a tenth of a small query's time."""
 _KEY_SUBJECT = "key:"
 _MAX_SUBJECT_LENGTH = 128
 # A client sends many requests from the same address.
@@ -58,7 +61,7 @@ class RequestLog:
         return partial(self._finished, observation)
 
     def _finished(self, observation: Observation) -> None:
-        if observation.is_page:
+        if observation.is_page or not logger.isEnabledFor(logging.INFO):
             return
         spent = _NOTHING if observation.trace is None else observation.trace.spent()
         fields: dict[str, Any] = {
@@ -75,7 +78,10 @@ class RequestLog:
         }
         if self._names_callers:
             fields |= _caller(observation)
-        logger.info("request", extra={name: value for name, value in fields.items() if value is not None})
+        record = logging.LogRecord.__new__(logging.LogRecord)
+        record.__dict__ = _LINE | {name: value for name, value in fields.items() if value is not None}
+        record.created = time.time()
+        logger.handle(record)
 
 
 def _document_hash(observation: Observation) -> str | None:
