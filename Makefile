@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test equivalence torture lint docs bench bench-growth graphiql lock clean
+.PHONY: serve test equivalence torture lint docs bench bench-growth bench-process graphiql lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: .venv/installed
@@ -46,6 +46,10 @@ bench: .venv/tested
 # Measures how cost grows with the data and with the number of clients.
 bench-growth: .venv/tested
 	$(BIN)/python -m bench.growth $(if $(QUICK),--quick)
+
+# Measures start-up, tail latency, workers and memory over a million requests.
+bench-process: .venv/tested
+	$(BIN)/python -m bench.process $(if $(QUICK),--requests 0)
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'

@@ -37,7 +37,7 @@ _PEERS = Path(__file__).parent / "peers"
 _ISSUER = "https://issuer.example.com/"
 _AUDIENCE = "https://lockers.example.com/"
 _TOKEN_SECONDS = 24 * 3600
-# The rate limit stays on, at a rate that is never reached.
+# The limits of callers stay on, at values that are never reached: the benchmark is one caller.
 _ENOUGH_UNITS = str(10**12)
 
 
@@ -75,8 +75,17 @@ def _node_peer(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, s
     return _peer(endpoint, folder)
 
 
-def _peer(endpoint: str, _: Path) -> tuple[dict[str, str], dict[str, str]]:
-    return {"ENDPOINT_URL": endpoint, "TABLE": TABLE, "NODE_ENV": "production", "PYTHONPATH": str(_ROOT)}, {}
+def _peer(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    key_set, headers = _credentials(folder)
+    return {
+        "ENDPOINT_URL": endpoint,
+        "TABLE": TABLE,
+        "ISSUER": _ISSUER,
+        "AUDIENCE": _AUDIENCE,
+        "JWKS": key_set,
+        "NODE_ENV": "production",
+        "PYTHONPATH": str(_ROOT),
+    }, headers
 
 
 def _development(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -92,6 +101,19 @@ def _development(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str,
 
 def _production(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
     settings, _ = _development(endpoint, folder)
+    key_set, headers = _credentials(folder)
+    return settings | {
+        "SMARTLOCKER_PROFILE": "production",
+        "SMARTLOCKER_JWT_ISSUER": _ISSUER,
+        "SMARTLOCKER_JWT_AUDIENCE": _AUDIENCE,
+        "SMARTLOCKER_JWKS": key_set,
+        "SMARTLOCKER_RATE_LIMIT_UNITS": _ENOUGH_UNITS,
+        "SMARTLOCKER_MAX_CONCURRENT_PER_CALLER": "200",
+    }, headers
+
+
+def _credentials(folder: Path) -> tuple[str, dict[str, str]]:
+    """An issuer's key set as a file, and the headers with a token of it."""
     key = rsa.generate_private_key(65537, 2048)
     public: dict[str, Any] = json.loads(RSAAlgorithm.to_jwk(key.public_key()))
     key_set = folder / "keys.json"
@@ -106,13 +128,7 @@ def _production(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, 
         "role": "admin",
     }
     token = jwt.encode(claims, key, "RS256", headers={"kid": "bench"})
-    return settings | {
-        "SMARTLOCKER_PROFILE": "production",
-        "SMARTLOCKER_JWT_ISSUER": _ISSUER,
-        "SMARTLOCKER_JWT_AUDIENCE": _AUDIENCE,
-        "SMARTLOCKER_JWKS": str(key_set),
-        "SMARTLOCKER_RATE_LIMIT_UNITS": _ENOUGH_UNITS,
-    }, {"Authorization": f"Bearer {token}"}
+    return str(key_set), {"Authorization": f"Bearer {token}"}
 
 
 _SERVE = (Path(sys.executable).parent / "smartlocker", "serve")
