@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test equivalence torture lint docs bench bench-growth bench-flood graphiql lock clean
+.PHONY: serve test equivalence torture lint docs bench bench-growth bench-flood bench-process graphiql lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: .venv/installed
@@ -50,6 +50,10 @@ bench-growth: .venv/tested
 # Measures /health while one caller floods the server.
 bench-flood: .venv/tested
 	$(BIN)/python -m bench.flood
+
+# Measures start-up, tail latency, workers and memory over a million requests.
+bench-process: .venv/tested
+	$(BIN)/python -m bench.process $(if $(QUICK),--requests 0)
 
 .venv/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'

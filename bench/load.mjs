@@ -129,10 +129,12 @@ function bodySource(run, index) {
     case 'fixed':
       return source(constantly(Buffer.from(request(`{"query":${query},"variables":${JSON.stringify(run.variables)}}`))))
     case 'unique': {
+      // With `repeated`, each document is sent so many times before the next one.
       const [before, after] = query.split('UNIQUE')
       return source(() => {
         unique += 1
-        return request(`{"query":${before}${run.mark}_${String(unique).padStart(9, '0')}${after}}`)
+        const number = Math.floor(unique / (run.repeated ?? 1))
+        return request(`{"query":${before}${run.mark}_${String(number).padStart(9, '0')}${after}}`)
       })
     }
     case 'status': {

@@ -39,7 +39,6 @@ _PEERS = Path(__file__).parent / "peers"
 _ISSUER = "https://issuer.example.com/"
 _AUDIENCE = "https://lockers.example.com/"
 _TOKEN_SECONDS = 24 * 3600
-# The rate limit stays on, at a rate that is never reached.
 _ENOUGH_UNITS = str(10**12)
 _ADMIN = {"role": "admin"}
 
@@ -78,8 +77,17 @@ def _node_peer(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, s
     return _peer(endpoint, folder)
 
 
-def _peer(endpoint: str, _: Path) -> tuple[dict[str, str], dict[str, str]]:
-    return {"ENDPOINT_URL": endpoint, "TABLE": TABLE, "NODE_ENV": "production", "PYTHONPATH": str(_ROOT)}, {}
+def _peer(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    key_set, headers = _credentials(folder)
+    return {
+        "ENDPOINT_URL": endpoint,
+        "TABLE": TABLE,
+        "ISSUER": _ISSUER,
+        "AUDIENCE": _AUDIENCE,
+        "JWKS": key_set,
+        "NODE_ENV": "production",
+        "PYTHONPATH": str(_ROOT),
+    }, headers
 
 
 def _development(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -93,11 +101,32 @@ def _development(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str,
     }, {}
 
 
-def _production(
-    endpoint: str, folder: Path, units: str | None = _ENOUGH_UNITS, caller: Mapping[str, str] = _ADMIN
+def _production(endpoint: str, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The limits of callers stay on, at values that are never reached: the benchmark is one caller."""
+    settings, headers = _limited(endpoint, folder)
+    return settings | {
+        "SMARTLOCKER_RATE_LIMIT_UNITS": _ENOUGH_UNITS,
+        "SMARTLOCKER_MAX_CONCURRENT_PER_CALLER": "200",
+    }, headers
+
+
+def _limited(
+    endpoint: str, folder: Path, units: str | None = None, caller: Mapping[str, str] = _ADMIN
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Without units, the rate limit is the usual one."""
+    """The usual limits; with `units`, another rate limit."""
     settings, _ = _development(endpoint, folder)
+    key_set, headers = _credentials(folder, caller)
+    return settings | {
+        "SMARTLOCKER_PROFILE": "production",
+        "SMARTLOCKER_JWT_ISSUER": _ISSUER,
+        "SMARTLOCKER_JWT_AUDIENCE": _AUDIENCE,
+        "SMARTLOCKER_JWKS": key_set,
+        **({} if units is None else {"SMARTLOCKER_RATE_LIMIT_UNITS": units}),
+    }, headers
+
+
+def _credentials(folder: Path, caller: Mapping[str, str] = _ADMIN) -> tuple[str, dict[str, str]]:
+    """An issuer's key set as a file, and the headers with a token of it."""
     key = rsa.generate_private_key(65537, 2048)
     public: dict[str, Any] = json.loads(RSAAlgorithm.to_jwk(key.public_key()))
     key_set = folder / "keys.json"
@@ -112,13 +141,7 @@ def _production(
         **caller,
     }
     token = jwt.encode(claims, key, "RS256", headers={"kid": "bench"})
-    return settings | {
-        "SMARTLOCKER_PROFILE": "production",
-        "SMARTLOCKER_JWT_ISSUER": _ISSUER,
-        "SMARTLOCKER_JWT_AUDIENCE": _AUDIENCE,
-        "SMARTLOCKER_JWKS": str(key_set),
-        **({} if units is None else {"SMARTLOCKER_RATE_LIMIT_UNITS": units}),
-    }, {"Authorization": f"Bearer {token}"}
+    return str(key_set), {"Authorization": f"Bearer {token}"}
 
 
 _SERVE = (Path(sys.executable).parent / "smartlocker", "serve")
@@ -137,7 +160,7 @@ def flooded() -> tuple[ServerKind, ...]:
     """Two servers in production, called by a device: one with the usual rate limit, one that never reaches its own."""
     device = {"role": "device", "lockerId": locker_id(0)}
     return tuple(
-        ServerKind(PRODUCTION, _SERVE, "SmartLocker serves ", partial(_production, units=units, caller=device))
+        ServerKind(PRODUCTION, _SERVE, "SmartLocker serves ", partial(_limited, units=units, caller=device))
         for units in (None, _ENOUGH_UNITS)
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 _MINUTE = 60_000_000
@@ -33,11 +33,14 @@ class Budget:
 
     per_minute: int
     burst: int
+    window: int = field(init=False)
+    """Time in which an empty budget becomes full."""
+    _unit: int = field(init=False)
+    """Time in which one unit refills."""
 
-    @property
-    def window(self) -> int:
-        """Time in which an empty budget becomes full."""
-        return self.burst * self._unit
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_unit", math.ceil(_MINUTE / self.per_minute))
+        object.__setattr__(self, "window", self.burst * self._unit)
 
     def refill_time(self, units: float) -> int:
         """Time in which these units refill, at most the whole window: a larger request empties the budget."""
@@ -59,7 +62,7 @@ class Budget:
             When the budget is full afterwards, and its state. If it is too low, nothing is charged.
         """
         whole = self.refill_time(units)
-        price = whole - self.refill_time(taken)
+        price = whole - self.refill_time(taken) if taken else whole
         full_at = max(full_at, now)
         if may_owe or full_at + price <= now + self.window:
             return full_at + price, self.accepted(full_at + price, now)
@@ -72,11 +75,6 @@ class Budget:
     def rejected(self, full_at: int, now: int, refill_time: int) -> BudgetState:
         """State after a request that was rejected and spent nothing; `refill_time` is that of its units."""
         return self._state(full_at, now, full_at + refill_time - self.window - now)
-
-    @property
-    def _unit(self) -> int:
-        """Time in which one unit refills."""
-        return math.ceil(_MINUTE / self.per_minute)
 
     def _state(self, full_at: int, now: int, wait: int) -> BudgetState:
         missing = max(full_at - now, 0)

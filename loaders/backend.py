@@ -24,3 +24,9 @@ class Backend:
     most_pending_bookings: int = 20
     known_formats: set[int] = field(default_factory=set)
     """The table formats that the table is known to have; shared by all requests."""
+
+    def with_store(self, store: Store) -> Backend:
+        """The same on another store."""
+        return Backend(
+            store, self.clock, self.new_id, self.longest_reservation, self.most_pending_bookings, self.known_formats
+        )

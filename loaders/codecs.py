@@ -180,10 +180,11 @@ class Codec(Generic[M]):
         attributes: dict[str, Any] = {"entityType": self.entity_type}
         for name, codec in self._records.items():
             attributes |= codec.encode(getattr(model, name))
-        values = ((attribute, getattr(model, name)) for name, attribute, _, _ in self._fields)
-        return attributes | {
-            name: list(value) if isinstance(value, tuple) else value for name, value in values if value is not None
-        }
+        for name, attribute, _, _ in self._fields:
+            value = getattr(model, name)
+            if value is not None:
+                attributes[attribute] = list(value) if type(value) is tuple else value
+        return attributes
 
     def decode(self, item: Item) -> M:
         """The model that the item holds, in today's form or an older one."""

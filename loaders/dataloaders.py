@@ -52,7 +52,8 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         self._records: dict[KeyParts, T | Exception | None] = {}
         self._in_flight: dict[KeyParts, _Batch] = {}
         self._next: _Batch | None = None
-        super().__init__()
+        self._is_set_up = False
+        """Whether `load` was used, which alone needs what the base class keeps."""
 
     async def batch_load_fn(self, keys: list[KeyParts]) -> list[T | None]:
         """Reads one batch; an item that is damaged or was left unread is an error in its place."""
@@ -62,12 +63,22 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
 
     def load(self, key: KeyParts) -> asyncio.Future[T | None]:
         """Loads one record."""
+        if not self._is_set_up:
+            self._is_set_up = True
+            super().__init__()
         if key in self._records and key not in self._cache:
             self.prime(key, self._records[key])  # type: ignore[arg-type]  # as above
         return super().load(key)
 
-    async def load_bulk(self, keys: Sequence[KeyParts], path: str = "") -> list[T | Exception | None]:
-        """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf."""
+    async def load_bulk(
+        self, keys: Sequence[KeyParts], path: str = "", *, alone: bool = False
+    ) -> list[T | Exception | None]:
+        """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf.
+
+        Where nobody else loads records of this kind, `alone`, one batch is read at once, without a task.
+        """
+        if alone and len(keys) <= MAX_ITEMS:
+            return await self._load_alone(keys, path)
         records, in_flight = self._records, self._in_flight
         batches: dict[_Batch, None] = {}
         for key in keys:
@@ -91,6 +102,17 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
             return [failed[key] if key in failed else records[key] for key in keys]
         return [records[key] for key in keys]
 
+    async def _load_alone(self, keys: Sequence[KeyParts], path: str) -> list[T | Exception | None]:
+        records = self._records
+        wanted = [key for key in dict.fromkeys(keys) if key not in records]
+        if wanted:
+            try:
+                with asking(path, len(keys)):
+                    await self.batch_load_fn(wanted)
+            except Exception as error:  # noqa: BLE001  # an error is a value here
+                return [records.get(key, error) for key in keys]
+        return [records[key] for key in keys]
+
     async def load_strongly(self, keys: Sequence[KeyParts]) -> list[T | Exception | None]:
         """Reads records that are named elsewhere but were not found: a plain read may be too early for them."""
         found: list[T | Exception | None] = []
@@ -104,13 +126,14 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         """Forgets everything that was read."""
         self._records = {}
         self._in_flight = {}
-        return super().clear_all()
+        return super().clear_all() if self._is_set_up else self
 
     def _open_batch(self, path: str) -> _Batch:
         """A new batch that takes the next keys."""
-        self._next = batch = _Batch(self.loop.create_future(), path)
+        loop = asyncio.get_running_loop()
+        self._next = batch = _Batch(loop.create_future(), path)
         # All requests of one turn of the event loop share the batch.
-        self.loop.call_soon(self._dispatch, batch)
+        loop.call_soon(self._dispatch, batch)
         return batch
 
     def _dispatch(self, batch: _Batch) -> None:

@@ -101,8 +101,14 @@ class Trace:
 
     def spent(self) -> Cost:
         """What the request has taken so far."""
-        items = sum(record.returned for record in self.records)
-        return Cost(len(self.records), items, self.units(is_write=False), self.units(is_write=True))
+        items, read_units, write_units = 0, 0.0, 0.0
+        for record in self.records:
+            items += record.returned
+            if record.is_write:
+                write_units += record.units
+            else:
+                read_units += record.units
+        return Cost(len(self.records), items, read_units, write_units)
 
     def by_step(self) -> dict[tuple[str, str], Cost]:
         """What each step took, by its response path and contract."""

@@ -103,14 +103,19 @@ class RequestState:
     variables: Mapping[str, Any] = field(default_factory=dict)
     """The raw variables of the request."""
     loaders: Loaders = field(init=False)
-    queries: asyncio.Semaphore = field(init=False)
-    """Bounds how many Queries of the request run at once: a list inside a list sends one for each parent."""
     now: Instant = field(init=False)
+    _queries: asyncio.Semaphore | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.loaders = Loaders(self.backend.store)
-        self.queries = asyncio.Semaphore(_QUERIES_AT_ONCE)
         self.now = self.backend.clock()
+
+    @property
+    def queries(self) -> asyncio.Semaphore:
+        """Bounds how many Queries of the request run at once: a list inside a list sends one for each parent."""
+        if self._queries is None:
+            self._queries = asyncio.Semaphore(_QUERIES_AT_ONCE)
+        return self._queries
 
     def start_metering(self, *, stops: bool) -> None:
         """From here on measures the request, unless its price shows that it cannot exceed its limit.
@@ -131,7 +136,7 @@ class RequestState:
             return
 
         def guard(trace: Trace) -> None:
-            over = limit.exceeded_by(trace.spent())
+            over = limit.exceeded_by(trace.spent()) if trace.records else None
             if over is not None:
                 raise QueryTooComplexError(
                     f"The request was stopped after {over}. Ask for smaller pages, or send several requests."

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import strawberry
-from graphql import GraphQLError, get_variable_values
+from graphql import GraphQLError
 from strawberry.printer import print_schema
 from strawberry.tools import merge_types
 
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.api.scalars import schema_config
-from resolvers.bindings.base import Reading
 from resolvers.documents.cache import DocumentCache
-from resolvers.documents.limits import DEFAULT_LIMITS, MAX_ERRORS, DocumentLimits
+from resolvers.documents.limits import DEFAULT_LIMITS, DocumentLimits
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
@@ -31,7 +30,7 @@ from resolvers.plan.run import run_plan
 from resolvers.plan.schema import BoundSchema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from resolvers.documents.cache import Operation, ValidDocument
     from resolvers.plan.compile import Place, PlanStep
@@ -174,17 +173,11 @@ class SmartLockerSchema:
     def _priced(
         self, operation: Operation, variables: Mapping[str, Any], context: ArgumentContext
     ) -> _Priced | list[GraphQLError]:
-        coerced = get_variable_values(
-            self.bound.graphql_schema,
-            operation.node.variable_definitions or (),
-            dict(variables),
-            MAX_ERRORS,
-            hide_suggestions=self._hides_suggestions,
-        )
+        coerced = operation.coerced(variables, hides_suggestions=self._hides_suggestions)
         if isinstance(coerced, list):
             return coerced
         root = operation.tree(coerced.coerced)
-        bound = {step: step.bind(coerced, context) for step in _reading_steps(root)}
+        bound = {step: step.bind(coerced, context) for step in root.reading}
         return _Priced(root, bound, price_of(root, bound))
 
 
@@ -207,15 +200,6 @@ class _Pricing:
 def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> SmartLockerSchema:
     """The schema with its bindings; one without a binding for every field is not built."""
     return SmartLockerSchema(limits, hides_suggestions=hides_suggestions)
-
-
-def _reading_steps(place: Place) -> Iterator[PlanStep]:
-    left = [place]
-    while left:
-        for step in left.pop().steps.values():
-            if isinstance(step.binding, Reading):
-                yield step
-            left += step.places.values()
 
 
 def _describe_connections(schema: strawberry.Schema) -> None:

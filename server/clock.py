@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from domain.schedule import MAX_STORE_CLOCK_SKEW
-from domain.times import shift, to_instant
+from domain.times import Instant, shift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.times import Instant
-
 __all__ = ["ServerClock", "utc_now"]
+
+_MAX_SKEW_MICROSECONDS = MAX_STORE_CLOCK_SKEW // timedelta(microseconds=1)
 
 
 def utc_now() -> Instant:
     """The current time of this machine."""
-    return to_instant(datetime.now(UTC))
+    return Instant(datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z")
 
 
 class ServerClock:
@@ -31,10 +32,18 @@ class ServerClock:
     def __init__(self, machine: Callable[[], Instant] = utc_now) -> None:
         self._machine = machine
         self._latest = machine()
+        self._latest_microsecond = 0
+
+    def microseconds(self) -> int:
+        """The current time of this machine in microseconds since 1970; it never goes back, as the time does."""
+        now = time.time_ns() // 1000
+        if now > self._latest_microsecond or now < self._latest_microsecond - _MAX_SKEW_MICROSECONDS:
+            self._latest_microsecond = now
+        return self._latest_microsecond
 
     def __call__(self) -> Instant:
         """The current time."""
         now = self._machine()
-        if now > self._latest or now < shift(self._latest, -MAX_STORE_CLOCK_SKEW):
+        if now > self._latest or (now != self._latest and now < shift(self._latest, -MAX_STORE_CLOCK_SKEW)):
             self._latest = now
         return self._latest

@@ -44,7 +44,7 @@ def spelled(principal: Principal) -> str:
 
 async def principal_of_header(request: Request) -> Principal:
     """An authenticator: the principal that the header names; without it, the admin of the development profile."""
-    text = request.headers.get(HEADER)
+    text = request.headers.get(HEADER.lower())
     if text is None:
         return DEVELOPMENT_ADMIN
     values: dict[str, Any] = json.loads(text)

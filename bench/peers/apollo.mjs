@@ -5,6 +5,7 @@ import { startStandaloneServer } from '@apollo/server/standalone'
 import { createContext, resolvers } from './resolvers.mjs'
 import { createSdkClient } from './sdk-client.mjs'
 import { createStore } from './store.mjs'
+import { callerOf } from './token.mjs'
 
 const store = createStore(createSdkClient())
 const { Node, ...ofObjects } = resolvers
@@ -15,6 +16,6 @@ const server = new ApolloServer({
 })
 const { url } = await startStandaloneServer(server, {
   listen: { port: 0, host: '127.0.0.1' },
-  context: async () => createContext(store)
+  context: async ({ req }) => createContext(store, callerOf(req.headers.authorization))
 })
 process.stdout.write(`listening ${new URL(url).port}\n`)

@@ -6,6 +6,7 @@ import { createRawClient } from './raw-client.mjs'
 import { createContext, resolvers } from './resolvers.mjs'
 import { createSdkClient } from './sdk-client.mjs'
 import { createStore } from './store.mjs'
+import { callerOf } from './token.mjs'
 
 const store = createStore(process.argv[2] === 'raw' ? createRawClient() : createSdkClient())
 const { Node, ...ofObjects } = resolvers
@@ -13,7 +14,7 @@ const app = Fastify({ logger: false })
 app.register(mercurius, {
   schema: readFileSync(new URL('schema.graphql', import.meta.url), 'utf8'),
   resolvers: { ...ofObjects, Node: { resolveType: Node.resolveType } },
-  context: () => createContext(store),
+  context: ({ headers }) => createContext(store, callerOf(headers.authorization)),
   jit: 1,
   allowBatchedQueries: false
 })

@@ -37,7 +37,7 @@ const asReservation = (item) => ({
 
 const asOwner = (item) => ({ __typename: 'Owner', ownerId: item.ownerId.S, name: item.name.S })
 
-export function createContext(store) {
+export function createContext(store, caller) {
   const loader = (keyOf, decoded) =>
     new DataLoader(
       async (ids) => {
@@ -48,6 +48,7 @@ export function createContext(store) {
     )
   return {
     store,
+    caller,
     lockers: loader(lockerKey, asLocker),
     owners: loader(ownerKey, asOwner),
     pointers: loader(pointerKey, asReservation)

@@ -11,7 +11,7 @@ from loaders.table.errors import BusyError, UnreadKeysError, translated
 from loaders.table.http_client import ConnectionPool, Timeouts
 from loaders.table.keys import Key, Position
 from loaders.table.raw_transport import RawTransport
-from loaders.table.retry import attempts
+from loaders.table.retry import pause
 from loaders.table.signing import Credentials, Signer
 from loaders.table.transport import MAX_CONNECTIONS, NoAnswerError, RefusedRequestError
 from loaders.table.values import item_from_wire
@@ -95,7 +95,9 @@ class DynamoStore:
         """See Store. What the store left unprocessed is asked for again."""
         found: dict[tuple[str, str], WireItem] = {}  # a plain tuple equals a key, and takes less time to make
         request = operation.render(self.table)
-        async for _ in attempts(_UNPROCESSED_ATTEMPTS):
+        for attempt in range(_UNPROCESSED_ATTEMPTS):
+            if attempt:
+                await pause(attempt)
             answer = await self._send("BatchGetItem", operation, request)
             for item in answer["Responses"].get(self.table, ()):
                 found[item["PK"]["S"], item["SK"]["S"]] = item
@@ -139,7 +141,9 @@ class DynamoStore:
 
     async def _write(self, name: str, operation: Put | Transact) -> None:
         request = operation.render(self.table)
-        async for _ in attempts(_CONFLICT_ATTEMPTS):
+        for attempt in range(_CONFLICT_ATTEMPTS):
+            if attempt:
+                await pause(attempt)
             try:
                 await self._send(name, operation, request)
             except BusyError:

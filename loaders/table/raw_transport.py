@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from loaders.table.http_client import HttpError
-from loaders.table.retry import attempts
+from loaders.table.retry import pause
 from loaders.table.signing import CONTENT_TYPE
 from loaders.table.transport import (
     ATTEMPTS,
@@ -72,7 +72,9 @@ class RawTransport:
         """See Transport."""
         target = _PREFIX + operation
         body = orjson.dumps(request)
-        async for attempt in attempts(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await pause(attempt)
             is_last = attempt == ATTEMPTS - 1
             try:
                 response = await self._pool.request(await self._message(target, body))

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from domain.errors import SmartLockerError
 from loaders.table.client import DynamoStore
@@ -20,11 +19,14 @@ from loaders.table.transport import NoAnswerError, RefusedRequestError
 from loaders.table.updates import Update
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from loaders.table.client import QueryPage, ScanPage
     from loaders.table.transport import Answer
     from loaders.table.values import Item, WireItem
+
+AnyOperation = TypeVar("AnyOperation", bound=Operation | Update)
+T = TypeVar("T")
 
 FINISHED = "ok"
 _WRITES = (Put, Transact, Update)
@@ -33,14 +35,19 @@ _ASKER: ContextVar[tuple[str, int]] = ContextVar("_ASKER", default=("", 1))
 """The response path on whose behalf the store is asked, and for how many objects there."""
 
 
-@contextmanager
-def asking(path: str, count: int = 1) -> Iterator[None]:
+class asking:  # noqa: N801  # used as a function; a generator would take three times as long
     """Attributes the operations inside to a response path."""
-    token = _ASKER.set((path, count))
-    try:
-        yield
-    finally:
-        _ASKER.reset(token)
+
+    __slots__ = ("_asker", "_token")
+
+    def __init__(self, path: str, count: int = 1) -> None:
+        self._asker = path, count
+
+    def __enter__(self) -> None:
+        self._token = _ASKER.set(self._asker)
+
+    def __exit__(self, *_: object) -> None:
+        _ASKER.reset(self._token)
 
 
 @dataclass(slots=True, eq=False)
@@ -103,43 +110,35 @@ class RecordedStore:
         self._recorder = recorder
 
     async def get(self, operation: Get) -> WireItem | None:
-        with self._recorded(operation) as store:
-            return await store.get(operation)
+        return await self._recorded(operation, DynamoStore.get)
 
     async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
-        with self._recorded(operation) as store:
-            return await store.batch_get(operation)
+        return await self._recorded(operation, DynamoStore.batch_get)
 
     async def query(self, operation: Query) -> QueryPage:
-        with self._recorded(operation) as store:
-            return await store.query(operation)
+        return await self._recorded(operation, DynamoStore.query)
 
     async def scan(self, operation: Scan) -> ScanPage:
         """Not part of Store, as only commands scan."""
-        with self._recorded(operation) as store:
-            return await store.scan(operation)
+        return await self._recorded(operation, DynamoStore.scan)
 
     async def update(self, operation: Update) -> Item:
         """Not part of Store, as what charges a request is not part of it."""
-        with self._recorded(operation) as store:
-            return await store.update(operation)
+        return await self._recorded(operation, DynamoStore.update)
 
     async def put(self, operation: Put) -> None:
-        with self._recorded(operation) as store:
-            await store.put(operation)
+        await self._recorded(operation, DynamoStore.put)
 
     async def transact(self, operation: Transact) -> None:
-        with self._recorded(operation) as store:
-            await store.transact(operation)
+        await self._recorded(operation, DynamoStore.transact)
 
-    @contextmanager
-    def _recorded(self, operation: Operation | Update) -> Iterator[DynamoStore]:
-        """The store for one operation, which is recorded from here to the block's end."""
+    async def _recorded(self, operation: AnyOperation, run: Callable[[DynamoStore, AnyOperation], Awaitable[T]]) -> T:
+        """Runs one operation and records it."""
         path, count = _ASKER.get()
         record = Record(operation, path, count)
         self._recorder.begin(record)
         try:
-            yield _CountedStore(self._store, record, wants_units=self._recorder.wants_units)
+            result = await run(_CountedStore(self._store, record, wants_units=self._recorder.wants_units), operation)
             record.outcome = FINISHED
         except BaseException as error:
             record.outcome = _outcome(error)
@@ -147,6 +146,7 @@ class RecordedStore:
         finally:
             record.duration = time.perf_counter_ns() - record.began
             self._recorder.end(record)
+        return result
 
 
 class _CountedStore(DynamoStore):
@@ -155,13 +155,15 @@ class _CountedStore(DynamoStore):
     def __init__(self, store: DynamoStore, record: Record, *, wants_units: bool) -> None:
         super().__init__(store.transport, store.table)
         self._record = record
-        self._more = {"ReturnConsumedCapacity": "TOTAL"} if wants_units else {}
+        self._wants_units = wants_units
 
     async def answer(self, name: str, operation: Operation | Update, request: dict[str, Any]) -> Answer:
         record = self._record
         record.attempts += 1
         try:
-            answer = await super().answer(name, operation, request | self._more)
+            if self._wants_units:
+                request["ReturnConsumedCapacity"] = "TOTAL"
+            answer = await super().answer(name, operation, request)
         except Exception as error:
             cause = error.__cause__
             record.attempts += cause.retries if isinstance(cause, RefusedRequestError | NoAnswerError) else 0
@@ -174,15 +176,17 @@ class _CountedStore(DynamoStore):
 
 
 def _returned(answer: dict[str, Any]) -> int:
-    batches = answer.get("Responses", {}).values()
-    return len(answer.get("Items", ())) + ("Item" in answer) + sum(map(len, batches))
+    if "Items" in answer:
+        return len(answer["Items"])
+    return sum(map(len, answer["Responses"].values())) if "Responses" in answer else "Item" in answer
 
 
 def _units(answer: dict[str, Any]) -> float:
     """Of one table, or of a list of them."""
-    capacity = answer.get("ConsumedCapacity") or []
-    tables = capacity if isinstance(capacity, list) else [capacity]
-    return float(sum(table["CapacityUnits"] for table in tables))
+    capacity = answer.get("ConsumedCapacity") or ()
+    if isinstance(capacity, dict):
+        return float(capacity["CapacityUnits"])
+    return float(sum(table["CapacityUnits"] for table in capacity))
 
 
 def _outcome(error: BaseException) -> str:

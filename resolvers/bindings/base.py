@@ -15,7 +15,7 @@ from loaders.contracts.cost import Cost
 from resolvers.bindings.rules import AS_OBJECT, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
@@ -55,9 +55,11 @@ class Charge:
 class Step:
     """What a binding can see of its place in a document: the response path, and what is selected below."""
 
-    __slots__ = ("path", "uses")
+    __slots__ = ("is_alone", "path", "uses")
 
     def __init__(self, path: str, uses: frozenset[str]) -> None:
+        self.is_alone = False
+        """Whether no other step of its document uses one of its contracts: it has nobody to share a batch with."""
         self.path = path
         """Response path without list indices."""
         self.uses = uses
@@ -133,6 +135,11 @@ class Reading(Binding):
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         """What it asks of the store for so many parents."""
         raise NotImplementedError
+
+    def price_key(self, bound: Any) -> Hashable:
+        """What of its arguments the price depends on, here and below it."""
+        del bound
+        return None
 
     def below(self, parents: int, bound: Any) -> int:
         """How many objects it finds at most for so many parents."""

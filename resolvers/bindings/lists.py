@@ -23,7 +23,7 @@ from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
 from resolvers.bindings.rules import AS_OBJECT, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne, ReadPage
@@ -117,6 +117,9 @@ class Pages(Reading):
             ]
         return charges
 
+    def price_key(self, bound: BoundPage) -> Hashable:
+        return bound.contract.id, bound.request.size, len(bound.keys)
+
     def page_size(self, bound: BoundPage) -> int:
         return bound.request.size
 
@@ -152,7 +155,7 @@ class Pages(Reading):
         if not copies:
             return list(found)
         keys = [(getattr(copy, self.full_key),) for copy in copies]
-        records = await load_named(self.full, keys, step.path, request, must_exist=True)
+        records = await load_named(self.full, keys, step, request, must_exist=True)
         if not self._shows_all(records, request):
             records = [self._shown(copy, record, request) for copy, record in zip(copies, records, strict=True)]
         left = iter(records)
@@ -224,6 +227,9 @@ class Whole(Reading):
         expected, maximum = self.contract.expected(size), self.contract.maximum(size)
         return [Charge(self.contract, "Query", expected * parents, maximum * parents)]
 
+    def price_key(self, bound: Any) -> Hashable:
+        return self.size_of(bound), self.rows_of(bound)
+
     def below(self, parents: int, bound: Any) -> int:
         return parents * self.rows_of(bound)
 
@@ -242,10 +248,11 @@ async def query_each(
     read: Callable[[Any], Awaitable[Any]], keys: Sequence[Any], path: str, request: RequestState
 ) -> list[Any]:
     """Sends one Query for each different key, sixteen at a time in the whole request; errors are values."""
+    queries = request.queries
 
     async def bounded(key: Any) -> Any:
         try:
-            async with request.queries:
+            async with queries:
                 return await read(key)
         except Exception as error:  # noqa: BLE001  # an error is a value here
             return error

@@ -16,7 +16,7 @@ from resolvers.bindings.base import Reading, look_up_charge
 from resolvers.bindings.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
@@ -98,6 +98,9 @@ class Nodes(Reading):
                 charges += kind.visible_charges(count)
         return charges
 
+    def price_key(self, bound: list[_Named | None]) -> Hashable:
+        return tuple(sorted(self.by_type(bound).items()))
+
     def by_type(self, bound: list[_Named | None]) -> Counter[str]:
         """How many objects of each type it finds at most."""
         return Counter(named.kind.type_name for named in bound if named is not None)
@@ -127,7 +130,11 @@ class Nodes(Reading):
         else:
             allowed = keys
         loader = request.loaders.of(kind.contract)
-        records = dict(zip(allowed, await loader.load_bulk(allowed, step.path) if allowed else (), strict=True))
+        records = dict(
+            zip(
+                allowed, await loader.load_bulk(allowed, step.path, alone=step.is_alone) if allowed else (), strict=True
+            )
+        )
         return [
             await self._shown(kind, records[key], step, request) if key in records else ForbiddenError() for key in keys
         ]

@@ -16,7 +16,7 @@ from resolvers.bindings.rules import AS_OBJECT, Rule
 from resolvers.bindings.values import camel_case
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
@@ -59,7 +59,7 @@ class Reference(Reading):
         wanted = [(key,) for key in keys if key is not None]
         if not wanted:
             return [None] * len(rows)
-        found = await request.loaders.of(self.contract).load_bulk(wanted, step.path)
+        found = await request.loaders.of(self.contract).load_bulk(wanted, step.path, alone=step.is_alone)
         if self.follow is not None:
             found = await self.follow(found, step.path, request)
         results = iter(found)
@@ -87,7 +87,8 @@ class References(Reading):
         del bound
         ids = [self.row_key(row) for row in rows]
         wanted = [(one_id,) for row_ids in ids for one_id in row_ids]
-        found = iter(await request.loaders.of(self.contract).load_bulk(wanted, step.path) if wanted else ())
+        loader = request.loaders.of(self.contract)
+        found = iter(await loader.load_bulk(wanted, step.path, alone=step.is_alone) if wanted else ())
         return [[next(found) for _ in row_ids] for row_ids in ids]
 
 
@@ -132,6 +133,10 @@ class Lookup(Reading):
         if self.via is not None and self.contract.consistency is Consistency.EVENTUAL_OR_STRONG:
             charges.append(look_up_charge(self.contract, parents, consistent=True, condition=NAMED_BUT_NOT_FOUND))
         return charges + ([] if self.visible_charge is None else self.visible_charge(parents))
+
+    def price_key(self, bound: Any) -> Hashable:
+        """See Reading: a strong read costs twice as much."""
+        return bound.strongly  # type: ignore[no-any-return]
 
     def reads_record(self, step: Step) -> bool:
         """Whether more is selected than the arguments tell."""
@@ -192,23 +197,23 @@ class Lookup(Reading):
             key = self.named_by(claim)
         if bound.strongly:
             return await self.contract.read(request.backend.store, *key, consistent=True)
-        (record,) = await load_named(self.contract, [key], step.path, request, must_exist=self.via is not None)
+        (record,) = await load_named(self.contract, [key], step, request, must_exist=self.via is not None)
         if isinstance(record, Exception):
             raise record
         return record if record is None or self.check is None or self.check(bound, record) else None
 
 
 async def load_named(
-    contract: ReadOne[Any], keys: Sequence[tuple[Any, ...]], path: str, request: RequestState, *, must_exist: bool
+    contract: ReadOne[Any], keys: Sequence[tuple[Any, ...]], step: Step, request: RequestState, *, must_exist: bool
 ) -> list[Any]:
     """Loads records by key. Those that something else names but an eventual read does not find are read strongly."""
     loader = request.loaders.of(contract)
-    found = await loader.load_bulk(keys, path)
+    found = await loader.load_bulk(keys, step.path, alone=step.is_alone)
     if must_exist and contract.consistency is Consistency.EVENTUAL_OR_STRONG:
         # Several parents may name the same record, and the store refuses to read a key twice.
         missing = list(dict.fromkeys(key for key, record in zip(keys, found, strict=True) if record is None))
         if missing:
-            with asking(path):
+            with asking(step.path):
                 strongly = dict(zip(missing, await loader.load_strongly(missing), strict=True))
             found = [strongly.get(key) if record is None else record for key, record in zip(keys, found, strict=True)]
     return found

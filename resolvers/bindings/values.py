@@ -62,6 +62,7 @@ def _input_fields(input_type: Any) -> dict[str, tuple[str, Any]]:
     }
 
 
+@cache
 def camel_case(name: str) -> str:
     """GraphQL's spelling of a Python name."""
     first, *rest = name.strip("_").split("_")

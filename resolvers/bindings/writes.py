@@ -51,11 +51,9 @@ class Writing(Reading):
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         del step, parents
-        listed = bound.get(self.entries) if self.entries is not None else None
-        entries = listed if isinstance(listed, list) else [bound]
-        is_one_item = len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
+        entries, is_one_item = self.price_key(bound)
         charges = []
-        for request in self.contract.costs(self.variant, min(len(entries), self.contract.most_entries)):
+        for request in self.contract.costs(self.variant, min(entries, self.contract.most_entries)):
             is_put = request.operation == "PutItem"
             sent = "TransactWriteItems" if is_put and not is_one_item else request.operation
             if request.when == ALWAYS:
@@ -63,6 +61,12 @@ class Writing(Reading):
             else:
                 charges.append(Charge(self.contract, sent, maximum=request.maximum, condition=request.when))
         return charges
+
+    def price_key(self, bound: Any) -> tuple[int, bool]:
+        """See Reading: the number of entries, and whether one item is all that is written."""
+        listed = bound.get(self.entries) if self.entries is not None else None
+        entries = listed if isinstance(listed, list) else [bound]
+        return len(entries), len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         """Runs the write once.

@@ -6,7 +6,17 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from graphql import GraphQLError, OperationDefinitionNode, specified_rules, validate
+from graphql import (
+    GraphQLError,
+    OperationDefinitionNode,
+    Undefined,
+    coerce_input_value,
+    get_variable_values,
+    specified_rules,
+    validate,
+)
+from graphql.execution.get_variable_signature import get_variable_signature
+from graphql.execution.values import VariableValues, VariableValueSource
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
@@ -51,8 +61,29 @@ class Operation:
         self.node = node
         self.type = node.operation.value
         self.name = None if node.name is None else node.name.value
+        self._variable_nodes = node.variable_definitions or ()
+        signatures = [get_variable_signature(schema.graphql_schema, variable) for variable in self._variable_nodes]
+        self._signatures = [found for found in signatures if not isinstance(found, GraphQLError)]
         self._directive_variables = tuple(sorted(set(_directive_variables(document))))
         self._trees: OrderedDict[tuple[Any, ...], Place] = OrderedDict()
+
+    def coerced(self, variables: Mapping[str, Any], *, hides_suggestions: bool) -> VariableValues | list[GraphQLError]:
+        """The variables of a request as their types have them, or what is wrong with them."""
+        sources, values = {}, {}
+        for signature in self._signatures:
+            given = variables.get(signature.name)
+            value = Undefined if given is None else coerce_input_value(given, signature.type)
+            if value is Undefined:  # not given, null or wrong: graphql-core knows what that means
+                return get_variable_values(
+                    self._schema.graphql_schema,
+                    self._variable_nodes,
+                    dict(variables),
+                    MAX_ERRORS,
+                    hide_suggestions=hides_suggestions,
+                )
+            sources[signature.name] = VariableValueSource(signature, given)
+            values[signature.name] = value
+        return VariableValues(sources, values)
 
     def tree(self, variables: Mapping[str, Any]) -> Place:
         """The compiled tree for one setting of the directives' variables."""

@@ -6,9 +6,11 @@ generated function; each of its steps runs once for all of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, VariableNode, get_argument_values
+from graphql.execution.values import coerce_argument
 
 from resolvers.bindings.base import Column, Embedded, Reading, Step
 from resolvers.bindings.lists import Pages
@@ -17,18 +19,22 @@ from resolvers.documents.selection import Part, Walker, parts_of
 from resolvers.plan.introspection import Introspection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from graphql import DocumentNode, FieldNode, OperationDefinitionNode, SelectionNode
+    from graphql import DocumentNode, FieldNode, OperationDefinitionNode, SelectionNode, ValueNode
     from graphql.execution.values import VariableValues
 
+    from loaders.contracts.base import Contract
     from resolvers.bindings.base import Binding
     from resolvers.documents.selection import Selected
+    from resolvers.plan.price import Price
     from resolvers.plan.schema import BoundField, BoundSchema
     from resolvers.request import ArgumentContext, RequestState
 
 _STEPS = "*steps"
 _INTROSPECTION = frozenset({"__schema", "__type"})
+_NO_VARIABLE = ""
+"""Stands for an argument that is neither a constant nor a variable."""
 
 
 class PlanColumn:
@@ -51,7 +57,7 @@ class PlanColumn:
 class PlanStep(Step):
     """A step at one place of the response: a field that reads, writes or holds objects."""
 
-    __slots__ = ("_arguments", "binding", "field", "key", "nodes", "places", "reads")
+    __slots__ = ("_arguments", "binding", "field", "key", "nodes", "places", "reading", "reads")
 
     def __init__(
         self, key: str, path: str, nodes: list[FieldNode], field: BoundField, places: dict[str, Place]
@@ -63,9 +69,16 @@ class PlanStep(Step):
         self.binding: Binding = field.binding
         self.places = places
         """Where its objects stand, by their type."""
-        self.reads: bool = isinstance(field.binding, Reading) or any(place.reads for place in places.values())
-        """Whether it, or anything below it, asks the store."""
+        below = [step for place in places.values() for step in place.reading]
+        self.reading: list[PlanStep] = [self, *below] if isinstance(field.binding, Reading) else below
+        """The steps that ask the store: this one, if it does, and those below it."""
+        self.reads = bool(self.reading)
         self._arguments = _Arguments(field, nodes[0])
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """The contracts that it uses."""
+        return self.binding.contracts if isinstance(self.binding, Reading) else ()
 
     def bind(self, variables: VariableValues, request: ArgumentContext) -> Any:
         """Checks its arguments for one request; an error is a value."""
@@ -80,7 +93,19 @@ class PlanStep(Step):
 class Place:
     """Where objects of one type stand in the response."""
 
-    __slots__ = ("_make", "columns", "error", "keys", "reads", "restrictions", "steps", "type_name", "uses")
+    __slots__ = (
+        "_make",
+        "columns",
+        "error",
+        "keys",
+        "prices",
+        "reading",
+        "reads",
+        "restrictions",
+        "steps",
+        "type_name",
+        "uses",
+    )
 
     def __init__(
         self,
@@ -96,7 +121,11 @@ class Place:
         self.keys = keys
         self.columns = {column.key: column for column in columns}
         self.steps = {step.key: step for step in steps}
-        self.reads: bool = any(step.reads for step in steps)
+        self.reading = [inner for step in steps for inner in step.reading]
+        """All steps here and below that ask the store themselves."""
+        self.reads = bool(self.reading)
+        self.prices: dict[Hashable, Price] = {}
+        """Of an operation's root: its price by what it depends on."""
         self.restrictions = {column.binding.rule for column in columns if column.binding.rule != AS_OBJECT}
         """The rules of columns that have one of their own."""
         self.uses = _uses(columns, steps)
@@ -117,7 +146,11 @@ def compile_operation(
     walker = Walker(document, includes, once=True)
     root = operation.operation.value.capitalize()
     compiler = _Compiler(schema, walker, document, operation)
-    return compiler.place(root, [Part(operation.selection_set)], "")
+    place = compiler.place(root, [Part(operation.selection_set)], "")
+    users = Counter(contract.id for step in place.reading for contract in step.contracts)
+    for step in place.reading:
+        step.is_alone = all(users[contract.id] == 1 for contract in step.contracts)
+    return place
 
 
 class _Compiler:
@@ -168,35 +201,46 @@ class _Compiler:
 
 
 class _Arguments:
-    """The arguments of one field: constant, or coerced for each request where they use variables."""
+    """The arguments of one field: constants, and variables of the request."""
 
-    __slots__ = ("_constant", "_field", "_node")
+    __slots__ = ("_constants", "_field", "_node", "_variables")
 
     def __init__(self, field: BoundField, node: FieldNode) -> None:
         self._field = field.definition
         self._node = node
-        self._constant: Mapping[str, Any] | Exception | None = None
-        if not _has_variables(node):
-            try:
-                self._constant = get_argument_values(self._field, node)
-            except GraphQLError as error:
-                self._constant = error
+        self._constants: dict[str, Any] = {}
+        self._variables: list[tuple[str, str]] = []
+        """The arguments that are variables, each with the variable's name."""
+        nodes = {argument.name.value: argument for argument in node.arguments or ()}
+        try:
+            for name, definition in self._field.args.items():
+                given = nodes.get(name)
+                if given is not None and isinstance(given.value, VariableNode):
+                    self._variables.append((definition.out_name or name, given.value.name.value))
+                elif given is None or not _has_variables(given.value):
+                    coerce_argument(self._constants, node, name, definition, given, None, None)
+                else:
+                    self._variables.append((name, _NO_VARIABLE))
+        except GraphQLError:
+            self._variables.append(("", _NO_VARIABLE))
 
     def values(self, variables: VariableValues, *, hide_suggestions: bool) -> Mapping[str, Any]:
         """The coerced arguments.
 
         Raises:
-            GraphQLError: where a variable does not fit.
+            GraphQLError: where one does not fit.
         """
-        if self._constant is not None:
-            if isinstance(self._constant, Exception):
-                raise self._constant
-            return self._constant
-        return get_argument_values(self._field, self._node, variables, hide_suggestions=hide_suggestions)
+        values, given = self._constants.copy(), variables.coerced
+        for name, variable in self._variables:
+            value = given.get(variable)
+            if value is None:  # not given, null, or inside of another value: graphql-core knows what that means
+                return get_argument_values(self._field, self._node, variables, hide_suggestions=hide_suggestions)
+            values[name] = value
+        return values
 
 
-def _has_variables(node: FieldNode) -> bool:
-    left: list[Any] = [argument.value for argument in node.arguments or ()]
+def _has_variables(node: ValueNode) -> bool:
+    left: list[Any] = [node]
     while left:
         value = left.pop()
         if isinstance(value, VariableNode):

@@ -12,7 +12,7 @@ from resolvers.bindings.base import Embedded, Reading
 from resolvers.bindings.nodes import Nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
     from resolvers.bindings.base import Charge
     from resolvers.plan.compile import Place, PlanStep
@@ -21,6 +21,9 @@ _NOTHING = Cost()
 REFUSED = "only where the mutation is refused"
 _ALLOWANCE = 0.25
 _LEAST_ALLOWANCE = 10
+_MAX_PRICES = 64
+_REFUSED = "refused"
+"""Stands for arguments that are wrong: their field asks nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,22 @@ def _plain(units: float) -> float:
 
 
 def price_of(root: Place, bound: Mapping[PlanStep, Any]) -> Price:
-    """Prices an operation with the arguments of one request."""
+    """Prices an operation with the arguments of one request; requests with pages of the same size have one price."""
+    key = tuple([_price_key(step, arguments) for step, arguments in bound.items()])
+    price = root.prices.get(key)
+    if price is None:
+        if len(root.prices) >= _MAX_PRICES:
+            root.prices.clear()
+        price = root.prices[key] = _price_of(root, bound)
+    return price
+
+
+def _price_key(step: PlanStep, arguments: Any) -> Hashable:
+    assert isinstance(step.binding, Reading)  # noqa: S101  # nothing else has arguments
+    return _REFUSED if isinstance(arguments, Exception) else step.binding.price_key(arguments)
+
+
+def _price_of(root: Place, bound: Mapping[PlanStep, Any]) -> Price:
     tree = _steps(root, 1, 1, bound, condition=None)
     expected = fallbacks = maximum = _NOTHING
     for top in tree:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from graphql import GraphQLError, get_operation_ast
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from domain.errors import QueryTooComplexError, SmartLockerError
@@ -18,6 +18,7 @@ from server.http.compression import compress
 from server.http.error_format import format_errors, internal_message, request_error
 from server.http.explanation import RequestCost, check_explain, open_trace, response_extensions
 from server.http.graphiql import graphiql_page
+from server.http.headers import HttpRequest
 from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
 from server.http.request import has_document, parse_request, read_content, wants_cost, wants_cost_early
 from server.http_errors import GraphQLRequestError, HttpError, to_http_error
@@ -26,6 +27,7 @@ from server.telemetry.observation import REQUEST_ID, record_caller, record_docum
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
 
     from domain.authorization import Principal
@@ -46,6 +48,7 @@ logger = logging.getLogger(__name__)
 
 _OPERATION_TYPES = {"GET": {"query"}, "POST": {"query", "mutation", "subscription"}}
 _OK = 200
+_CONTENT_TYPES = {media_type: f"{media_type}; charset=utf-8".encode() for media_type in (JSON, GRAPHQL)}
 _HEADERS = [(b"cache-control", b"no-store"), (b"vary", b"Accept, Accept-Encoding")]
 
 
@@ -79,14 +82,15 @@ class GraphQLEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request."""
-        request = Request(scope, receive)
+        request = HttpRequest(scope, receive)
         request_id = self._new_request_id()
         REQUEST_ID.set(request_id)
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
         cost = RequestCost(self._limits.limit, wants_cost_early(request))
+        deadline = self._limits.deadline()
         try:
-            async with self._limits.deadline():
+            async with deadline:
                 response = await self._respond(request, media_type, request_id, cost)
                 await compress(response, coding)
         except HttpError as error:
@@ -95,10 +99,13 @@ class GraphQLEndpoint:
             response = _error_response(to_http_error(error), media_type or JSON, request_id, cost)
         except ClientDisconnect:
             return
-        except Exception:
-            logger.exception("request %s failed", request_id)
-            internal = request_error(internal_message(request_id), "INTERNAL_SERVER_ERROR", 500, request_id)
-            response = _json(_error_content(internal, cost.rejected_extensions), 500, media_type or JSON)
+        except Exception as error:
+            if isinstance(error, TimeoutError) and deadline.expired():
+                response = _error_response(self._limits.timeout_error(), media_type or JSON, request_id, cost)
+            else:
+                logger.exception("request %s failed", request_id)
+                internal = request_error(internal_message(request_id), "INTERNAL_SERVER_ERROR", 500, request_id)
+                response = _json(_error_content(internal, cost.rejected_extensions), 500, media_type or JSON)
         response.raw_headers += [(b"x-request-id", request_id.encode()), *_HEADERS]
         await response(scope, receive, send)
 
@@ -124,8 +131,11 @@ class GraphQLEndpoint:
         state.plan_only = graphql_request.explain == "plan"
         check_explain(graphql_request, self._explainers, principal)
         try:
-            with self._limits.slot(principal):
+            slot = self._limits.take_slot(principal)
+            try:
                 result = await self._run(graphql_request, document, state, _OPERATION_TYPES[request.method])
+            finally:
+                self._limits.free_slot(slot)
         finally:
             await budget.settle(state)  # also what it took before its deadline
         errors = result.errors
@@ -177,6 +187,16 @@ class GraphQLEndpoint:
             return Result(errors=[GraphQLError(error.message, original_error=error)], ran=True)
 
 
+class _JsonResponse(Response):
+    """A response whose headers are known."""
+
+    def __init__(self, body: bytes, status: int, media_type: str) -> None:
+        self.status_code = status
+        self.body = body
+        self.background = None
+        self.raw_headers = [(b"content-type", _CONTENT_TYPES[media_type]), (b"content-length", b"%d" % len(body))]
+
+
 def _check_type(state: RequestState, operation_type: str, name: str | None, allowed: set[str]) -> None:
     """Records type and name of the operation, and rejects it if the request's method does not allow the type."""
     if state.trace is not None:
@@ -210,11 +230,12 @@ def _error_content(error: dict[str, Any], extensions: dict[str, Any]) -> dict[st
 
 def _header(request: Request, name: str) -> str:
     """The value of a header; several headers of that name count as one list."""
-    return ",".join(request.headers.getlist(name))
+    values = request.headers.getlist(name)
+    return ",".join(values) if len(values) > 1 else values[0] if values else ""
 
 
 def _json(content: dict[str, Any], status: int, media_type: str) -> Response:
-    return Response(orjson.dumps(content, default=_exact), status, {"Content-Type": f"{media_type}; charset=utf-8"})
+    return _JsonResponse(orjson.dumps(content, default=_exact), status, media_type)
 
 
 def _exact(value: Any) -> Any:

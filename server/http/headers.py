@@ -1,15 +1,17 @@
-"""Security headers of every response."""
+"""The headers of requests, and the security headers of every response."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+from starlette.requests import Request
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from server.http.health import Readiness
 
-__all__ = ["SECURITY_HEADERS", "SecurityHeaders"]
+__all__ = ["SECURITY_HEADERS", "HttpRequest", "RequestHeaders", "SecurityHeaders"]
 
 SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -28,7 +30,37 @@ def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
 
 _PLAIN_RAW: Final = _raw(SECURITY_HEADERS)
 _TLS_RAW: Final = _raw(SECURITY_HEADERS | _TLS_ONLY)
+_NAMES: Final = frozenset(name for name, _ in _TLS_RAW)
 _CLOSE: Final = (b"connection", b"close")
+
+
+class RequestHeaders(dict[str, str]):
+    """The headers of a request by their names in lower case, the first of each name; decoded once."""
+
+    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
+        super().__init__([(name.decode("latin-1"), value.decode("latin-1")) for name, value in reversed(raw)])
+        self._raw = raw
+
+    def getlist(self, name: str) -> list[str]:
+        """All headers of a name."""
+        if name not in self:
+            return []
+        if len(self) == len(self._raw):
+            return [self[name]]
+        encoded = name.encode("latin-1")
+        return [value.decode("latin-1") for found, value in self._raw if found == encoded]
+
+
+class HttpRequest(Request):
+    """A request whose headers are decoded once, as a dozen of them are looked up."""
+
+    headers: RequestHeaders = None  # type: ignore[assignment]  # these are slow properties of other requests
+    method: str = ""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        super().__init__(scope, receive)
+        self.headers = RequestHeaders(scope["headers"])
+        self.method = scope["method"]
 
 
 class SecurityHeaders:
@@ -46,14 +78,14 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = message["headers"]
-                names = {name for name, _ in given}
+                headers = [*message["headers"]]
+                names = _NAMES.intersection([name for name, _ in headers])
                 wanted = _PLAIN_RAW if scope.get("scheme", "http") == "http" else _TLS_RAW
-                headers = [*given, *[header for header in wanted if header[0] not in names]]
+                headers += [header for header in wanted if header[0] not in names] if names else wanted
                 if self._readiness.is_stopping:
                     # The connection closes soon: a client that reuses it would lose a request.
                     headers.append(_CLOSE)
-                message = {**message, "headers": headers}
+                message["headers"] = headers
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

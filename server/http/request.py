@@ -6,9 +6,11 @@ import json
 import re
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import orjson
+from starlette.requests import ClientDisconnect
 
 from server.http.negotiation import JSON, parse_value
 from server.http_errors import HttpError
@@ -39,6 +41,7 @@ _MAX_JSON_OBJECTS = 50
 # Possessive, so that it never backtracks: invalid JSON must not take long either.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?', re.DOTALL)
 _COST_HEADER = "SmartLocker-Cost"
+_EXPLAIN_HEADER = "SmartLocker-Explain"
 
 
 ExplainMode: TypeAlias = Literal["off", "after", "plan"]
@@ -82,7 +85,7 @@ def wants_cost(headers: Mapping[str, str], content: Any) -> bool:
     """Whether a request asks for its cost; it may be invalid in other ways."""
     extensions = content.get("extensions") if isinstance(content, dict) else None
     cost = extensions.get("cost") if isinstance(extensions, dict) else None
-    return headers.get(_COST_HEADER) == "1" if cost is None else cost is True
+    return headers.get(_COST_HEADER.lower()) == "1" if cost is None else cost is True
 
 
 def _from_url(request: Request) -> dict[str, Any]:
@@ -100,11 +103,7 @@ def _json_parameter(request: Request, name: str) -> Any:
 
 
 async def _from_body(request: Request) -> Any:
-    media_type, parameters = parse_value(request.headers.get("content-type", ""))
-    if media_type == "multipart/form-data":
-        raise HttpError(415, f"File uploads are not supported: send the body as {JSON}.", headers={"Accept": JSON})
-    if media_type != JSON or parameters.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
-        raise HttpError(415, f"Send the body as {JSON} in UTF-8.", headers={"Accept": JSON})
+    _check_content_type(request.headers.get("content-type", ""))
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise HttpError(
             415,
@@ -112,13 +111,27 @@ async def _from_body(request: Request) -> Any:
             headers={"Accept-Encoding": "identity"},
         )
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
+    is_whole = False
+    while not is_whole:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        is_whole = not message.get("more_body", False)
         if len(body) > _MAX_BODY_BYTES:
             raise HttpError(413, f"The body is larger than {_MAX_BODY_BYTES // 1024} KB.")
     if body.lstrip().startswith(b"["):
         raise HttpError(400, "Batching is not supported: send one request as a JSON object.")
     return parse_json(bytes(body))
+
+
+@lru_cache(64)  # clients send few different ones
+def _check_content_type(content_type: str) -> None:
+    media_type, parameters = parse_value(content_type)
+    if media_type == "multipart/form-data":
+        raise HttpError(415, f"File uploads are not supported: send the body as {JSON}.", headers={"Accept": JSON})
+    if media_type != JSON or parameters.get("charset", "utf-8").lower() not in {"utf-8", "utf8"}:
+        raise HttpError(415, f"Send the body as {JSON} in UTF-8.", headers={"Accept": JSON})
 
 
 def parse_json(text: bytes) -> Any:
@@ -178,9 +191,8 @@ def parse_request(content: Any, headers: Mapping[str, str]) -> GraphQLRequest:
     """The GraphQL request in the JSON content."""
     if not isinstance(content, dict):
         raise HttpError(400, "The request must be a JSON object.")
-    query, document_id, name = (_text(content, key) for key in ("query", "documentId", "operationName"))
-    variables, extensions = (_object(content, key) for key in ("variables", "extensions"))
-    extensions = extensions or {}
+    query, document_id, name = _text(content, "query"), _text(content, "documentId"), _text(content, "operationName")
+    variables, extensions = _object(content, "variables"), _object(content, "extensions") or {}
     sha256 = _persisted(extensions)
     if document_id is not None and (query is not None or sha256 is not None):
         raise HttpError(400, "Send either documentId, or query or extensions.persistedQuery.")
@@ -194,7 +206,7 @@ def _explain(extensions: dict[str, Any], headers: Mapping[str, str]) -> ExplainM
     """The request's extension, else the header."""
     match extensions.get("explain"):
         case None:
-            return "after" if _is_set(headers, "SmartLocker-Explain") else "off"
+            return "after" if _is_set(headers, _EXPLAIN_HEADER) else "off"
         case False:
             return "off"
         case True:
@@ -215,7 +227,7 @@ def _cost(extensions: dict[str, Any], headers: Mapping[str, str]) -> bool:
 
 
 def _is_set(headers: Mapping[str, str], name: str) -> bool:
-    value = headers.get(name, "0")
+    value = headers.get(name.lower(), "0")
     if value not in {"0", "1"}:
         raise HttpError(400, f"{name} must be 1 or 0.")
     return value == "1"

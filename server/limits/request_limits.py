@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from domain.errors import SmartLockerError
 from server.http_errors import HttpError, to_http_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
     from domain.authorization import Principal
     from domain.budgets import BudgetState
     from resolvers.plan.price import Limit, Price
@@ -51,29 +49,20 @@ class RequestLimits:
         self._running_by: Counter[str] = Counter()
         self.limit = limit
 
-    @asynccontextmanager
-    async def deadline(self) -> AsyncIterator[None]:
-        """Cancels the block at the deadline.
+    def deadline(self) -> asyncio.Timeout:
+        """Cancels the block at the deadline, which then raises TimeoutError."""
+        return asyncio.timeout(self._seconds)
 
-        Raises:
-            HttpError: 504, after the deadline.
-        """
-        timeout = asyncio.timeout(self._seconds)
-        try:
-            async with timeout:
-                yield
-        except TimeoutError as error:
-            if not timeout.expired():
-                raise
-            message = (
-                f"The request took longer than {self._seconds:g} s and was canceled. A mutation may or may not have "
-                "been applied: send it again with the same id, it then has one effect."
-            )
-            raise HttpError(504, message, "TIMEOUT") from error
+    def timeout_error(self) -> HttpError:
+        """The error of a request that has exceeded its deadline."""
+        message = (
+            f"The request took longer than {self._seconds:g} s and was canceled. A mutation may or may not have been "
+            "applied: send it again with the same id, it then has one effect."
+        )
+        return HttpError(504, message, "TIMEOUT")
 
-    @contextmanager
-    def slot(self, principal: Principal) -> Iterator[None]:
-        """Occupies one of the slots for running requests.
+    def take_slot(self, principal: Principal) -> str:
+        """Occupies one of the slots for running requests; the result gives it back.
 
         Raises:
             HttpError: 503 if none is free, 429 if the caller has its share of them. There is no queue, since under
@@ -97,13 +86,14 @@ class RequestLimits:
             )
         self._running += 1
         self._running_by[caller] += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
-            self._running_by[caller] -= 1
-            if not self._running_by[caller]:
-                del self._running_by[caller]
+        return caller
+
+    def free_slot(self, caller: str) -> None:
+        """Gives a slot back."""
+        self._running -= 1
+        self._running_by[caller] -= 1
+        if not self._running_by[caller]:
+            del self._running_by[caller]
 
     def budget(self, principal: Principal) -> RequestBudget:
         """Charges one request to its caller."""

@@ -53,7 +53,8 @@ class LineWriter(logging.Handler):
             self.dropped += 1
             return
         self._lines.append(line)
-        self._has_lines.set()
+        if not self._has_lines.is_set():
+            self._has_lines.set()
 
     def close(self) -> None:
         """Writes what is left."""

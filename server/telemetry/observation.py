@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from loaders.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from domain.authorization import Principal
     from loaders.table.recording import Recorder
@@ -31,7 +31,7 @@ class Observation:
     """Filled while the request runs, and read by telemetry when it has ended."""
 
     method: str
-    headers: Mapping[str, str]
+    headers: Iterable[tuple[bytes, bytes]]
     client: str | None = None
     """Address of the client, as the server or a trusted proxy says; it is checked where it is used."""
     principal: Principal | None = None
@@ -58,10 +58,10 @@ class Observation:
         self.trace = Trace(self.recorder, wants_units=wants_units or self.wants_units)
         return self.trace
 
-    def response_started(self, status: int, content_type: str) -> None:
+    def response_started(self, status: int, content_type: bytes) -> None:
         """Records the start of the response."""
         self.status = status
-        self.is_page = content_type.startswith("text/html")
+        self.is_page = content_type.startswith(b"text/html")
         self.duration = time.perf_counter_ns() - self.started_ns
 
     def finished(self) -> None:
@@ -96,8 +96,12 @@ class Observation:
     @property
     def client_request_id(self) -> str | None:
         """The id that the client gave the request, if it is a plain one of at most 128 characters."""
-        sent = self.headers.get("x-request-id", "")
+        sent = self.header(b"x-request-id")
         return sent if _REQUEST_ID.fullmatch(sent) else None
+
+    def header(self, name: bytes) -> str:
+        """A header of the request; empty if there is none."""
+        return next((value for found, value in self.headers if found == name), b"").decode("latin-1")
 
 
 OBSERVATION: ContextVar[Observation | None] = ContextVar("OBSERVATION", default=None)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import time
 from functools import lru_cache, partial
 from hashlib import sha256
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+
+from loaders.contracts.cost import Cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +36,9 @@ FIELDS = (
     "client",
     "client_request_id",
 )
+_NOTHING = Cost()
+_LINE = logging.LogRecord(logger.name, logging.INFO, "", 0, "request", None, None).__dict__
+"""What all lines have; to create a record takes a tenth of a small query's time."""
 _KEY_SUBJECT = "key:"
 _MAX_SUBJECT_LENGTH = 128
 # A client sends many requests from the same address.
@@ -55,9 +61,9 @@ class RequestLog:
         return partial(self._finished, observation)
 
     def _finished(self, observation: Observation) -> None:
-        if observation.is_page:
+        if observation.is_page or not logger.isEnabledFor(logging.INFO):
             return
-        trace = observation.trace
+        spent = _NOTHING if observation.trace is None else observation.trace.spent()
         fields: dict[str, Any] = {
             "operation_type": observation.operation_type,
             "operation": observation.operation_name,
@@ -65,14 +71,17 @@ class RequestLog:
             "code": observation.code,
             "status": observation.status,
             "duration_ms": round(observation.duration / 1_000_000, 3),
-            "operations": len(trace.records) if trace else 0,
-            "read_units": trace.units(is_write=False) if trace else 0,
-            "write_units": trace.units(is_write=True) if trace else 0,
+            "operations": spent.operations,
+            "read_units": spent.read_units,
+            "write_units": spent.write_units,
             "client_request_id": observation.client_request_id,
         }
         if self._names_callers:
             fields |= _caller(observation)
-        logger.info("request", extra={name: value for name, value in fields.items() if value is not None})
+        record = logging.LogRecord.__new__(logging.LogRecord)
+        record.__dict__ = _LINE | {name: value for name, value in fields.items() if value is not None}
+        record.created = time.time()
+        logger.handle(record)
 
 
 def _document_hash(observation: Observation) -> str | None:

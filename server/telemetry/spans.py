@@ -63,7 +63,7 @@ class Spans:
         span = self._tracer.start_span(
             "GraphQL",
             # Without tracestate: no span needs it, and the library's warning about an invalid one quotes the client.
-            self._context.extract({"traceparent": observation.headers.get("traceparent", "")}),
+            self._context.extract({"traceparent": observation.header(b"traceparent")}),
             SpanKind.SERVER,
             {"http.request.method": observation.method if observation.method in _METHODS else "_OTHER"},
             start_time=observation.started_at,

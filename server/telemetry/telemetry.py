@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
-from starlette.datastructures import Headers
 from starlette.routing import Route
 
 from loaders.table.recording import RecordedStore
@@ -92,11 +91,11 @@ class _ObservedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = scope.get("client")
-        observation = Observation(scope["method"], Headers(scope=scope), client[0] if client else None)
+        observation = Observation(scope["method"], scope["headers"], client[0] if client else None)
 
         async def send_and_observe(message: Message) -> None:
             if message["type"] == "http.response.start":
-                observation.response_started(message["status"], Headers(raw=message["headers"]).get("content-type", ""))
+                observation.response_started(message["status"], dict(message["headers"]).get(b"content-type", b""))
             await send(message)
 
         finishers = [watch(observation) for watch in self._watchers]
