@@ -4,6 +4,7 @@ import first from './examples/first.graphql?raw';
 import lockersNow from './examples/now.graphql?raw';
 import reserve from './examples/reserve.graphql?raw';
 import stale from './examples/stale.graphql?raw';
+import viewer from './examples/viewer.graphql?raw';
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -26,6 +27,7 @@ export function exampleTabs(now) {
         },
       }),
     },
+    { query: viewer },
   ];
 }
 

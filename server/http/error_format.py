@@ -46,10 +46,16 @@ def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool
         if extensions["status"] == _INTERNAL["status"]:
             logger.error("request %s failed at %s", request_id, error.path, exc_info=error.original_error)
             entry["message"] = internal_message(request_id)
-        elif "<Decimal instance>" in error.message:  # how graphql-core shows a number that is not whole
-            entry["message"] = error.message.replace("<Decimal instance>", "a decimal number")
+        else:
+            entry["message"] = _in_plain_words(error.message)
         formatted.append(entry | {"extensions": extensions | {"requestId": request_id}})
     return formatted
+
+
+def _in_plain_words(message: str) -> str:
+    """A message of graphql-core without the words that it has for a number that is not whole, and for null."""
+    message = message.replace("<Decimal instance>", "a decimal number")
+    return f"{message.removesuffix('None.')}null." if message.endswith(" not to be None.") else message
 
 
 _INTERNAL = {"code": "INTERNAL_SERVER_ERROR", "status": 500}

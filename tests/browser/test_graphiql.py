@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SCHEMA = (Path(__file__).parent.parent.parent / "schema.graphql").read_text()
 
-EXAMPLES = ["FirstQuery", "LockersNow", "StaleVersion", "ReserveLocker"]
+EXAMPLES = ["FirstQuery", "LockersNow", "StaleVersion", "ReserveLocker", "Viewer"]
 
 TABS_ARE_STORED = """queries => {
     const { tabs = [] } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');

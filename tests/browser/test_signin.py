@@ -31,6 +31,15 @@ async def test_another_user_can_be_chosen_and_stays_chosen_after_a_reload(graphi
     assert claims_in(graphiql.sent[-1].headers)["ownerId"] == claims["ownerId"]
 
 
+async def test_the_viewer_tab_shows_whom_the_chosen_token_stands_for(graphiql: GraphiQL) -> None:
+    assert (await graphiql.run_tab("Viewer"))["data"]["viewer"]["owner"] is None
+    await graphiql.expect_shown('"role": "ADMIN"')
+    await graphiql.signed_in_as.select_option(label=await demo_owner(graphiql))
+    viewer = (await graphiql.run_tab("Viewer"))["data"]["viewer"]
+    assert viewer["owner"]["ownerId"] == claims_in(graphiql.sent[-1].headers)["ownerId"]
+    await graphiql.expect_shown('"role": "OWNER"')
+
+
 async def test_a_demo_owner_is_forbidden_fields_for_admins(graphiql: GraphiQL) -> None:
     await graphiql.paste("{ pendingBookings(first: 1) { nodes { bookingId } } }")
     assert "errors" not in await graphiql.run()

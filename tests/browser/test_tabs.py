@@ -35,7 +35,7 @@ async def test_every_tab_works_after_the_documented_examples_in_any_order_and_ag
             updated = (await graphiql.run_tab("StaleVersion"))["data"]
             codes = {name: [error["code"] for error in payload["userErrors"]] for name, payload in updated.items()}
             assert codes == {"ada": adas_errors, "ben": CONFLICT}
-            for tab in ("LockersNow", "FirstQuery"):
+            for tab in ("LockersNow", "Viewer", "FirstQuery"):
                 assert "errors" not in await graphiql.run_tab(tab)
         await context.close()
         expect_the_readmes_answers(server)
