@@ -20,7 +20,7 @@ test: .venv/tested lint
 equivalence: .venv/tested
 	EQUIVALENCE_DOCUMENTS=10000 $(BIN)/python -m pytest --numprocesses 2 tests/equivalence
 
-# Load and faults for about 25 minutes on two idle cores; PHASE=kills runs one phase, SCALE=0.1 a tenth of it, SEED=2 another load.
+# Load and faults for about half an hour on two cores; PHASE=kills runs one phase, SCALE=0.1 a tenth of it, SEED=2 another load.
 torture: .venv/tested
 	$(BIN)/python -m tests.torture $(if $(PHASE),--phase $(PHASE)) $(if $(SCALE),--scale $(SCALE)) $(if $(SEED),--seed $(SEED))
 

@@ -15,12 +15,20 @@ from tests.e2e.serving import eventually, start
 from tests.wire import Hold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.wire import Wire
 
 QUERY = {"query": "{ __typename }"}
+
+
+@pytest.fixture(autouse=True)
+def _no_nohup() -> Iterator[None]:
+    """A server inherits from tests that run under `nohup` that it ignores SIGHUP."""
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
@@ -49,8 +57,9 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
             # when
             server.process.send_signal(stop)
             # then it is not ready, but alive, and accepts requests on connections that it closes
-            while (refused := await client.get(ready)).status_code == 200:
-                pass
+            async with asyncio.timeout(60):
+                while (refused := await client.get(ready)).status_code == 200:
+                    pass
             assert (refused.status_code, refused.text) == (503, "stopping")
             hold.release()
             assert (await client.get(health)).text == "ok"
