@@ -152,12 +152,16 @@ class LocationInactiveError(ConflictError):
 
 
 class SlotTakenError(ConflictError):
-    """The half day is taken by `slot`; `booking` is the one that was to be approved."""
+    """The half day is taken by `slot`, None where it is damaged; `booking` is the one that was to be approved."""
 
     code = "SLOT_TAKEN"
 
-    def __init__(self, slot: CalendarSlot, path: Sequence[str], booking: Booking | None = None) -> None:
-        super().__init__(f"The {slot.slot.lower()} of {slot.date} is taken by {slot.title!r}.", path)
+    def __init__(self, slot: CalendarSlot | None, path: Sequence[str], booking: Booking | None = None) -> None:
+        if slot is None:
+            message = "A half day of this date is taken by an event that cannot be read: ask the operator to repair it."
+        else:
+            message = f"The {slot.slot.lower()} of {slot.date} is taken by {slot.title!r}."
+        super().__init__(message, path)
         self.slot = slot
         self.booking = booking
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from domain.times import Day, Instant
     from loaders.backend import Backend
     from loaders.codecs import RequestedBooking
+
+logger = logging.getLogger(__name__)
 
 
 async def request_booking(backend: Backend, command: RequestBooking, principal: Principal) -> Booking:
@@ -136,8 +139,14 @@ def check_location(
 def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], booking: Booking | None = None) -> None:
     """Reports a half day that is taken, unless the booking itself has it already."""
     for step, item in refusal.refused:
-        slot = CALENDAR_SLOT.decode(item) if step.name == "slot" and item is not None else None
-        if slot is not None and (booking is None or slot.booking_id != booking.booking_id):
+        if step.name != "slot" or item is None:
+            continue
+        try:
+            slot = CALENDAR_SLOT.decode(item)
+        except DamagedItemError as damage:
+            logger.error("a half day cannot be taken: %s", damage)  # noqa: TRY400  # no fault of ours to trace
+            raise SlotTakenError(None, path, booking) from None
+        if booking is None or slot.booking_id != booking.booking_id:
             raise SlotTakenError(slot, path, booking) from None
 
 

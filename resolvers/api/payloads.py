@@ -125,7 +125,7 @@ def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[
         case errors.OverlapError() if acts_for(request.principal, error.reservation.owner_id, Scope.RESERVATIONS_READ):
             # The rows of the schema's objects are the records themselves.
             return [ReservationOverlapError(**common, reservation=error.reservation)]  # type: ignore[arg-type]
-        case errors.SlotTakenError():
+        case errors.SlotTakenError() if error.slot is not None:
             return [SlotTakenError(**common, event=error.slot)]  # type: ignore[arg-type]
         case _:
             return [PlainError(**common)]

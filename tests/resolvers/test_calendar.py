@@ -124,6 +124,10 @@ async def test_a_damaged_half_day_is_taken_and_hides_no_other(
     ]
     assert caplog.text.count("left out of its list: item LOCATION / DAY (") == 1
     assert wire.operations == {"GetItem": 1, "Query": 1}
+    # and nothing else takes it
+    payload = await create(api, eventId="e2")
+    assert [error["code"] for error in payload["userErrors"]] == ["SLOT_TAKEN"]
+    assert "cannot be read" in payload["userErrors"][0]["message"]
 
 
 async def test_the_calendar_and_the_availability_of_one_window_are_one_query(api: Api, wire: Wire) -> None:
