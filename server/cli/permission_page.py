@@ -68,7 +68,8 @@ of each object that they find.
   cancel or extend it.
 - A locker has public fields: `id`, `lockerId`, `alias`, `locationId` and `location`. The others have rows of their own
   below, by which the owner of the locker decides, however the locker was found. So a field may show a locker to more
-  callers without showing more than its public fields.
+  callers without showing more than its public fields. A partner with `lockers:write` alone gets these of the lockers
+  that it changes.
 - The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, whoever owns the
   locker, and keeps them after the reservation was cancelled or has ended: its history tells where its things were.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound

@@ -195,6 +195,15 @@ async def test_who_made_a_reservation_reads_only_the_public_fields_of_its_locker
     assert by_itself["data"] == {"locker": None}
 
 
+async def test_a_partner_that_may_only_write_gets_the_public_fields_of_what_it_changed(shared: Api) -> None:
+    renamed = mutation("renameLocker", "locker { lockerId alias version }")
+    change = {"lockerId": "l1", "alias": "B2", "expectedVersion": 1}
+    answer = await shared.by(partner(Scope.LOCKERS_WRITE, of="ada")).send(renamed, input=change)
+    assert answer["data"]["renameLocker"]["locker"] == {"lockerId": "l1", "alias": "B2", "version": None}
+    message = "This requires the scope LOCKERS_READ."
+    assert described(answer) == [(["renameLocker", "locker", "version"], message, "FORBIDDEN", 403)]
+
+
 async def test_a_member_sees_and_lists_the_lockers_of_its_organisation_and_nothing_below_them(
     shared: Api, wire: Wire
 ) -> None:

@@ -151,10 +151,12 @@ def test_the_first_tab_is_the_readmes_first_query() -> None:
 
 async def test_the_examples_give_the_promised_answers_on_the_demo_data(api: Api, backend: Backend) -> None:
     await load_demo(backend.store, DemoShape(), backend.clock(), lambda _: None)
-    assert set(EXAMPLES) == {"first", "now", "stale", "reserve"}
+    assert set(EXAMPLES) == {"first", "now", "stale", "reserve", "viewer"}
 
     first = (await api.run(EXAMPLES["first"]))["owner"]
     assert first["name"] == "Metro Parcel 1"
+
+    assert (await api.run(EXAMPLES["viewer"]))["viewer"]["role"] == "ADMIN"
 
     lockers = (await api.run(EXAMPLES["now"], ownerId="owner-0001", first=5))["owner"]["lockers"]
     assert len(lockers["nodes"]) == 5
