@@ -76,6 +76,8 @@ class ReadOne(_ReadContract, Generic[M]):
             item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong))
             return [None if item is None else self.codec.try_read(item)]
         found = await store.batch_get(BatchGet(self.id, tuple(wanted), consistent or self._is_strong))
+        if len(found) == len(wanted):
+            return [*self.codec.try_read_all([found[key] for key in wanted])]
         read = self.codec.try_read
         return [read(found[key]) if key in found else None for key in wanted]
 
@@ -179,9 +181,10 @@ class ReadPage(_ReadContract, Generic[M]):
         return (await store.query(query)).items
 
     def _page(self, found: list[tuple[Position, WireItem]], request: PageRequest) -> Page[M]:
-        read = self.codec.try_read
-        page = Page.of([(place, read(item)) for place, item in found[: request.size]], request, len(found))
-        return without_damage(page)
+        shown = found[: request.size]
+        models = self.codec.try_read_all([item for _, item in shown])
+        entries = [(place, model) for (place, _), model in zip(shown, models, strict=True)]
+        return without_damage(Page.of(entries, request, len(found)))
 
     async def whole(self, store: Store, *key: Any) -> list[M]:
         """Reads all items of a range that its keys alone bound.
@@ -211,11 +214,11 @@ class ReadPage(_ReadContract, Generic[M]):
 
 def without_damage(page: Page[M | DamagedItemError]) -> Page[M]:
     """The page without its damaged items, each of which is logged."""
+    if DamagedItemError not in set(map(type, page.nodes)):
+        return page  # type: ignore[return-value]  # nothing of it is damaged
     damages = [node for node in page.nodes if isinstance(node, DamagedItemError)]
     for damage in damages:
         logger.error("left out of its list: %s", damage)
-    if not damages:
-        return page  # type: ignore[return-value]  # nothing of it is damaged
     kept = page.with_nodes([None if isinstance(node, DamagedItemError) else node for node in page.nodes])
     kept.damage = page.damage or damages[0]
     return kept

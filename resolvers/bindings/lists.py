@@ -165,7 +165,9 @@ class Pages(Reading):
                 complete.append(page)
                 continue
             shown = list(islice(left, len(page.nodes)))
-            failure = next((record for record in shown if _is_failure(record)), None)
+            failure = None
+            if any(issubclass(kind, Exception) for kind in set(map(type, shown))):
+                failure = next((record for record in shown if _is_failure(record)), None)
             complete.append(failure or without_damage(page.with_nodes(shown)))
         return complete
 
