@@ -141,7 +141,7 @@ class Pages(Reading):
                 )
             return contract.page(store, bound.request, bound.order, *parent, *bound.keys[0])
 
-        return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
+        return await query_each(read, self.row_keys(rows), step.path, request)
 
     async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.
@@ -199,7 +199,7 @@ class Latest(Reading):
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
         store = request.backend.store
-        keys = [self.row_key(row) for row in rows]
+        keys = self.row_keys(rows)
         return await query_each(lambda key: self.contract.first(store, key), keys, step.path, request)
 
 
@@ -234,7 +234,7 @@ class Whole(Reading):
         async def read(key: Any) -> Any:
             return self.show(await request.loaders.whole(self.contract, (key, *bound)), bound)
 
-        return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
+        return await query_each(read, self.row_keys(rows), step.path, request)
 
 
 async def query_each(
