@@ -38,7 +38,7 @@ __all__ = ["serve_app"]
 logger = logging.getLogger(__name__)
 
 # The oldest generation too: documents that were validated end there, and memory would grow for long.
-_GC_THRESHOLDS = (50_000, 10, 10)
+_GC_THRESHOLDS = (10_000, 10, 10)
 
 
 class _ServeCommand(TyperCommand):
