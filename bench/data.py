@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from domain.models import (
 )
 from domain.times import Instant, shift
 from loaders import codecs, keys
+from loaders.table.http_client import Timeouts
 from loaders.table.sdk import open_client
 from loaders.table.values import item_to_wire
 from loaders.writes.lockers import owner_copy
@@ -53,6 +55,7 @@ _OCCUPIED_EVERY = 7
 _WRITES = 25
 _WRITERS = 8
 _ATTEMPTS = 10
+_PATIENCE = Timeouts(connect=10, read=60)
 
 
 def locker_id(number: int) -> LockerId:
@@ -129,7 +132,7 @@ async def write(connection: Connection, items: Iterable[tuple[Key, dict[str, Any
     """Puts items into the table, whatever is there; returns their number."""
     remaining = iter(items)
     written = 0
-    async with open_client(connection) as client:
+    async with open_client(replace(connection, timeouts=_PATIENCE)) as client:
 
         async def put_batches() -> None:
             nonlocal written

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["REPLAY", "Cell", "Report", "Sample", "machine", "today"]
 
 REPLAY = "replay"
+_TARGETED = ("Q1", "Q2", "Q3", "Q4", "M1")
+_TARGETS = (
+    (f"requests/s ÷ {MERCURIUS}, at least", 32, MERCURIUS, "per_second", (2, 2, 3.5, 3.5, 2)),
+    (f"requests/s ÷ {CONTROL}, at least", 32, CONTROL, "per_second", (0.8, 0.8, 1.3, 1.3, 0.7)),
+    (f"p50 ÷ {MERCURIUS} at 1 connection, at most", 1, MERCURIUS, "p50", (1, 1, 0.5, 0.5, 1)),
+)
 _FIGURES = ("per_second", "cpu_ms", "p50", "p99", "server_busy", "others_busy")
 
 
@@ -136,12 +142,28 @@ class Report:
             f"{busiest.workload} on {busiest.server} at {_connections(busiest.connections)}.",
             "",
         ]
+        lines += self._targets()
         for store in self.stores():
             for connections in self.connections(store):
                 lines += [f"### {_store_title(store)}, {_connections(connections)}", ""]
                 lines += self._measured(store, connections)
                 lines += self._ratios(store, connections)
         return "\n".join(lines)
+
+    def _targets(self) -> list[str]:
+        """What was measured of what is aimed at, in production; a target that was missed is marked."""
+        if {PRODUCTION, MERCURIUS, CONTROL} - set(self.servers()) or not set(_TARGETED) <= set(self._titles):
+            return []
+        rows = ["### Targets", "", "| production, replaying store | " + " | ".join(_TARGETED) + " |"]
+        rows.append("|---" * (len(_TARGETED) + 1) + "|")
+        for title, connections, to, figure, targets in _TARGETS:
+            cells = []
+            for workload, target in zip(_TARGETED, targets, strict=True):
+                found = self.ratio(REPLAY, workload, connections, PRODUCTION, to, figure)
+                is_met = found <= target if figure == "p50" else found >= target
+                cells.append(f"{found:.2f} of {target:g}{'' if is_met else ' ✗'}")
+            rows.append(f"| {title} | " + " | ".join(cells) + " |")
+        return [*rows, ""]
 
     def _measured(self, store: str, connections: int) -> list[str]:
         rows = []

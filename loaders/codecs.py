@@ -40,7 +40,7 @@ from loaders.table.keys import Key
 from loaders.table.values import item_from_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from loaders.table.values import Item, WireItem
 
@@ -252,6 +252,15 @@ class Codec(Generic[M]):
                 return self.read(item)
             except DamagedItemError as damage:
                 return damage
+
+    def try_read_all(self, items: Iterable[WireItem]) -> list[M | DamagedItemError]:
+        """The same for many items."""
+        wanted = list(items)
+        read = self._read
+        try:
+            return [read(item) for item in wanted]
+        except (KeyError, TypeError, ValueError, ArithmeticError):
+            return [self.try_read(item) for item in wanted]
 
     def _generate(self) -> Callable[[WireItem], M]:
         """Compiles a function that reads an item without a loop.

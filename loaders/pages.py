@@ -93,10 +93,9 @@ class Page(Generic[T]):
     def with_nodes(self, nodes: Sequence[U | None]) -> Page[U]:
         """The same page with other nodes in place of its own; those that are None are left out."""
         page: Page[U] = Page([], has_next_page=self.has_next_page, has_previous_page=self.has_previous_page, last=None)
-        kept = [(place, node) for place, node in zip(self._positions, nodes, strict=True) if node is not None]
-        page._positions = [position for position, _ in kept]
+        page._positions = [place for place, node in zip(self._positions, nodes, strict=True) if node is not None]
         page._bounds, page._last = self._bounds, self._last
-        page.nodes = [node for _, node in kept]
+        page.nodes = [node for node in nodes if node is not None]
         page.damage = self.damage
         return page
 

@@ -85,6 +85,8 @@ class ReadOne(_ReadContract, Generic[M]):
         except UnreadKeysError as error:
             found, unread = error.found, error.unread
             return [read(found[key]) if key in found else error if key in unread else None for key in wanted]
+        if len(found) == len(wanted):
+            return [*self.codec.try_read_all([found[key] for key in wanted])]
         return [read(found[key]) if key in found else None for key in wanted]
 
     @property
@@ -187,9 +189,10 @@ class ReadPage(_ReadContract, Generic[M]):
         return (await store.query(query)).items
 
     def _page(self, found: list[tuple[Position, WireItem]], request: PageRequest) -> Page[M]:
-        read = self.codec.try_read
-        page = Page.of([(place, read(item)) for place, item in found[: request.size]], request, len(found))
-        return without_damage(page)
+        shown = found[: request.size]
+        models = self.codec.try_read_all([item for _, item in shown])
+        entries = [(place, model) for (place, _), model in zip(shown, models, strict=True)]
+        return without_damage(Page.of(entries, request, len(found)))
 
     async def whole(self, store: Store, *key: Any) -> dict[str, M | DamagedItemError]:
         """Reads all items of a range that its keys alone bound, by sort key.
@@ -220,9 +223,9 @@ class ReadPage(_ReadContract, Generic[M]):
 
 def without_damage(page: Page[M | DamagedItemError]) -> Page[M]:
     """The page without its damaged items, each of which is logged."""
-    damages = _log_damage(page.nodes)
-    if not damages:
+    if DamagedItemError not in set(map(type, page.nodes)):
         return page  # type: ignore[return-value]  # nothing of it is damaged
+    damages = _log_damage(page.nodes)
     kept = page.with_nodes([None if isinstance(node, DamagedItemError) else node for node in page.nodes])
     kept.damage = page.damage or damages[0]
     return kept

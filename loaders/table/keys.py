@@ -37,6 +37,9 @@ class IndexKey(NamedTuple):
 
 Position: TypeAlias = Key | IndexKey
 
+_NEW = tuple.__new__
+"""Creates a key in half the time: a page has a hundred of them."""
+
 INDEX = "GSI1"
 INDEX_NAMES = ("PK", "SK", "GSI1PK", "GSI1SK")
 
@@ -53,7 +56,7 @@ class _OfTable:
     @staticmethod
     def position(names: Mapping[str, Any]) -> Position:
         """The position of an item, from its typed attributes."""
-        return Key(names["PK"]["S"], names["SK"]["S"])
+        return _NEW(Key, (names["PK"]["S"], names["SK"]["S"]))
 
 
 @dataclass(frozen=True, slots=True)

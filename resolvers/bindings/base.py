@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import strawberry
@@ -120,9 +121,9 @@ class Reading(Binding):
         """Every contract that it uses."""
         return () if self.contract is None else (self.contract,)
 
-    def row_key(self, row: Any) -> Any:
-        """What identifies a parent for this field: equal keys have equal results."""
-        return None if self.key is None else getattr(row, self.key)
+    def row_keys(self, rows: Sequence[Any]) -> list[Any]:
+        """What identifies each parent for this field: equal keys have equal results."""
+        return [None] * len(rows) if self.key is None else list(map(attrgetter(self.key), rows))
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         """Checks the arguments of one request; what it returns is passed to `price` and `fetch`.

@@ -141,7 +141,7 @@ class Pages(Reading):
                 )
             return contract.page(store, bound.request, bound.order, *parent, *bound.keys[0])
 
-        return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
+        return await query_each(read, self.row_keys(rows), step.path, request)
 
     async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.
@@ -165,7 +165,9 @@ class Pages(Reading):
                 complete.append(page)
                 continue
             shown = list(islice(left, len(page.nodes)))
-            failure = next((record for record in shown if _is_failure(record)), None)
+            failure = None
+            if any(issubclass(kind, Exception) for kind in set(map(type, shown))):
+                failure = next((record for record in shown if _is_failure(record)), None)
             complete.append(failure or without_damage(page.with_nodes(shown)))
         return complete
 
@@ -197,7 +199,7 @@ class Latest(Reading):
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
         store = request.backend.store
-        keys = [self.row_key(row) for row in rows]
+        keys = self.row_keys(rows)
         return await query_each(lambda key: self.contract.first(store, key), keys, step.path, request)
 
 
@@ -241,7 +243,7 @@ class Whole(Reading):
             shown.damage = next((item for item in found.values() if isinstance(item, DamagedItemError)), None)
             return shown
 
-        return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
+        return await query_each(read, self.row_keys(rows), step.path, request)
 
 
 async def query_each(

@@ -55,13 +55,15 @@ class Reference(Reading):
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
-        keys = [self.row_key(row) for row in rows]
+        keys = self.row_keys(rows)
         wanted = [(key,) for key in keys if key is not None]
         if not wanted:
             return [None] * len(rows)
         found = await request.loaders.of(self.contract).load_bulk(wanted, step.path, alone=step.is_alone)
         if self.follow is not None:
             found = await self.follow(found, step.path, request)
+        if len(wanted) == len(keys):
+            return found
         results = iter(found)
         return [None if key is None else next(results) for key in keys]
 
@@ -85,7 +87,7 @@ class References(Reading):
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
-        ids = [self.row_key(row) for row in rows]
+        ids = self.row_keys(rows)
         wanted = [(one_id,) for row_ids in ids for one_id in row_ids]
         loader = request.loaders.of(self.contract)
         found = iter(await loader.load_bulk(wanted, step.path, alone=step.is_alone) if wanted else ())

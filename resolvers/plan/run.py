@@ -263,11 +263,11 @@ class _Run:
         if early is not None:
             keys, task = early
             found = dict(zip(keys, await task, strict=True))
-            wanted = [binding.row_key(row) for row in rows]
+            wanted = binding.row_keys(rows)
             # A record may belong to another owner than its copy, from which the early read was refused.
             left = [row for row, key in zip(rows, wanted, strict=True) if key not in found]
             if left:
-                found |= zip(map(binding.row_key, left), await self._read(step, binding, left), strict=True)
+                found |= zip(binding.row_keys(left), await self._read(step, binding, left), strict=True)
             results = [found[key] for key in wanted]
         else:
             results = await self._read(step, binding, rows)
@@ -317,7 +317,7 @@ class _Run:
                     continue
                 asked = rows if permits_all else [row for row in rows if rule.permits(principal, row)]
                 if asked:
-                    keys = [binding.row_key(row) for row in asked]
+                    keys = binding.row_keys(asked)
                     self._early[step] = keys, self.group.create_task(self._read(step, binding, asked))
 
     def _outputs(self, place: Place, rows: Sequence[Any]) -> list[dict[str, Any]]:

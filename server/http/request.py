@@ -41,6 +41,7 @@ _MAX_JSON_OBJECTS = 50
 # Possessive, so that it never backtracks: invalid JSON must not take long either.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?', re.DOTALL)
 _COST_HEADER = "SmartLocker-Cost"
+_COST_NAME = _COST_HEADER.lower()
 _EXPLAIN_HEADER = "SmartLocker-Explain"
 
 
@@ -85,7 +86,7 @@ def wants_cost(headers: Mapping[str, str], content: Any) -> bool:
     """Whether a request asks for its cost; it may be invalid in other ways."""
     extensions = content.get("extensions") if isinstance(content, dict) else None
     cost = extensions.get("cost") if isinstance(extensions, dict) else None
-    return headers.get(_COST_HEADER.lower()) == "1" if cost is None else cost is True
+    return headers.get(_COST_NAME) == "1" if cost is None else cost is True
 
 
 def _from_url(request: Request) -> dict[str, Any]:

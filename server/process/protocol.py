@@ -36,6 +36,7 @@ _PIECE_BYTES: Final = 4096
 _CLOSE: Final = b"connection: close\r\n"
 _FORWARDED: Final = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})
 _IDLE, _HEAD, _BODY, _RESPONSE = "idle", "head", "body", "response"
+_SECONDS: Final = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _BODY: _BODY_SECONDS}
 _HEADER_TOO_LARGE: Final = f"The header is larger than {_HEADER_BYTES // 1024} KB."
 _REASONS: Final = {400: "Bad Request", 413: "Content Too Large", 431: "Request Header Fields Too Large"}
 
@@ -149,7 +150,10 @@ class DeadlineProtocol(HttpToolsProtocol):
         """Takes a header of a request; one that comes after the body is ignored."""
         if self._is_in_head:
             self._header_bytes += len(name) + len(value) + 4
-            super().on_header(name, value)
+            name = name.lower()
+            if name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((name, value))
         else:
             self._head_bytes += len(name) + len(value)
             if self._head_bytes > _HEADER_BYTES:
@@ -235,7 +239,7 @@ class DeadlineProtocol(HttpToolsProtocol):
             return
         self._phase = phase
         self._cancel_sending()
-        seconds = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _BODY: _BODY_SECONDS}.get(phase)
+        seconds = _SECONDS.get(phase)
         if seconds is not None:
             self._sending = self.loop.call_later(seconds, self.transport.abort)
 

@@ -53,7 +53,7 @@ class LineWriter(logging.Handler):
             self.dropped += 1
             return
         self._lines.append(line)
-        if not self._has_lines.is_set():
+        if not self._has_lines.is_set():  # to set it again takes a lock
             self._has_lines.set()
 
     def close(self) -> None:

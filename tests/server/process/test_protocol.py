@@ -248,6 +248,55 @@ async def test_a_header_of_15_kb_is_accepted(http: Http) -> None:
     writer.close()
 
 
+class Sent:
+    """A transport that notes what is written to it."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self.parts: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        self.parts.append(data)
+        self._transport.write(data)
+
+
+async def test_the_body_of_every_response_of_a_connection_is_sent_with_its_head(http: Http) -> None:
+    reader, writer = await http.connect()
+    assert http.protocol is not None
+    sent = Sent(http.protocol.transport)
+    http.protocol.transport = sent  # type: ignore[assignment]  # it has all that a transport has
+    for _ in range(10):
+        writer.write(SMALL)
+        await reader.readuntil(b"done")
+    assert [(part[:13], part[-4:]) for part in sent.parts] == [(b"HTTP/1.1 200 ", b"done")] * 10
+    writer.close()
+
+
+@pytest.mark.parametrize("request_", [SMALL[:-2] + b"Connection: close\r\n\r\n", SMALL.replace(b"1.1", b"1.0")])
+async def test_a_connection_that_the_client_does_not_keep_is_closed_after_the_response(
+    http: Http, request_: bytes
+) -> None:
+    reader, writer = await http.connect()
+    writer.write(request_)
+    response = await reader.read()
+    assert response.startswith(b"HTTP/1.1 200 ")
+    assert b"\r\nconnection: close\r\n" in response
+    assert response.endswith(b"\r\n\r\ndone")
+    writer.close()
+
+
+async def test_a_client_that_waits_for_100_continue_gets_it_before_it_sends_the_body(http: Http) -> None:
+    reader, writer = await http.connect()
+    writer.write(BODY[:-2] + b"Expect: 100-continue\r\n\r\n")
+    assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+    writer.write(b"x" * 1000)
+    assert (await reader.readuntil(b"\r\n\r\n1000")).startswith(b"HTTP/1.1 200 ")
+    writer.close()
+
+
 async def test_requests_sent_at_once_are_answered_one_by_one(http: Http) -> None:
     reader, writer = await http.connect()
     writer.write((SMALL + CHUNKED + CHUNK * 20 + END) * 100)
