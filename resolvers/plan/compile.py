@@ -57,7 +57,7 @@ class PlanColumn:
 class PlanStep(Step):
     """A step at one place of the response: a field that reads, writes or holds objects."""
 
-    __slots__ = ("_arguments", "binding", "field", "key", "nodes", "places", "reading", "reads")
+    __slots__ = ("_arguments", "below", "binding", "field", "key", "nodes", "places", "reads")
 
     def __init__(
         self, key: str, path: str, nodes: list[FieldNode], field: BoundField, places: dict[str, Place]
@@ -69,10 +69,10 @@ class PlanStep(Step):
         self.binding: Binding = field.binding
         self.places = places
         """Where its objects stand, by their type."""
-        below = [step for place in places.values() for step in place.reading]
-        self.reading: list[PlanStep] = [self, *below] if isinstance(field.binding, Reading) else below
-        """The steps that ask the store: this one, if it does, and those below it."""
-        self.reads = bool(self.reading)
+        self.below = [step for place in places.values() for step in place.reading]
+        """The steps below it that ask the store; not itself, so that a plan is freed as soon as it is dropped."""
+        self.reads = isinstance(field.binding, Reading) or bool(self.below)
+        """Whether it, or anything below it, asks the store."""
         self._arguments = _Arguments(field, nodes[0])
 
     @property
@@ -121,7 +121,7 @@ class Place:
         self.keys = keys
         self.columns = {column.key: column for column in columns}
         self.steps = {step.key: step for step in steps}
-        self.reading = [inner for step in steps for inner in step.reading]
+        self.reading = [inner for step in steps for inner in _reading(step)]
         """All steps here and below that ask the store themselves."""
         self.reads = bool(self.reading)
         self.prices: dict[Hashable, Price] = {}
@@ -247,6 +247,10 @@ def _has_variables(node: ValueNode) -> bool:
             return True
         left += getattr(value, "values", None) or [field.value for field in getattr(value, "fields", None) or ()]
     return False
+
+
+def _reading(step: PlanStep) -> list[PlanStep]:
+    return [step, *step.below] if isinstance(step.binding, Reading) else step.below
 
 
 def _uses(columns: list[PlanColumn], steps: list[PlanStep]) -> frozenset[str]:

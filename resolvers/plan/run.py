@@ -238,7 +238,7 @@ class _Run:
         if not rule.admits(principal):
             return [self._failed(rule.refusal(principal))] * len(rows)
         if isinstance(binding, Lookup):
-            if len(step.reading) > 1 and binding.reads_record(step):
+            if step.below and binding.reads_record(step):
                 self._start_early([*step.places.values()], [bound], binding.parse.keys(), binding.parse.keys())
             return await self._fetched(step, binding, rows)
         if rule.allows is None or rule.on_result or is_admin(principal):
@@ -274,7 +274,7 @@ class _Run:
         if isinstance(binding, Pages) and any(self._is_object(page) and page.nodes for page in results):
             self._filled.add(step)
         if isinstance(binding, Pages) and binding.reads_records(step):
-            if len(step.reading) > 1:
+            if step.below:
                 copies = [copy for page in results if self._is_object(page) for copy in page.nodes]
                 self._start_early(
                     item_places(step.places.values()), copies, binding.contract.codec.attributes, {binding.full_key}

@@ -61,6 +61,20 @@ async def test_a_list_reads_records_only_where_a_field_needs_more_than_the_copie
         assert figures(priced.maximum) == (4, 32, 2.5 + 5 + 10 + 0.5)
 
 
+async def test_a_known_document_is_priced_by_the_variables_of_each_request() -> None:
+    document = """query ($id: ID!, $first: Int, $strongly: Boolean!) {
+      owner(ownerId: $id) { lockers(first: $first) { nodes { alias } } }
+      locker(lockerId: $id, consistent: $strongly) { alias }
+    }"""
+    for first, strongly, items in ((3, False, 5), (100, True, 102), (None, True, 27)) * 2:
+        priced = await price(document, id="x", first=first, strongly=strongly)
+        page, locker = (step.charges[0].expected for step in (steps(priced)["owner.lockers"], steps(priced)["locker"]))
+        assert (priced.expected.operations, priced.expected.items) == (2, items)
+        assert (page.items, locker.read_units) == (items - 1, 1 if strongly else 0.5)
+    refused = await price(document, id="x", first=0, strongly=False)
+    assert figures(refused.expected) == (1, 1, 0.5)
+
+
 async def test_pages_multiply_and_references_are_batches_of_a_hundred() -> None:
     priced = await price(OWNER % "lockers(first: 30) { nodes { reservations(first: 9) { nodes { owner { name } } } } }")
     found = steps(priced)
