@@ -212,7 +212,7 @@ class Doctor:
         for ids, ranges in (
             (records.lockers, (keys.reservation_claims,)),
             (records.owners, (keys.owner_lockers, keys.owner_reservations)),
-            (records.locations, (keys.location_lockers, keys.location_days)),
+            (records.locations, (keys.location_lockers, keys.location_offers, keys.location_days)),
         ):
             for record_id in ids:
                 for within in ranges:

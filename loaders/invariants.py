@@ -29,6 +29,7 @@ from loaders.codecs import (
     LOCATION_CODE,
     LOCATION_LOCKER,
     LOCKER,
+    LOCKER_OFFER,
     OWNER,
     OWNER_BOOKING,
     OWNER_LOCKER,
@@ -43,7 +44,7 @@ from loaders.codecs import (
 from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
 from loaders.table.keys import Key
 from loaders.writes.booking_steps import slots_of_booking
-from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.lockers import location_copy, offers_of, owner_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -147,6 +148,8 @@ def _locker(item: Item, get: Get) -> Iterator[Finding]:
     yield from _unindexed(item, get)
     yield from _owner_copy_of(locker, item, get)
     yield from _location_copy_of(locker, item, get)
+    if "reservableBy" in item:  # others get their offers when the table is migrated
+        yield from _offers_of(locker, item, get)
 
 
 def _owner_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
@@ -159,6 +162,12 @@ def _location_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Findi
         key = keys.location_locker(locker.location_id, locker.locker_id)
         copy = location_copy(locker, locker.location_id)
         yield from _copy("I3", LOCATION_LOCKER, key, copy, _version_of(locker.locker_id, locker), subject, get)
+
+
+def _offers_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
+    for place, offer in offers_of(locker).items():
+        key = keys.offer(*place)
+        yield from _copy("I3", LOCKER_OFFER, key, offer, _version_of(locker.locker_id, locker), subject, get)
 
 
 def _version_of(locker_id: LockerId, locker: Locker) -> Step:
@@ -187,6 +196,18 @@ def _location_locker(item: Item, get: Get) -> Iterator[Finding]:
         yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
     else:
         yield from _location_copy_of(locker, item, get)
+
+
+def _locker_offer(item: Item, get: Get) -> Iterator[Finding]:
+    offer = LOCKER_OFFER.decode(item)
+    locker = _read(LOCKER, keys.locker(offer.locker_id), get)
+    if locker is None:
+        yield _orphan("I3", item, f"locker {offer.locker_id}")
+    elif _key(item) not in {keys.offer(*place) for place in offers_of(locker)}:
+        problem = f"locker {locker.locker_id} is not offered there"
+        yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
+    else:
+        yield from _offers_of(locker, item, get)
 
 
 def _reservation(item: Item, get: Get) -> Iterator[Finding]:
@@ -574,6 +595,7 @@ _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "LOCKER": _locker,
     "OWNER_LOCKER": _owner_locker,
     "LOCATION_LOCKER": _location_locker,
+    "LOCKER_OFFER": _locker_offer,
     "RESERVATION": _reservation,
     "RESERVATION_CLAIM": _claim,
     "OWNER_RESERVATION": _owner_reservation,

@@ -23,6 +23,13 @@ GOOD: dict[str, dict[str, Any]] = {
     "createOwner": {"ownerId": "bob", "kind": "USER", "name": "Bob", "email": "bob@example.com"},
     "updateOwner": {"ownerId": "ada", "name": "Ada", "email": "ada@example.com", **VERSION},
     "registerLocker": {"lockerId": "l9", "ownerId": "ada", "alias": "Front", "locationId": ulid(0)},
+    "configureLocker": {
+        "lockerId": "l1",
+        "reservableBy": "EVERYONE",
+        "size": "L",
+        "features": ["refrigerated", "charging", "charging"],
+        **VERSION,
+    },
     "renameLocker": {"lockerId": "l1", "alias": "Front", **VERSION},
     "moveLocker": {"lockerId": "l1", "newLocationId": ulid(0), **VERSION},
     "updateLockerStatus": {"lockerId": "l1", "newStatus": "OCCUPIED", **VERSION},

@@ -36,6 +36,7 @@ DOCTOR_RANGES = ReadRanges(
         keys.owner_reservations,
         keys.owner_bookings,
         keys.location_lockers,
+        keys.location_offers,
         keys.location_days,
     ),
     page_size=200,

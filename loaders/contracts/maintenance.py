@@ -103,7 +103,7 @@ CONVERT_ITEM = WriteContract(
             Key,
             None,
             when="a locker or booking has copies",
-            most=2,
+            most=4,
             item_bytes=9000,
             index_writes=1,
         ),

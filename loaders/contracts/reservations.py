@@ -146,7 +146,8 @@ CREATE_RESERVATION = WriteContract(
             "locker",
             Action.CHECK,
             keys.locker,
-            "#ownerId = :readOwner AND #status <> :maintenance",
+            "#ownerId = :readOwner AND #status <> :maintenance "
+            "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
             item_bytes=LOCKER_BYTES,
         ),
         LAST_CHANGE,

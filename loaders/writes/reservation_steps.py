@@ -10,7 +10,7 @@ from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATIO
 from loaders.writes.timeline import guard_step, last_change_step, next_revision, pointer_step
 
 if TYPE_CHECKING:
-    from domain.models import ActivePointer, OwnerId, Reservation
+    from domain.models import ActivePointer, Locker, Reservation
     from loaders.codecs import Guard
     from loaders.table.operations import Transact
 
@@ -21,7 +21,7 @@ def creating(
     guard: Guard | None,
     pointer: ActivePointer | None,
     becomes: ActivePointer | None,
-    locker_owner: OwnerId,
+    locker: Locker,
 ) -> Transact:
     """The request that creates a reservation, given what was read of guard, pointer and locker."""
     locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
@@ -37,7 +37,13 @@ def creating(
         contract.step("claim", (locker_id, reservation_id), RESERVATION_CLAIM.encode(claim)),
         contract.step("copy", (reservation.owner_id, start, reservation_id), OWNER_RESERVATION.encode(reservation)),
         pointer_step(contract, locker_id, pointer, becomes),
-        contract.step("locker", (locker_id,), readOwner=locker_owner, maintenance=LockerStatus.MAINTENANCE),
+        contract.step(
+            "locker",
+            (locker_id,),
+            readOwner=locker.owner_id,
+            readAudience=locker.reservable_by,
+            maintenance=LockerStatus.MAINTENANCE,
+        ),
         *last_change_step(contract, locker_id, guard),
     )
 

@@ -124,7 +124,7 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
             raise OverlapError(overlapping, ("input", "startAt"))
         becomes = pointer_after(ledger.pointer, reservation, other)
         try:
-            await store.transact(creating(reservation, content, ledger.guard, ledger.pointer, becomes, locker.owner_id))
+            await store.transact(creating(reservation, content, ledger.guard, ledger.pointer, becomes, locker))
         except TransactionRefusedError as refusal:
             _raise_unless_moved(refusal, reservation)
             continue
@@ -259,7 +259,7 @@ def _offered(locker: Locker | None, command: CreateReservation, principal: Princ
     path = ("input", "lockerId")
     if locker is None:
         raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", path)
-    require(may_reserve(principal, locker.owner_id, command.owner_id), path)
+    require(may_reserve(principal, locker.owner_id, locker.reservable_by, command.owner_id), path)
     return locker
 
 
@@ -301,7 +301,8 @@ async def _changed(backend: Backend, transaction: Transact) -> bool:
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
-    # A locker whose check fails is in maintenance by now, or has another owner: reading it again tells.
+    # A locker whose check fails is in maintenance by now, has another owner, or is offered to others: reading it again
+    # tells.
     if refusal.failed.keys() & (MOVED | {"locker"}):
         return
     if "copy" in refusal.failed:

@@ -13,9 +13,11 @@ from domain.models import (
     AccessAction,
     AccessResult,
     LocationStatus,
+    LockerSize,
     LockerStatus,
     OwnerKind,
     OwnerRole,
+    ReservableBy,
     ReservationStatus,
 )
 from loaders.contracts.base import Order
@@ -55,6 +57,14 @@ _describe(
     OCCUPIED="The locker is in use.",
     MAINTENANCE="The locker is out of order and accepts no new reservations.",
 )
+_describe(
+    ReservableBy,
+    "Who may reserve a locker, apart from its owner and the partners and admins who act for the owner.",
+    OWNER="Nobody else.",
+    MEMBERS="Members of the organisation that owns the locker.",
+    EVERYONE="Every owner, and the partners who act for one.",
+)
+_describe(LockerSize, "Size of a locker.", S="Small.", M="Medium.", L="Large.", XL="Extra large.")
 _describe(OwnerKind, "Kind of an owner.", USER="A person.", ORGANIZATION="An organisation.")
 _describe(
     OwnerRole,

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.commands.lockers import (
+    ConfigureLocker,
+    MoveLocker,
+    RegisterLocker,
+    RenameLocker,
+    TransferLocker,
+    UpdateLockerStatus,
+)
 from domain.ids import check_id, require_id
 from domain.models import Locker as Record
-from domain.models import LockerStatus, LockerSummary
+from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
 from domain.times import Instant
 from loaders.contracts.base import Order
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
@@ -44,6 +51,7 @@ if TYPE_CHECKING:
 @entity(
     Record,
     LockerSummary,
+    LockerOffer,
     node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKERS.decided_by_result()},
 )
 class Locker(Node):
@@ -52,6 +60,9 @@ class Locker(Node):
     locker_id: strawberry.ID = column("Id of the locker.")
     alias: str | None = column("Display name of the locker.")
     status: LockerStatus = column("Current state of the locker.")
+    size: LockerSize = column("Size of the locker.")
+    features: list[str] = column("Features of the locker, such as `refrigerated`, in alphabetical order.")
+    reservable_by: ReservableBy = column("Who may reserve the locker.")
     updated_at: Instant = column(CHANGED)
     version: int = column(VERSION)
     created_at: Instant = column("Time at which the locker was registered.")
@@ -133,6 +144,13 @@ class LockerMutations:
         RenameLocker,
         LOCKER_CHANGES,
         description="Change the display name of a locker.",
+    )
+    configure_locker: Locker = write(
+        CHANGE_LOCKER,
+        writes.configure_locker,
+        ConfigureLocker,
+        LOCKER_CHANGES,
+        description="Change who may reserve a locker, its size or its features.",
     )
     move_locker: Locker = write(
         CHANGE_LOCKER,

@@ -74,6 +74,7 @@ class Names:
     place: Mapping[str, Any]
     metadata: dict[str, Any] | None
     key_owners: tuple[OwnerId, ...]
+    features: tuple[str, ...]
 
 
 SHORT = Names(
@@ -103,6 +104,7 @@ SHORT = Names(
     place={"city": "Rome", "lat": Decimal("41.9")},
     metadata={"door": 1},
     key_owners=(OwnerId("ada"),),
+    features=("charging",),
 )
 LONGEST = Names(
     owner=OwnerId("o" * 64),
@@ -131,6 +133,7 @@ LONGEST = Names(
     place=dict.fromkeys(_ADDRESS, _NAME) | {"lat": Decimal("-12." + "3" * 36), "lng": Decimal("-123." + "4" * 35)},
     metadata=numbers(),
     key_owners=tuple(OwnerId(f"{number:064d}") for number in range(25)),
+    features=tuple(f"{number:032d}" for number in range(8)),
 )
 _LONG: dict[str, Any] = {
     "description": _TEXT,
@@ -138,6 +141,7 @@ _LONG: dict[str, Any] = {
     "message": f"Your booking for 2026-03-01 was rejected: {_TEXT}",
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
     "owner_ids": LONGEST.key_owners,
+    "features": LONGEST.features,
     "created_by": LONGEST.subject,
     "decided_by_subject": LONGEST.subject,
     "digest": "f" * 64,

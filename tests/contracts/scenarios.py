@@ -21,9 +21,26 @@ from domain.commands import owners as owner_commands
 from domain.commands import reservations as reservation_commands
 from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
 from domain.commands.events import RecordAccessEvent
-from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.commands.lockers import (
+    ConfigureLocker,
+    MoveLocker,
+    RegisterLocker,
+    RenameLocker,
+    TransferLocker,
+    UpdateLockerStatus,
+)
 from domain.commands.payments import Money, RecordPayment
-from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole, ReservationStatus
+from domain.models import (
+    AccessAction,
+    AccessResult,
+    EventId,
+    LockerSize,
+    LockerStatus,
+    OwnerKind,
+    OwnerRole,
+    ReservableBy,
+    ReservationStatus,
+)
 from domain.times import LATEST
 from loaders import keys
 from loaders.codecs import CALENDAR_SLOT
@@ -127,7 +144,13 @@ def change_location(write: Any, command: Any, version: int = 1, **values: Any) -
 
 
 def locker(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = RegisterLocker(locker_id=names.locker, owner_id=names.owner, alias=names.name, location_id=names.location)
+    command = RegisterLocker(
+        locker_id=names.locker,
+        owner_id=names.owner,
+        alias=names.name,
+        location_id=names.location,
+        features=list(names.features),
+    )
     return lockers.register_locker(backend, command, ADMIN)
 
 
@@ -136,13 +159,13 @@ def locker_anywhere(backend: Backend, names: Names) -> Awaitable[Any]:
     return lockers.register_locker(backend, command, ADMIN)
 
 
-def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) -> Call:
+def change_locker(write: Any, command: Any, version: int = 1, **values: Callable[[Names], Any]) -> Call:
     return lambda backend, names: write(
         backend,
         command(
             locker_id=names.locker,
-            expected_version=1,
-            change_id=names.change,
+            expected_version=version,
+            change_id=names.change if version == 1 else None,
             **{name: of(names) for name, of in values.items()},
         ),
         ADMIN,
@@ -151,6 +174,16 @@ def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) ->
 
 RENAME = change_locker(lockers.rename_locker, RenameLocker, alias=lambda names: names.name.replace("A", "B").swapcase())
 OCCUPY = change_locker(lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.OCCUPIED)
+STOP_SERVICE = change_locker(
+    lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.MAINTENANCE
+)
+START_SERVICE = change_locker(
+    lockers.update_locker_status, UpdateLockerStatus, TWO, new_status=lambda _: LockerStatus.AVAILABLE
+)
+ENLARGE = change_locker(lockers.configure_locker, ConfigureLocker, size=lambda _: LockerSize.XL)
+OPEN_TO_EVERYONE = change_locker(
+    lockers.configure_locker, ConfigureLocker, reservable_by=lambda _: ReservableBy.EVERYONE
+)
 TRANSFER = change_locker(lockers.transfer_locker, TransferLocker, new_owner_id=lambda names: names.other_owner)
 MOVE = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda names: names.other_location)
 TAKE_AWAY = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda _: None)
@@ -402,6 +435,7 @@ OLD_TABLE = (
     older(OWNER_COPY, "GSI1PK", "GSI1SK"),
     older(LOCATION_COPY, "GSI1PK", "GSI1SK"),
     older(lambda names: keys.active_pointer(names.locker), "lastEndAt"),
+    older(lambda names: keys.locker(names.locker), "reservableBy", "size", "features"),
 )
 WHOLE = (*RESERVED, other_owner, book, reject)
 SURPLUS: tuple[Callable[[Names], tuple[Action, Key, dict[str, Any]]], ...] = (
@@ -504,6 +538,8 @@ OTHER_PROGRAM = (
 
 _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "update a locker's status": ("QC-03", (*PLACED, OCCUPY)),
+    "take a locker out of service": ("QC-03", (*PLACED, STOP_SERVICE)),
+    "put a locker back into service": ("QC-03", (*PLACED, STOP_SERVICE, START_SERVICE)),
     "update the status of a locker without copies": (
         "QC-03",
         (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), OCCUPY),
@@ -535,6 +571,8 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-12",
         (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), RENAME),
     ),
+    "enlarge a locker": ("QC-12", (*PLACED, ENLARGE)),
+    "offer a locker to everyone": ("QC-12", (*PLACED, OPEN_TO_EVERYONE)),
     "move a locker": ("QC-12", (*PLACED, other_location, MOVE)),
     "take a locker away from its location": ("QC-12", (*PLACED, TAKE_AWAY)),
     "extend a reservation": ("QC-13", (*RESERVED, extend(90))),

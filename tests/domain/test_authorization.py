@@ -25,7 +25,7 @@ from domain.authorization import (
     require,
 )
 from domain.errors import ForbiddenError, NotFoundError
-from domain.models import LockerId, OwnerId
+from domain.models import LockerId, OwnerId, ReservableBy
 from tests.principals import device, owner, partner
 
 ADA, BOB, ORG = OwnerId("ada"), OwnerId("bob"), OwnerId("org")
@@ -58,7 +58,7 @@ def test_an_admin_may_do_everything(principal: Principal, one: OwnerId, other: O
     assert may_see_notifications(principal, one)
     assert may_see_locker(principal, one)
     assert may_transfer(principal, one, other)
-    assert may_reserve(principal, one, other)
+    assert all(may_reserve(principal, one, audience, other) for audience in ReservableBy)
     assert may_see_reservation(principal, one, None)
     assert may_record_events(principal, L1, None)
     assert may_see_locations(principal)
@@ -73,7 +73,7 @@ def test_a_device_may_only_record_events_of_its_own_locker(
     assert not may_see_notifications(principal, one)
     assert not may_see_locker(principal, one)
     assert not may_transfer(principal, one, other)
-    assert not may_reserve(principal, one, other)
+    assert not any(may_reserve(principal, one, audience, other) for audience in ReservableBy)
     assert not may_see_reservation(principal, one, other)
     assert not may_see_locations(principal)
     assert may_record_events(principal, locker_id, one) == (locker_id == principal.locker_id)
@@ -87,7 +87,9 @@ def test_an_owner_acts_for_itself_and_uses_lockers_of_its_organizations(
     assert acts_for(principal, one, scope) == own
     assert may_see_notifications(principal, one) == own
     assert may_see_locker(principal, one) == may_look_up_owner(principal, one) == (own or member)
-    assert may_reserve(principal, one, other) == ((own or member) and other == principal.owner_id)
+    may_use = {"OWNER": own, "MEMBERS": own or member, "EVERYONE": True}
+    for audience in ReservableBy:
+        assert may_reserve(principal, one, audience, other) == (may_use[audience] and other == principal.owner_id)
     assert may_see_reservation(principal, one, other) == (principal.owner_id in {one, other})
     assert may_transfer(principal, one, other) == (own and (other == one or other in principal.organizations))
     assert not may_record_events(principal, L1, one)
@@ -104,7 +106,9 @@ def test_a_partner_has_its_scopes_for_the_owners_it_may_act_for(
     assert may_look_up_owner(principal, one) == bound
     assert may_see_locker(principal, one) == (bound and Scope.LOCKERS_READ in scopes)
     assert may_transfer(principal, one, other) == (both and Scope.LOCKERS_WRITE in scopes)
-    assert may_reserve(principal, one, other) == (both and Scope.RESERVATIONS_WRITE in scopes)
+    for audience in ReservableBy:
+        may_use = other in principal.partner_of if audience is ReservableBy.EVERYONE else both
+        assert may_reserve(principal, one, audience, other) == (may_use and Scope.RESERVATIONS_WRITE in scopes)
     assert may_record_events(principal, L1, one) == (bound and Scope.EVENTS_WRITE in scopes)
     assert not may_record_events(principal, L1, None)
     assert not may_see_notifications(principal, one)

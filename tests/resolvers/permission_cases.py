@@ -84,6 +84,7 @@ _OWNERS_AND_LOCKERS: list[tuple[str, str, dict[str, Any]]] = [
     ("updateOwner", "owner { ownerId }", {"ownerId": "@tenant", "name": "Another", **STALE}),
     ("registerLocker", "locker { lockerId }", {"lockerId": "locker-@tenant", "ownerId": "@tenant", "alias": "Another"}),
     ("renameLocker", "locker { lockerId }", {"alias": "Another", **OLD}),
+    ("configureLocker", "locker { lockerId }", {"size": ":XL", **OLD}),
     ("moveLocker", "locker { lockerId }", {"newLocationId": "@place", **OLD}),
     ("updateLockerStatus", "locker { lockerId }", {"newStatus": ":OCCUPIED", **OLD}),
     ("transferLocker", "locker { lockerId }", {"newOwnerId": "@tenant", **OLD, "expectedVersion": 1}),
@@ -146,7 +147,7 @@ CASES = [
     }} }}"""),
     Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
     Case(f"""{{ locker(lockerId: "locker-@tenant") {{
-      id lockerId alias status updatedAt version createdAt ownerId locationId
+      id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
       owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
       reservations{LIST} accessEvents{LIST}
     }} }}"""),
