@@ -86,6 +86,14 @@ class Rule:
             return True
         return self.allows(principal, getattr(row, self.subject))
 
+    def permits_all(self, principal: Principal, rows: Sequence[Any]) -> bool:
+        """Whether a caller, who is not an admin, may use the field for every one of these rows."""
+        allows = self.allows
+        return self.admits(principal) and (
+            allows is None
+            or all(allows(principal, subject) for subject in {getattr(row, self.subject) for row in rows})
+        )
+
     def permits_result(self, principal: Principal, parent: Any, result: Any) -> bool:
         """Whether an admitted caller may see what was found for a parent."""
         return self.permits(principal, result) or (self.or_parent and self.permits(principal, parent))

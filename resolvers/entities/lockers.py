@@ -55,18 +55,18 @@ if TYPE_CHECKING:
     node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKERS.decided_by_result()},
 )
 class Locker(Node):
-    """A physical locker."""
+    """A physical locker. Callers who may not see its owner's lockers get nothing but its id, name and location."""
 
     locker_id: strawberry.ID = column("Id of the locker.")
     alias: str | None = column("Display name of the locker.")
-    status: LockerStatus = column("Current state of the locker.")
     size: LockerSize = column("Size of the locker.")
     features: list[str] = column("Features of the locker, such as `refrigerated`, in alphabetical order.")
-    reservable_by: ReservableBy = column("Who may reserve the locker.")
-    updated_at: Instant = column(CHANGED)
-    version: int = column(VERSION)
-    created_at: Instant = column("Time at which the locker was registered.")
-    owner_id: strawberry.ID = column("Id of the owner of the locker.")
+    status: LockerStatus | None = column("Current state of the locker.", rule=LOCKERS)
+    reservable_by: ReservableBy | None = column("Who may reserve the locker.", rule=LOCKERS)
+    updated_at: Instant | None = column(CHANGED, rule=LOCKERS)
+    version: int | None = column(VERSION, rule=LOCKERS)
+    created_at: Instant | None = column("Time at which the locker was registered.", rule=LOCKERS)
+    owner_id: strawberry.ID | None = column("Id of the owner of the locker.", rule=LOCKERS)
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner of the locker."
     )

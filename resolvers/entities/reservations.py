@@ -68,7 +68,7 @@ class Reservation(Node):
         LOCKER_BY_ID,
         key="locker_id",
         rule=LOCKERS.decided_by_result(or_parent=True),
-        description="The reserved locker, visible also to the owner who made the reservation.",
+        description="The reserved locker; the owner who made the reservation sees its public fields, even later.",
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."

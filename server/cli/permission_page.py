@@ -60,14 +60,17 @@ with this page; in others, random documents of one tenant neither show nor chang
 ## Rules
 
 *own*: for the owner itself, or its own objects. *organisation's*: also lockers of an organisation that the owner
-belongs to. *reserved*: also lockers that the owner reserved. *bound*: for the owners that the partner is bound to, with
-any scope. A scope: the same, if the partner has this scope. `node` and `nodes` apply the rule of each object that they
-find.
+belongs to. *reserved*: also the public fields of lockers that the owner reserved. *bound*: for the owners that the
+partner is bound to, with any scope. A scope: the same, if the partner has this scope. `node` and `nodes` apply the rule
+of each object that they find.
 
 - A reservation is *own* for the owner who made it and for the owner of the locker; only the owner who made it may
   cancel or extend it.
-- The owner who made a reservation sees its locker through `Reservation.locker`, even if another owner has the locker:
-  its own fields and its location, but not its owner, reservations and events.
+- A locker has public fields: `id`, `lockerId`, `alias`, `locationId` and `location`. The others have rows of their own
+  below, by which the owner of the locker decides, however the locker was found. So a field may show a locker to more
+  callers without showing more than its public fields.
+- The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, whoever owns the
+  locker, and keeps them after the reservation was cancelled or has ended: its history tells where its things were.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound
   to, an admin to any owner.
 - `Query.owner` is allowed as its row says; the lists and the profile have rows of their own under `Owner`. For a

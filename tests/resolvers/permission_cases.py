@@ -20,6 +20,9 @@ PROFILE = "id ownerId kind name email phone role version createdAt updatedAt"
 PLACE = """id locationId code name address { formattedAddress street city region postalCode country placeId lat lng }
   timeZone status createdAt updatedAt version"""
 EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
+LOCKER = f"""id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
+  owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
+  reservations{LIST} accessEvents{LIST}"""
 RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt
   locker { lockerId } owner { ownerId }"""
 SLOT = "id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }"
@@ -32,12 +35,13 @@ PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recor
 class Case:
     """A document; `rules` names the declaration that decides at a path, where that is not the field's own.
 
-    At the paths of `optional` some callers have nothing.
+    At the paths of `optional` some callers have nothing. The owner guest may use the paths of `reserved`.
     """
 
     document: str
     rules: dict[tuple[str, ...], str] = field(default_factory=dict)
     optional: tuple[tuple[str, ...], ...] = ()
+    reserved: tuple[tuple[str, ...], ...] = ()
 
 
 def _mutation(*fields: tuple[str, str, dict[str, Any]]) -> str:
@@ -146,11 +150,13 @@ CASES = [
       notifications(first: 1) {{ {PAGE} nodes {{ {NOTICE} }} }}
     }} }}"""),
     Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
-    Case(f"""{{ locker(lockerId: "locker-@tenant") {{
-      id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
-      owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
-      reservations{LIST} accessEvents{LIST}
-    }} }}"""),
+    Case(f'{{ locker(lockerId: "locker-@tenant") {{ {LOCKER} }} }}'),
+    Case(
+        f"""{{ reservation(lockerId: "locker-@tenant", reservationId: "guest-@tenant") {{
+          reservationId locker {{ {LOCKER} }}
+        }} }}""",
+        reserved=(("reservation",), ("reservation", "locker")),
+    ),
     Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),

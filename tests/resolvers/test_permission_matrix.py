@@ -43,6 +43,7 @@ ACTORS: dict[str, Principal] = {
     "owner acme": owner("acme"),
     "owner bob": owner("bob"),
     "member of acme": owner("mia", "acme"),
+    "owner who reserved both lockers": owner("guest"),
     "partner of acme without scopes": partner(of="acme"),
     **{f"partner of acme with {scope}": partner(scope, of="acme") for scope in Scope},
     "device of acme's locker": device("locker-acme"),
@@ -116,9 +117,10 @@ WALKS = [fields_of(case.document) for case in CASES]
 
 @pytest_asyncio.fixture
 async def stocked(api: Api) -> Api:
-    """Two tenants that have one of everything, and a member of the first."""
+    """Two tenants that have one of everything, a member of the first, and a guest who reserved their lockers."""
     await api.owner("root", role="ADMIN")
     await api.owner("mia")
+    await api.owner("guest")
     await places.create_location(api, 0, code="rome")
     await api.mutate(CREATE_KEY, keyId="key-1", name="Door", role="DEVICE", lockerId="locker-acme")
     for tenant, day in TENANTS.items():
@@ -127,6 +129,7 @@ async def stocked(api: Api) -> Api:
         await api.locker(locker, tenant, locationId=places.ulid(0))
         await api.reservation(f"current-{tenant}", locker, tenant, "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
         await api.reservation(f"cancelled-{tenant}", locker, tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
+        await api.reservation(f"guest-{tenant}", locker, "guest", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
         await api.mutate(CANCEL, lockerId=locker, reservationId=f"cancelled-{tenant}")
         await api.event(locker, eventId=f"event-{tenant}")
         for booking in ("booking", "rejected", "pending"):
@@ -162,7 +165,8 @@ def filled(document: str, actor: Principal, tenant: str) -> str:
 def refused_paths(case: Case, walk: list[tuple[tuple[str, ...], str, bool]], actor: Principal, tenant: str) -> set[Any]:
     """Where the page says that an answer ends: the first field of each path that may not be used."""
     names = {path: case.rules.get(path, name) for path, name, _ in walk}
-    refused = {path for path, name in names.items() if not is_allowed(name, actor, tenant)}
+    reserved = case.reserved if actor.owner_id == "guest" else ()
+    refused = {path for path, name in names.items() if path not in reserved and not is_allowed(name, actor, tenant)}
     return {path for path in refused if not any(path[:length] in refused for length in range(1, len(path)))}
 
 
