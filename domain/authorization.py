@@ -98,9 +98,30 @@ def may_see_notifications(principal: Principal, owner_id: OwnerId) -> bool:
     return principal.role is not Role.PARTNER and acts_for(principal, owner_id, Scope.OWNERS_READ)
 
 
-def may_see_locker(principal: Principal, locker_owner: OwnerId) -> bool:
-    """Whether the caller acts for the owner of the locker or is a member of the organization that owns it."""
-    return acts_for(principal, locker_owner, Scope.LOCKERS_READ) or is_member(principal, locker_owner)
+def may_see_lockers(principal: Principal, owner_id: OwnerId) -> bool:
+    """Whether the caller acts for the owner of lockers or is a member of the organization that owns them."""
+    return acts_for(principal, owner_id, Scope.LOCKERS_READ) or is_member(principal, owner_id)
+
+
+def may_see_locker(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
+    """Whether the caller sees the lockers of the owner or is the device of this one."""
+    return may_see_lockers(principal, locker_owner) or _is_device_of(principal, locker_id)
+
+
+def may_find_locker(
+    principal: Principal, locker_owner: OwnerId, locker_id: LockerId, reservable_by: ReservableBy
+) -> bool:
+    """Whether the caller may see the public fields of a locker: it sees the locker, or the locker is offered to it."""
+    return may_see_locker(principal, locker_owner, locker_id) or is_offered(principal, locker_owner, reservable_by)
+
+
+def may_see_next_reservations(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
+    """Whether the caller acts for the owner of the locker or is its device."""
+    return acts_for(principal, locker_owner, Scope.RESERVATIONS_READ) or _is_device_of(principal, locker_id)
+
+
+def _is_device_of(principal: Principal, locker_id: LockerId) -> bool:
+    return principal.role is Role.DEVICE and principal.locker_id == locker_id
 
 
 def may_transfer(principal: Principal, locker_owner: OwnerId, new_owner: OwnerId) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import is_admin
+from domain.authorization import MOST_AUDIENCES, audiences_of, is_admin
+from domain.errors import BadInputError
 from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
 from loaders.contracts.cost import Cost
@@ -66,12 +67,15 @@ class Pages(Reading):
     narrowed: tuple[str, ReadPage[Any]] | None = None
     merged: tuple[str, tuple[Any, ...]] | None = None
     """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
+    offers: ReadPage[Any] | None = None
+    """What callers other than admins see in place of the whole list: what is offered to their audiences, merged."""
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
         return (
             self.contract,
             *(() if self.narrowed is None else (self.narrowed[1], TABLE_FORMAT)),
+            *(() if self.offers is None else (self.offers,)),
             *(() if self.full is None else (self.full,)),
         )
 
@@ -92,6 +96,10 @@ class Pages(Reading):
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             contract, key = self.narrowed[1], (values[self.narrowed[0]],)
         keys: tuple[tuple[Any, ...], ...] = (key,)
+        if self.offers is not None and not is_admin(request.principal):
+            if contract is not self.contract:
+                raise BadInputError("Only admins can select a status.", ("status",))
+            contract, keys = self.offers, tuple(audiences_of(request.principal)[:MOST_AUDIENCES])
         if self.merged is not None:
             argument, every = self.merged
             keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
@@ -109,7 +117,7 @@ class Pages(Reading):
         if contract.needs_format > 1:
             look = Cost(1, 1, TABLE_FORMAT.maximum_units)
             charges.append(Charge(TABLE_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN))
-        if self.reads_records(step):
+        if self.reads_records(step, bound):
             assert self.full is not None  # noqa: S101  # reads_records says so
             charges += [
                 look_up_charge(self.full, size * parents),
@@ -120,9 +128,9 @@ class Pages(Reading):
     def page_size(self, bound: BoundPage) -> int:
         return bound.request.size
 
-    def reads_records(self, step: Step) -> bool:
+    def reads_records(self, step: Step, bound: BoundPage) -> bool:
         """Whether a field needs more than the copies have."""
-        return self.full is not None and not (step.uses - {"*steps"}) <= self.contract.codec.attributes
+        return self.full is not None and not (step.uses - {"*steps"}) <= bound.contract.codec.attributes
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
         contract, store = bound.contract, request.backend.store

@@ -21,6 +21,7 @@ from loaders.contracts.locations import (
     LOCATION_BY_ID,
     LOCATION_LOCKERS,
     LOCATION_LOCKERS_BY_STATUS,
+    LOCATION_OFFERS,
     LOCATIONS_BY_STATUS,
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
@@ -31,7 +32,7 @@ from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import Argument, column, embedded
 from resolvers.bindings.lists import pages, whole
 from resolvers.bindings.references import look_up
-from resolvers.bindings.rules import ADMINS, LOCATIONS
+from resolvers.bindings.rules import ADMINS, LOCATIONS, LOCKER_LOOKUP, OFFERS
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.lockers import Locker
@@ -94,11 +95,17 @@ class Location(Node):
         LOCATION_LOCKERS,
         key="location_id",
         narrowed=("status", LOCATION_LOCKERS_BY_STATUS),
+        offers=LOCATION_OFFERS,
         full=LOCKER_BY_ID,
         full_key="locker_id",
-        rule=ADMINS,
-        arguments=[Argument("status", LockerStatus | None, "Status that the lockers must have."), *PAGING],
-        description="Lockers at the location by `lockerId`. Requires an admin.",
+        full_rule=LOCKER_LOOKUP,
+        rule=OFFERS,
+        arguments=[
+            Argument("status", LockerStatus | None, "Status that the lockers must have. Requires an admin."),
+            *PAGING,
+        ],
+        description="Lockers at the location. Admins get all of them by `lockerId`; other callers get those in service "
+        "that they may reserve, by size.",
     )
     calendar: list[CalendarDay] | None = _by_day(
         calendar_of, "Calendar of the location: every day of the range with the events that fill it."

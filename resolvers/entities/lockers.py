@@ -37,7 +37,16 @@ from resolvers.api.relay import PAGING, Connection, Node, in_window, ordered
 from resolvers.bindings.base import Argument, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
+from resolvers.bindings.rules import (
+    EVENTS,
+    LOCATIONS,
+    LOCKER,
+    LOCKER_CHANGES,
+    LOCKER_LOOKUP,
+    NEXT_RESERVATIONS,
+    PROFILE,
+    RESERVATIONS,
+)
 from resolvers.entities.active_reservation import current_reservations, search_charges
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.events import AccessEvent
@@ -52,21 +61,21 @@ if TYPE_CHECKING:
     Record,
     LockerSummary,
     LockerOffer,
-    node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKERS.decided_by_result()},
+    node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKER_LOOKUP.decided_by_result()},
 )
 class Locker(Node):
-    """A physical locker. Callers who may not see its owner's lockers get nothing but its id, name and location."""
+    """A physical locker. Callers who may not see its owner's lockers get only id, name, size, features and location."""
 
     locker_id: strawberry.ID = column("Id of the locker.")
     alias: str | None = column("Display name of the locker.")
     size: LockerSize = column("Size of the locker.")
     features: list[str] = column("Features of the locker, such as `refrigerated`, in alphabetical order.")
-    status: LockerStatus | None = column("Current state of the locker.", rule=LOCKERS)
-    reservable_by: ReservableBy | None = column("Who may reserve the locker.", rule=LOCKERS)
-    updated_at: Instant | None = column(CHANGED, rule=LOCKERS)
-    version: int | None = column(VERSION, rule=LOCKERS)
-    created_at: Instant | None = column("Time at which the locker was registered.", rule=LOCKERS)
-    owner_id: strawberry.ID | None = column("Id of the owner of the locker.", rule=LOCKERS)
+    status: LockerStatus | None = column("Current state of the locker.", rule=LOCKER)
+    reservable_by: ReservableBy | None = column("Who may reserve the locker.", rule=LOCKER)
+    updated_at: Instant | None = column(CHANGED, rule=LOCKER)
+    version: int | None = column(VERSION, rule=LOCKER)
+    created_at: Instant | None = column("Time at which the locker was registered.", rule=LOCKER)
+    owner_id: strawberry.ID | None = column("Id of the owner of the locker.", rule=LOCKER)
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner of the locker."
     )
@@ -77,7 +86,7 @@ class Locker(Node):
     active_reservation: Reservation | None = one(
         ACTIVE_RESERVATION,
         key="locker_id",
-        rule=RESERVATIONS,
+        rule=NEXT_RESERVATIONS,
         follow=current_reservations,
         follow_charges=search_charges,
         description="Reservation whose time window contains the present moment.",
@@ -110,7 +119,7 @@ class LockerQueries:
     locker: Locker | None = look_up(
         LOCKER_BY_ID,
         parse={"locker_id": require_id},
-        rule=LOCKERS.decided_by_result(),
+        rule=LOCKER_LOOKUP.decided_by_result(),
         message="Locker {locker_id} does not exist.",
         arguments=[
             id_argument("locker_id", "Id of the locker."),

@@ -21,7 +21,7 @@ from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Node
 from resolvers.bindings.base import column
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import LOCKERS, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
+from resolvers.bindings.rules import LOCKER, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
 from resolvers.entities.base import CHANGED, entity, id_argument, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Reservation(Node):
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
         key="locker_id",
-        rule=LOCKERS.decided_by_result(or_parent=True),
+        rule=LOCKER.decided_by_result(or_parent=True),
         description="The reserved locker; the owner who made the reservation sees its public fields, even later.",
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(

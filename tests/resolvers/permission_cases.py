@@ -141,8 +141,8 @@ _KEYS: list[tuple[str, str, dict[str, Any]]] = [
 CASES = [
     Case(
         """{ viewer { subject role scopes ownerId organizationIds ownerIds lockerId owner { ownerId }
-          rateLimit { limit remaining resetSeconds } } }""",
-        optional=(("viewer", "owner"), ("viewer", "rateLimit")),
+          locker { lockerId } rateLimit { limit remaining resetSeconds } } }""",
+        optional=(("viewer", "owner"), ("viewer", "locker"), ("viewer", "rateLimit")),
     ),
     Case(f'{{ owner(ownerId: "@tenant") {{ {PROFILE} }} }}'),
     Case(f"""{{ owner(ownerId: "@tenant") {{

@@ -76,11 +76,14 @@ def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
             return admin == "yes"
         case Role.OWNER:
             own, member = actor.owner_id == tenant, tenant in actor.organizations
-            offered = dict.fromkeys(("own, organisation's", "own, organisation's, reserved"), own or member)
-            return {"yes": True, "no": False, "own": own, **offered}[of_owner]
+            words = ("own, organisation's", "own, organisation's, reserved", "own, organisation's, offered")
+            uses = dict.fromkeys(words, own or member)
+            return {"yes": True, "no": False, "own": own, "offered": True, **uses}[of_owner]
         case Role.PARTNER:
-            bound = tenant in actor.partner_of
-            return {"yes": True, "no": False, "bound": bound}.get(of_partner, bound and of_partner in actor.scopes)
+            bound = tenant in actor.partner_of or name.startswith("Location.")  # whatever is at the location
+            finds = bound and not actor.scopes.isdisjoint({Scope.LOCKERS_READ, Scope.RESERVATIONS_WRITE})
+            words = {"yes": True, "no": False, "bound": bound, "lockers:read`, offered": finds}
+            return words.get(of_partner, bound and of_partner in actor.scopes)
         case Role.DEVICE:
             return {"no": False, "own locker": actor.locker_id == f"locker-{tenant}"}[of_device]
 
