@@ -149,7 +149,7 @@ async def test_a_migration_that_was_interrupted_goes_on_where_it_stopped(
     with pytest.raises(UnavailableError):
         await require_format(old, 2)
     found = await read_format(old.store)
-    assert (found.format_version, found.migrating_to) == (1, 3)
+    assert (found.format_version, found.migrating_to) == (1, 4)
     wire.reset()
     migrated = await run(old)
     (first, *_) = wire.of("Scan")
@@ -258,13 +258,13 @@ async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> Non
         assert await read_format(store) == CURRENT_FORMAT
 
 
-@pytest.mark.parametrize("newer", [{"formatVersion": 4}, {"formatVersion": 3, "migratingTo": 4}])
+@pytest.mark.parametrize("newer", [{"formatVersion": 5}, {"formatVersion": 4, "migratingTo": 5}])
 async def test_a_table_of_a_newer_format_is_refused(
     store_url: str, backend: Backend, plain_client: Any, table: str, newer: dict[str, int]
 ) -> None:
     item = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT", "revision": 9, **newer}
     await plain_client.put_item(TableName=table, Item=item_to_wire(item))
-    refusal = rf"^table {table} has format 4, and this version of SmartLocker supports formats up to 3: "
+    refusal = rf"^table {table} has format 5, and this version of SmartLocker supports formats up to 4: "
     with pytest.raises(TableProblemError, match=refusal):
         await check_table(Connection(table, "eu-central-1", store_url, local=True))
     with pytest.raises(TableProblemError, match=refusal):
