@@ -146,7 +146,7 @@ async def test_a_reservation_beside_a_thousand_live_ones_reads_one_of_them(
         await call(backend, LONGEST)
     example = LISTS["QC-85"]
     live = [example.item(number, longest=True) for number in (*range(600), *range(700, 1100))]
-    await seeds.put((key, item | {"endAt": item["startAt"], "status": "ACTIVE"}) for key, item in live)
+    await seeds.put((key, {**item, "endAt": item["startAt"], "status": "ACTIVE"}) for key, item in live)
     guard = GUARD.encode(Guard(revision=1, has_live=True))
     await seeds.put([(keys.reservation_guard(LONGEST.locker), guard)])
     wire.reset()

@@ -45,7 +45,7 @@ async def reserved(api: Api, wire: Wire) -> Api:
 
 
 async def found(api: Api, **arguments: Any) -> dict[str, Any]:
-    page = (await api.run(QUERY, **arguments))["locker"]["reservations"]
+    page: dict[str, Any] = (await api.run(QUERY, **arguments))["locker"]["reservations"]
     return page | {"nodes": [node["reservationId"] for node in page["nodes"]]}
 
 
