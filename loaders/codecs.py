@@ -104,14 +104,17 @@ class CalendarClaim:
 class Guard:
     """The number of changes to a locker's reservations, and the reservation changed last, with its revision.
 
-    `has_old` while reservations of an older form may be left.
+    `changed_removed` where that change removed its live copy. `has_old` while reservations of an older form may be
+    left; `has_live` once every live reservation has its copy, which earlier versions did not write.
     """
 
     revision: int
     changed_start_at: Instant | None = None
     changed_reservation_id: ReservationId | None = None
     changed_revision: int | None = None
+    changed_removed: bool | None = None
     has_old: bool | None = None
+    has_live: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,6 +363,8 @@ OWNER = Codec(Owner, "OWNER")
 EMAIL_CLAIM = Codec(EmailClaim, "EMAIL_CLAIM")
 RESERVATION = Codec(Reservation, "RESERVATION")
 STORED_RESERVATION = Codec(StoredReservation, "RESERVATION")
+LIVE_RESERVATION = Codec(Reservation, "LIVE_RESERVATION")
+STORED_LIVE_RESERVATION = Codec(StoredReservation, "LIVE_RESERVATION")
 OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION")
 ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE")
 RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM")

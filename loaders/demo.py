@@ -244,8 +244,8 @@ def _reservations(
             updated_at=shift(start, timedelta(days=-2)),
         )
         reservations.append(reservation)
-        piece += _reservation(reservation)
-    guard = items.GUARD.encode(items.Guard(revision=3))
+        piece += _reservation(reservation, count + 1)
+    guard = items.GUARD.encode(items.Guard(revision=3, has_live=True))
     piece.append((keys.reservation_guard(locker), guard))
     pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
     pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)
@@ -253,7 +253,7 @@ def _reservations(
     return piece
 
 
-def _reservation(reservation: Reservation) -> _Piece:
+def _reservation(reservation: Reservation, revision: int) -> _Piece:
     command = CreateReservation(
         locker_id=reservation.locker_id,
         owner_id=reservation.owner_id,
@@ -268,8 +268,11 @@ def _reservation(reservation: Reservation) -> _Piece:
         fingerprint=fingerprint(command, without="reservation_id"),
     )
     copy = items.OWNER_RESERVATION.encode(reservation)
+    stored = items.StoredReservation(reservation=reservation, revision=revision)
+    place = (reservation.locker_id, start, own_id)
     return [
-        (keys.reservation(reservation.locker_id, start, own_id), items.RESERVATION.encode(reservation)),
+        (keys.reservation(*place), items.STORED_RESERVATION.encode(stored)),
+        (keys.live_reservation(*place), items.STORED_LIVE_RESERVATION.encode(stored)),
         (keys.reservation_claim(reservation.locker_id, own_id), items.RESERVATION_CLAIM.encode(claim)),
         (keys.owner_reservation(reservation.owner_id, start, own_id), copy),
     ]

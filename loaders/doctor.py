@@ -170,7 +170,8 @@ class Doctor:
                 _key(item): item
                 for item in [
                     item_from_wire(item)
-                    async for item in DOCTOR_RANGES.items(self._store, keys.locker_timeline, locker_id)
+                    for within in (keys.locker_timeline, keys.live_reservations)
+                    async for item in DOCTOR_RANGES.items(self._store, within, locker_id)
                 ]
             }
             known.items |= found

@@ -35,6 +35,7 @@ from loaders.codecs import (
     OWNER_LOCKER,
     OWNER_RESERVATION,
     RESERVATION_CLAIM,
+    STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
     DamagedItemError,
     EmailClaim,
@@ -129,9 +130,7 @@ def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
             if item["entityType"] == "OWNER_BOOKING":
                 copies.append(item)
         if item.get("entityType") in _TIMELINE:
-            reservations = timelines[keys.locker_of(str(item["PK"]))]
-            if item["entityType"] == "RESERVATION":
-                reservations.append(item)
+            timelines[keys.locker_of(str(item["PK"]))].append(item)
     return violations(table.values(), timelines, bookings, table.get, now)
 
 
@@ -423,16 +422,18 @@ def _unindexed(item: Item, _: Get) -> Iterator[Finding]:
 
 
 def _timeline(locker_id: LockerId, items: list[Item], get: Get, now: Instant) -> Iterator[Finding]:
-    """No overlap, and a pointer to the earliest reservation that has not ended."""
-    stored = [STORED_RESERVATION.decode(item) for item in items]
-    live = sorted(
-        (one.reservation for one in stored if one.reservation.status is ReservationStatus.ACTIVE),
-        key=lambda reservation: reservation.start_at,
-    )
+    """No overlap, a copy of each live reservation, and a pointer to the earliest one that has not ended."""
+    stored = [STORED_RESERVATION.decode(item) for item in items if item["entityType"] == "RESERVATION"]
+    copies = [item for item in items if item["entityType"] == "LIVE_RESERVATION"]
+    stored_live = [one for one in stored if one.reservation.status is ReservationStatus.ACTIVE]
+    stored_live.sort(key=lambda one: one.reservation.start_at)
+    live = [one.reservation for one in stored_live]
     yield from _overlaps(live)
     guard = _read(GUARD, keys.reservation_guard(locker_id), get)
     stale = list(_stale_guard(locker_id, guard, stored))
     yield from stale
+    if guard is not None and guard.has_live:
+        yield from _live_copies(locker_id, guard, stored_live, copies, now)
     pointer = _read(ACTIVE_POINTER, keys.active_pointer(locker_id), get)
     problem = _pointer_problem(pointer, live, now)
     if problem is None:
@@ -452,6 +453,28 @@ def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
             yield Finding("I1", key, problem, key, reservation.locker_id)
         if latest is None or latest.end_at < reservation.end_at:
             latest = reservation
+
+
+def _live_copies(
+    locker_id: LockerId, guard: Guard, live: list[StoredReservation], copies: list[Item], now: Instant
+) -> Iterator[Finding]:
+    """Every live reservation that has not ended has a copy, and every copy equals a live reservation."""
+    left = {_key(item): item for item in copies}
+    as_read = REPAIR_TIMELINE.step("guard", (locker_id,), readRevision=guard.revision)
+    for one in live:
+        place = (locker_id, one.reservation.start_at, one.reservation.reservation_id)
+        key = keys.live_reservation(*place)
+        item = left.pop(key, None)
+        expected = STORED_LIVE_RESERVATION.encode(one)
+        if item is None and has_ended(one.reservation, now):
+            continue  # an earlier version wrote it
+        if item is None or _content(STORED_LIVE_RESERVATION, item) != expected:
+            problem = "the live copy is missing" if item is None else "the live copy differs from its reservation"
+            put = REPAIR_TIMELINE.step("live copy", place, expected)
+            yield Finding("I5", key, problem, key, locker_id, REPAIR_TIMELINE.transact(as_read, put))
+    for key in left:
+        repair = REPAIR_TIMELINE.transact(as_read, REPAIR_TIMELINE.step("surplus live copy", key))
+        yield Finding("I5", key, "the copy of a reservation that is not live", key, locker_id, repair)
 
 
 def _stale_guard(locker_id: LockerId, guard: Guard | None, stored: list[StoredReservation]) -> Iterator[Finding]:
@@ -589,7 +612,7 @@ def _key(item: Item) -> Key:
     return Key(str(item["PK"]), str(item["SK"]))
 
 
-_TIMELINE = frozenset({"RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"})
+_TIMELINE = frozenset({"RESERVATION", "LIVE_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"})
 _OF_BOOKINGS = frozenset({"OWNER_BOOKING", "PENDING_BOOKINGS"})
 _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "LOCKER": _locker,

@@ -76,6 +76,11 @@ def active_pointer(locker_id: LockerId) -> Key:
     return Key(f"LOCKER#{locker_id}", "RES#ACTIVE")
 
 
+def live_reservation(locker_id: LockerId, start_at: Instant, reservation_id: ReservationId) -> Key:
+    """The copy of a reservation that is neither cancelled nor released, ordered by start within its locker."""
+    return Key(f"LOCKER#{locker_id}", f"LIVE#{start_at}#{reservation_id}")
+
+
 def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
     """An access event, ordered by time within its locker."""
     return Key(f"LOCKER#{locker_id}", f"EVT#{timestamp}#{event_id}")
@@ -324,9 +329,14 @@ def location_days(location_id: LocationId) -> KeyRange:
     return Prefix(f"LOCATION#{location_id}", "DAY#")
 
 
-def reservations_starting(locker_id: LockerId, start: Instant, before: Instant) -> KeyRange:
-    """A locker's reservations that start from `start` to just before `before`."""
-    return Between(f"LOCKER#{locker_id}", f"RES#{start}", f"RES#{before}")
+def live_reservations(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """A locker's live reservations that start from `start` to `end`, both included."""
+    return Between(f"LOCKER#{locker_id}", f"LIVE#{start}", f"LIVE#{end}~")
+
+
+def live_before(locker_id: LockerId, before: Instant) -> KeyRange:
+    """A locker's live reservations that start before `before`."""
+    return Between(f"LOCKER#{locker_id}", f"LIVE#{EARLIEST}", f"LIVE#{before}")
 
 
 def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:

@@ -8,6 +8,7 @@ from domain.errors import (
     BadInputError,
     ForbiddenError,
     IdTakenError,
+    InvalidCursorError,
     LockerInMaintenanceError,
     NotFoundError,
     OverlapError,
@@ -18,14 +19,16 @@ from loaders import keys
 from loaders.codecs import (
     ACTIVE_POINTER,
     GUARD,
+    LIVE_RESERVATION,
     LOCKER,
     OWNER,
     OWNER_RESERVATION,
     RESERVATION,
     RESERVATION_CLAIM,
+    STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
 )
-from loaders.contracts.base import Consistency, Order, PageRule
+from loaders.contracts.base import MAX_ITEMS, Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.owners import OWNER_BYTES
@@ -34,13 +37,12 @@ from loaders.contracts.writing import EXISTS, IS_NEW, BatchRead, ItemRead, Range
 from loaders.table.keys import Key
 from loaders.table.operations import Action
 
-ACTIVE_SEARCH = (25, *(100,) * 9, 75)
-"""The Limits of the Queries that look for the active reservation where the pointed one has ended: the second is sent
-only where everything the first returned is cancelled."""
+LIVE_COPIES_AT_ONCE = 5
+"""How many live copies of reservations of an earlier version one transaction writes."""
 
 _RESERVATION_BYTES = 800
 _BOTH = (Order.ASC, Order.DESC)
-_PAGE = 1000  # reservations of 800 bytes: one response holds them all, below the 1 MB at which the store truncates
+_PAGE = 1000
 _ROUNDS = 24
 _CLAIMED = "only where the claim is visible before the reservation"
 _HOT_PARTITION = (
@@ -52,14 +54,28 @@ _GUARD_READ = ItemRead("guard", keys.reservation_guard, GUARD, _RESERVATION_BYTE
 _POINTER_READ = ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, _RESERVATION_BYTES)
 _CLAIM_READ = ItemRead("claim", keys.reservation_claim, RESERVATION_CLAIM, _RESERVATION_BYTES)
 _RESERVATION_READ = ItemRead("reservation", keys.reservation, RESERVATION, _RESERVATION_BYTES)
-_OVERLAPPING_READ = RangeRead("overlapping", keys.reservations_starting, STORED_RESERVATION, _RESERVATION_BYTES, _PAGE)
-_AHEAD_READ = RangeRead(
-    "ahead",
-    keys.locker_reservations,
-    STORED_RESERVATION,
-    _RESERVATION_BYTES,
-    _PAGE,
-    when="only where the pointer must move: its reservation is cancelled, or ended longer ago than clocks differ",
+_BEFORE_READ = RangeRead(
+    "before", keys.live_before, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, 1, usual=1, forward=False
+)
+_POINTER_MOVES = "only where the pointer must move: its reservation ends, or ended longer ago than clocks differ"
+_NEXT_READS = (
+    replace(_BEFORE_READ, name="running", when=_POINTER_MOVES),
+    RangeRead(
+        "ahead", keys.live_reservations, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, 2, usual=2, when=_POINTER_MOVES
+    ),
+)
+_OLDER = "only where the locker has no guard, or that of an earlier version"
+UPGRADE_READS = (
+    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, _RESERVATION_BYTES, _PAGE, when=_OLDER),
+    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, _PAGE, when=_OLDER),
+    ItemRead(
+        "claims",
+        keys.reservation_claim,
+        RESERVATION_CLAIM,
+        _RESERVATION_BYTES,
+        at_once=MAX_ITEMS,
+        when="only where an earlier version wrote reservations without a revision",
+    ),
 )
 
 GUARD_RULES = (
@@ -68,12 +84,21 @@ GUARD_RULES = (
 )
 # The items of a transaction become visible to other reads one by one. Each transaction is conditioned on the change
 # before it, so at most the last change can be partly visible while another write reads.
-LAST_CHANGE = StepRule(
-    "last change",
-    Action.CHECK,
-    keys.reservation,
-    "#revision = :changedRevision",
-    when="another reservation was changed last",
+_LAST_CHANGE_RULES = (
+    StepRule(
+        "last change",
+        Action.CHECK,
+        keys.live_reservation,
+        "#revision = :changedRevision",
+        when="another reservation was changed last",
+    ),
+    StepRule(
+        "last removal",
+        Action.CHECK,
+        keys.live_reservation,
+        IS_NEW,
+        when="another reservation was cancelled or released last",
+    ),
 )
 # A batch read is not a snapshot, so every write is conditioned on the pointer it read, even where the pointer stays.
 # A pointer of an older form has no status, and its times another spelling.
@@ -111,6 +136,14 @@ UPGRADE_RULES = (
         "attribute_not_exists(#PK) OR #lockerId = :lockerId",
         when=_OLD,
     ),
+    StepRule(
+        "new live copy",
+        Action.PUT,
+        keys.live_reservation,
+        None,
+        when="an earlier version or another program wrote a live reservation",
+        most=LIVE_COPIES_AT_ONCE,
+    ),
     StepRule("new pointer", Action.PUT, keys.active_pointer, None, when="no older form is left, and one is active"),
     StepRule("dropped pointer", Action.DELETE, keys.active_pointer, None, when="the same, and none is active"),
 )
@@ -129,11 +162,12 @@ CREATE_RESERVATION = WriteContract(
                 ItemRead("owner", keys.owner, OWNER, OWNER_BYTES),
             )
         ),
-        replace(_OVERLAPPING_READ, forward=False),
-        _AHEAD_READ,
+        _BEFORE_READ,
+        *_NEXT_READS,
     ),
     fallbacks=(
         replace(_RESERVATION_READ, most=LOOKS_FOR_CLAIMED, when="only where the reservationId was used before"),
+        *UPGRADE_READS,
     ),
     rounds=_ROUNDS,
     steps=(
@@ -141,6 +175,7 @@ CREATE_RESERVATION = WriteContract(
         StepRule("reservation", Action.PUT, keys.reservation, IS_NEW),
         StepRule("claim", Action.PUT, keys.reservation_claim, IS_NEW),
         StepRule("copy", Action.PUT, keys.owner_reservation, IS_NEW),
+        StepRule("live copy", Action.PUT, keys.live_reservation, IS_NEW),
         *_POINTER_RULES,
         StepRule(
             "locker",
@@ -150,18 +185,17 @@ CREATE_RESERVATION = WriteContract(
             "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
             item_bytes=LOCKER_BYTES,
         ),
-        LAST_CHANGE,
+        *_LAST_CHANGE_RULES,
         *UPGRADE_RULES,
     ),
-    most_steps=7,
+    most_steps=8,
     errors=(BadInputError, NotFoundError, OverlapError, LockerInMaintenanceError, IdTakenError, UnavailableError),
     note="The guard makes read-then-write atomic: where its revision changed, or the last change it names is not "
-    "visible yet, everything is read again. The overlap is looked for from startAt minus the longest reservation to "
-    "endAt, and, as long as the locker has no guard, among all its reservations: those that other programs wrote are "
-    "brought to today's form first. The same id with the same content writes nothing and returns the current state, "
-    "permanently.",
-    cardinality="The reservation, its claim, the owner's copy, the guard and the pointer; the locker and the last "
-    "change are checked.",
+    "visible yet, everything is read again. Live reservations do not overlap, so the one with the latest start before "
+    "endAt decides. Reservations that other programs or earlier versions wrote are brought to today's form first. The "
+    "same id with the same content writes nothing and returns the current state, permanently.",
+    cardinality="The reservation, its claim, the owner's copy, the live copy, the guard and the pointer; the locker "
+    "and the last change are checked.",
     hot_partition=_HOT_PARTITION,
     item_bytes=_RESERVATION_BYTES,
 )
@@ -176,6 +210,38 @@ LOCKER_RESERVATIONS = ReadPage(
     item_bytes=_RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="Up to some 10,000 reservations in a locker's life.",
+    hot_partition="Low: one locker's partition.",
+)
+
+OVERLAPPING_RESERVATIONS = ReadPage(
+    id="QC-85",
+    purpose="Live reservations of a locker that overlap a time window",
+    range=keys.live_reservations,
+    codec=LIVE_RESERVATION,
+    orders=_BOTH,
+    needs_format=4,
+    errors=(BadInputError, InvalidCursorError, UnavailableError),
+    note="By start time. Live reservations do not overlap, so besides those that start in the window only the one "
+    "before it (QC-86) may reach into it: then the list begins with that one.",
+    item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="Up to some 100 live reservations a month.",
+    hot_partition="Low: one locker's partition.",
+)
+
+RESERVATION_BEFORE = ReadPage(
+    id="QC-86",
+    purpose="The live reservation of a locker with the latest start before a time",
+    range=keys.live_before,
+    codec=LIVE_RESERVATION,
+    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
+    orders=(Order.DESC,),
+    needs_format=4,
+    errors=(UnavailableError,),
+    note="Says where the list of QC-85 begins.",
+    item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
 )
 
@@ -194,17 +260,17 @@ ACTIVE_RESERVATION = ReadOne(
 
 CURRENT_RESERVATION = ReadPage(
     id="QC-19",
-    purpose="The reservation of a locker that is current, where the active pointer has ended",
-    range=keys.locker_reservations,
-    codec=RESERVATION,
-    page_rule=PageRule(look_ahead=0),
+    purpose="The latest live reservation of a locker that has started",
+    range=keys.live_reservations,
+    codec=LIVE_RESERVATION,
+    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
     orders=(Order.DESC,),
+    needs_format=4,
     errors=(UnavailableError,),
-    note="Reads backward from now to the first reservation that is not cancelled. One page decides unless 25 "
-    "cancelled ones lie in front of it; after 1,000 the answer is UNAVAILABLE.",
+    note="Live reservations do not overlap, so no other can be current. Read where the active pointer has ended.",
     item_bytes=_RESERVATION_BYTES,
     typical_bytes=350,
-    cardinality="The reservations of a locker that start within the longest reservation before now.",
+    cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
 )
 
@@ -215,25 +281,31 @@ CHANGE_RESERVATION = WriteContract(
     reads=(
         BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ)),
         _RESERVATION_READ,
-        replace(_OVERLAPPING_READ, only=("extend",)),
-        _AHEAD_READ,
+        replace(_BEFORE_READ, only=("extend",)),
+        *_NEXT_READS,
     ),
-    fallbacks=(replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),),
+    fallbacks=(
+        replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
+        *UPGRADE_READS,
+    ),
     rounds=_ROUNDS,
     steps=(
         *GUARD_RULES,
         StepRule("reservation", Action.UPDATE, keys.reservation, "#status = :readStatus AND #endAt = :readEnd"),
         StepRule("copy", Action.PUT, keys.owner_reservation, None),
+        StepRule("live copy", Action.PUT, keys.live_reservation, None),
+        StepRule("no live copy", Action.DELETE, keys.live_reservation, None, when="the reservation ends"),
         *_POINTER_RULES,
         *_NO_POINTER_RULES,
-        LAST_CHANGE,
+        *_LAST_CHANGE_RULES,
         *UPGRADE_RULES,
     ),
-    most_steps=6,
+    most_steps=7,
     errors=(BadInputError, NotFoundError, OverlapError, ReservationOverError, UnavailableError),
     note="A repeated request returns the reservation as it is and writes nothing. Where the locker has no guard yet, "
     "the reservation is looked for without its claim, and brought to today's form first.",
-    cardinality="The reservation, the owner's copy, the guard and the pointer; the last change is checked.",
+    cardinality="The reservation, the owner's copy, the live copy, the guard and the pointer; the last change is "
+    "checked.",
     hot_partition=_HOT_PARTITION,
     item_bytes=_RESERVATION_BYTES,
 )

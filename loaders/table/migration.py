@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from domain.bookings import BookingStatus
 from domain.errors import UnavailableError
 from domain.text import normalize_email
+from domain.times import EARLIEST
 from loaders import keys
 from loaders.codecs import (
     ACCESS_EVENT,
@@ -137,6 +138,7 @@ class Migration:
             "LOCATION_LOCKER": self._index_copy,
             "RESERVATION": self._upgrade,
             "RESERVATION_ACTIVE": self._upgrade,
+            "RESERVATION_GUARD": self._upgrade,
             "ACCESS_EVENT": self._convert_event,
             "LOCATION": self._rewrite_location,
             "LOCATION_CODE": self._rewrite_code,
@@ -251,7 +253,7 @@ class Migration:
             guard = await UPGRADE_RESERVATIONS.read(self._store, "guard", locker_id)
             try:
                 return await upgrade_reservations(
-                    self._store, UPGRADE_RESERVATIONS, locker_id, guard, self._now, most=_ALL
+                    self._store, UPGRADE_RESERVATIONS, locker_id, guard, self._now, most=_ALL, since=EARLIEST
                 )
             except MovedError:
                 continue
@@ -390,6 +392,8 @@ def _old_kind(item: Item) -> str | None:
     kind = keys.kind_of(key)
     if item.get("entityType") in _COPIES and "GSI1PK" not in item:
         return str(item["entityType"])
+    if item.get("entityType") == "RESERVATION_GUARD" and "hasLive" not in item:
+        return "RESERVATION_GUARD"
     codec = None if kind is None else _CODECS.get(kind)
     if kind is None or codec is None:
         return kind
@@ -402,7 +406,7 @@ def _old_kind(item: Item) -> str | None:
 
 def _group(kind: str, item: Item) -> Key:
     """What is changed with an item: the reservations of a locker are changed together, and so are its copies."""
-    if kind in {"RESERVATION", "RESERVATION_ACTIVE"}:
+    if kind in {"RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"}:
         return keys.active_pointer(_locker_id(item))
     if kind == "OWNER_LOCKER" and not OWNER_LOCKER.is_current(item):
         return keys.locker(_locker_id(item))
@@ -411,6 +415,8 @@ def _group(kind: str, item: Item) -> Key:
 
 def _locker_id(item: Item) -> LockerId:
     key = _key(item)
+    if key.pk.startswith("LOCKER#"):
+        return keys.locker_of(key.pk)
     named: Any = keys.named_by(keys.kind_of(key) or "", key)
     locker_id: LockerId = named["lockerId"]
     return locker_id

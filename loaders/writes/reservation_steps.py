@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from domain.models import LockerStatus
 from loaders.codecs import OWNER_RESERVATION, RESERVATION, RESERVATION_CLAIM, ReservationClaim, difference
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION
-from loaders.writes.timeline import guard_step, last_change_step, next_revision, pointer_step
+from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
 
 if TYPE_CHECKING:
     from domain.models import ActivePointer, Locker, Reservation
@@ -28,7 +28,7 @@ def creating(
     claim = ReservationClaim(reservation_id=reservation_id, locker_id=locker_id, start_at=start, fingerprint=content)
     contract = CREATE_RESERVATION
     return contract.transact(
-        guard_step(contract, guard, reservation),
+        guard_step(contract, locker_id, guard, guard_after(guard, reservation)),
         contract.step(
             "reservation",
             (locker_id, start, reservation_id),
@@ -36,6 +36,7 @@ def creating(
         ),
         contract.step("claim", (locker_id, reservation_id), RESERVATION_CLAIM.encode(claim)),
         contract.step("copy", (reservation.owner_id, start, reservation_id), OWNER_RESERVATION.encode(reservation)),
+        live_step(contract, reservation, guard),
         pointer_step(contract, locker_id, pointer, becomes),
         contract.step(
             "locker",
@@ -59,7 +60,7 @@ def changing(
     locker_id, reservation_id, start = read.locker_id, read.reservation_id, read.start_at
     contract = CHANGE_RESERVATION
     return contract.transact(
-        guard_step(contract, guard, changed),
+        guard_step(contract, locker_id, guard, guard_after(guard, changed)),
         contract.step(
             "reservation",
             (locker_id, start, reservation_id),
@@ -68,6 +69,7 @@ def changing(
             readEnd=read.end_at,
         ),
         contract.step("copy", (read.owner_id, start, reservation_id), OWNER_RESERVATION.encode(changed)),
+        live_step(contract, changed, guard),
         pointer_step(contract, locker_id, pointer, becomes),
         *last_change_step(contract, locker_id, guard, but=reservation_id),
     )

@@ -20,7 +20,7 @@ from domain.errors import (
 )
 from domain.models import LockerStatus, Reservation, ReservationId, ReservationStatus
 from domain.schedule import check_end_after_start, check_reservation_window, has_ended, overlaps
-from domain.times import EARLIEST, LATEST, shift
+from domain.times import EARLIEST, shift
 from loaders import keys
 from loaders.codecs import DamagedItemError, ReservationClaim
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
@@ -28,16 +28,7 @@ from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATIO
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 from loaders.writes.reservation_steps import changing, creating
-from loaders.writes.timeline import (
-    MOVED,
-    MovedError,
-    OldReservationsError,
-    earliest_other,
-    first_live,
-    may_have_old,
-    pointer_after,
-    walk,
-)
+from loaders.writes.timeline import MOVED, MovedError, earliest_other, latest_before, may_have_old, pointer_after
 from loaders.writes.upgrades import MOST_UPGRADES, upgrade_reservations
 
 if TYPE_CHECKING:
@@ -108,20 +99,20 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
             updated_at=now,
         )
         check_reservation_window(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
+        if await _is_old(store, locker_id, ledger):
+            await _upgrade(backend, CREATE_RESERVATION, locker_id, ledger.guard)
+            continue
         try:
-            overlapping, other = await _together(
-                _overlapping(backend, reservation, ledger),
+            latest, other = await _together(
+                _latest_before(store, reservation, ledger),
                 earliest_other(store, CREATE_RESERVATION, ledger.pointer, ledger.guard, reservation_id, now),
             )
         except MovedError:
             continue
-        except OldReservationsError:
-            await _upgrade(backend, CREATE_RESERVATION, locker_id, ledger.guard)
-            continue
-        if overlapping is not None and overlapping.reservation_id == reservation_id:
-            continue  # the same request, sent twice, was faster: its claim is visible by now
-        if overlapping is not None:
-            raise OverlapError(overlapping, ("input", "startAt"))
+        if latest is not None and overlaps(latest, reservation.start_at, reservation.end_at):
+            if latest.reservation_id == reservation_id:
+                continue  # the same request, sent twice, was faster: its claim is visible by now
+            raise OverlapError(latest, ("input", "startAt"))
         becomes = pointer_after(ledger.pointer, reservation, other)
         try:
             await store.transact(creating(reservation, content, ledger.guard, ledger.pointer, becomes, locker))
@@ -146,7 +137,7 @@ async def cancel_reservation(backend: Backend, command: CancelReservation, princ
             reservation, other = await _together(
                 _claimed(store, CHANGE_RESERVATION, claim),
                 earliest_other(
-                    store, CHANGE_RESERVATION, ledger.pointer, ledger.guard, claim.reservation_id, now, cancels=True
+                    store, CHANGE_RESERVATION, ledger.pointer, ledger.guard, claim.reservation_id, now, ends=True
                 ),
             )
         except MovedError:
@@ -173,13 +164,12 @@ async def extend_reservation(backend: Backend, command: ExtendReservation, princ
         if claim is None or may_have_old(ledger.guard):
             await _upgrade(backend, CHANGE_RESERVATION, command.locker_id, ledger.guard)
             continue
-        extension = (claim.locker_id, claim.start_at, max(claim.start_at, command.new_end_at))
-        own_id = claim.reservation_id
+        own_id, end = claim.reservation_id, max(claim.start_at, command.new_end_at)
         try:
-            reservation, (overlapping, other) = await _together(
+            reservation, (latest, other) = await _together(
                 _claimed(store, CHANGE_RESERVATION, claim),
                 _together(
-                    first_live(store, CHANGE_RESERVATION, "overlapping", extension, ledger.guard, now, but=own_id),
+                    latest_before(store, CHANGE_RESERVATION, claim.locker_id, end, ledger.guard),
                     earliest_other(store, CHANGE_RESERVATION, ledger.pointer, ledger.guard, own_id, now),
                 ),
             )
@@ -191,8 +181,8 @@ async def extend_reservation(backend: Backend, command: ExtendReservation, princ
             return reservation
         _check_extendable(reservation, command.new_end_at, now)
         check_reservation_window(reservation.start_at, command.new_end_at, now, backend.longest_reservation, "newEndAt")
-        if overlapping is not None:
-            raise OverlapError(overlapping, ("input", "newEndAt"))
+        if latest is not None and latest.reservation_id != own_id and latest.start_at >= claim.start_at:
+            raise OverlapError(latest, ("input", "newEndAt"))
         extended = replace(reservation, end_at=command.new_end_at, updated_at=now)
         becomes = pointer_after(ledger.pointer, extended, other)
         if await _changed(backend, changing(reservation, extended, ledger.guard, ledger.pointer, becomes)):
@@ -218,7 +208,7 @@ async def _open_existing(store: Store, command: CancelReservation | ExtendReserv
 
 async def _unclaimed(store: Store, command: CancelReservation | ExtendReservation) -> Reservation | None:
     whole = (command.locker_id, EARLIEST)
-    async for _, stored in CHANGE_RESERVATION.read_range(store, "ahead", *whole):
+    async for _, stored in CHANGE_RESERVATION.read_range(store, "all", *whole):
         # Another write may have given it today's form meanwhile; then everything is read again.
         if stored.reservation.reservation_id == command.reservation_id:
             reservation: Reservation = stored.reservation
@@ -228,8 +218,10 @@ async def _unclaimed(store: Store, command: CancelReservation | ExtendReservatio
 
 async def _upgrade(backend: Backend, contract: WriteContract, locker_id: LockerId, guard: Guard | None) -> None:
     """Brings reservations to today's form; where another write is faster, everything is read again."""
+    now = backend.clock()
+    since = shift(now, -backend.longest_reservation)
     with suppress(MovedError):
-        await upgrade_reservations(backend.store, contract, locker_id, guard, backend.clock(), most=MOST_UPGRADES)
+        await upgrade_reservations(backend.store, contract, locker_id, guard, now, most=MOST_UPGRADES, since=since)
 
 
 async def _together(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
@@ -268,27 +260,23 @@ def _check_bookable(locker: Locker) -> None:
         raise LockerInMaintenanceError(f"Locker {locker.locker_id} is in maintenance.", ("input", "lockerId"))
 
 
-async def _overlapping(backend: Backend, wanted: Reservation, ledger: _Ledger) -> Reservation | None:
-    """A reservation that is not cancelled and overlaps the wanted one.
+async def _is_old(store: Store, locker_id: LockerId, ledger: _Ledger) -> bool:
+    """Whether reservations of the locker must be brought to today's form first; a new locker has none and no guard."""
+    if ledger.guard is not None or ledger.pointer is not None:
+        return may_have_old(ledger.guard)
+    async for _ in CREATE_RESERVATION.read_range(store, "all", locker_id, EARLIEST):
+        return True
+    return False
 
-    Such reservations do not overlap each other, so the walk backwards ends at the first one that starts no later than
-    the window: all before it have ended before it starts. Where some may have an older form, all are looked at: ids
-    must be claimed, and other programs did not see to it that no two overlap.
+
+async def _latest_before(store: Store, wanted: Reservation, ledger: _Ledger) -> Reservation | None:
+    """The live reservation with the latest start before the end of the wanted one; a locker without a guard has none.
+
+    Where it ends by the start of the wanted one, no other overlaps it.
     """
-    guard = ledger.guard
-    if guard is None and ledger.pointer is not None:
-        raise OldReservationsError
-    if may_have_old(guard):
-        window = (wanted.locker_id, EARLIEST, LATEST)
-    else:
-        earliest = shift(wanted.start_at, -backend.longest_reservation)
-        window = (wanted.locker_id, earliest, wanted.end_at)
-    async for other in walk(backend.store, CREATE_RESERVATION, "overlapping", window, guard):
-        if overlaps(other, wanted.start_at, wanted.end_at):
-            return other
-        if other.status is ReservationStatus.ACTIVE and other.start_at <= wanted.start_at:
-            return None
-    return None
+    if ledger.guard is None:
+        return None
+    return await latest_before(store, CREATE_RESERVATION, wanted.locker_id, wanted.end_at, ledger.guard)
 
 
 async def _changed(backend: Backend, transaction: Transact) -> bool:

@@ -16,7 +16,7 @@ from loaders.contracts.cost import Cost
 from loaders.contracts.reading import without_damage
 from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.keys import masked
-from loaders.pages import Window, page_request
+from loaders.pages import ALL_TIMES, Window, page_request
 from loaders.table.recording import asking
 from loaders.table_format import require_format
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne, ReadPage
     from loaders.pages import Page, PageRequest
+    from loaders.table.client import Store
     from resolvers.bindings.base import Step
     from resolvers.request import ArgumentContext, RequestState
 
@@ -69,6 +70,8 @@ class Pages(Reading):
     """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
     offers: ReadPage[Any] | None = None
     """What callers other than admins see in place of the whole list: what is offered to their audiences, merged."""
+    overlapping: tuple[ReadPage[Any], ReadPage[Any]] | None = None
+    """What reads a window with the argument `overlapping`: the list, and the item before, which may reach into it."""
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
@@ -77,6 +80,7 @@ class Pages(Reading):
             *(() if self.narrowed is None else (self.narrowed[1], TABLE_FORMAT)),
             *(() if self.offers is None else (self.offers,)),
             *(() if self.full is None else (self.full,)),
+            *(() if self.overlapping is None else (*self.overlapping, TABLE_FORMAT)),
         )
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
@@ -93,6 +97,11 @@ class Pages(Reading):
         if self.window is not None:
             window = _window(values.get("window"), self.window)
             key = (*key, window.start, window.end)
+        if self.overlapping is not None and values.get("overlapping") is not None:
+            if values.get("window") is not None:
+                raise BadInputError("Use window or overlapping, but not both.", ("overlapping",))
+            window = _window(values["overlapping"], ALL_TIMES, "overlapping")
+            contract, key = self.overlapping[0], (window.start, window.end)
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             contract, key = self.narrowed[1], (values[self.narrowed[0]],)
         keys: tuple[tuple[Any, ...], ...] = (key,)
@@ -111,12 +120,14 @@ class Pages(Reading):
         expected, maximum = contract.expected(size), contract.maximum(size)
         queries = parents * len(bound.keys)
         charges = [Charge(contract, "Query", expected * queries, _once(maximum) * queries)]
+        if self.overlapping is not None and contract is self.overlapping[0]:
+            before = self.overlapping[1]
+            charges.append(Charge(before, "Query", before.expected(1) * parents, before.maximum(1) * parents))
         if maximum.operations > 1:
             more = Cost(maximum.operations - 1) * queries
             charges.append(Charge(contract, "Query", maximum=more, condition=LARGE_PAGE))
         if contract.needs_format > 1:
-            look = Cost(1, 1, TABLE_FORMAT.maximum_units)
-            charges.append(Charge(TABLE_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN))
+            charges.append(format_charge())
         if self.reads_records(step, bound):
             assert self.full is not None  # noqa: S101  # reads_records says so
             charges += [
@@ -144,9 +155,19 @@ class Pages(Reading):
                 return contract.merged_page(
                     store, bound.request, bound.order, [(*parent, *part) for part in bound.keys]
                 )
+            if self.overlapping is not None and contract is self.overlapping[0]:
+                return self._overlapping_page(store, bound, key)
             return contract.page(store, bound.request, bound.order, *parent, *bound.keys[0])
 
         return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
+
+    async def _overlapping_page(self, store: Store, bound: BoundPage, key: Any) -> Page[Any]:
+        """A page that begins with the item before the window, where that reaches into it."""
+        assert self.overlapping is not None  # noqa: S101  # see fetch
+        start, end = bound.keys[0]
+        before = await self.overlapping[1].first(store, key, start)
+        first = before.start_at if before is not None and before.end_at > start else start
+        return await bound.contract.page(store, bound.request, bound.order, key, first, end)
 
     async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.
@@ -237,6 +258,12 @@ class Whole(Reading):
         return await query_each(read, [self.row_key(row) for row in rows], step.path, request)
 
 
+def format_charge() -> Charge:
+    """What it costs to learn that the table is migrated."""
+    look = Cost(1, 1, TABLE_FORMAT.maximum_units)
+    return Charge(TABLE_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN)
+
+
 async def query_each(
     read: Callable[[Any], Awaitable[Any]], keys: Sequence[Any], path: str, request: RequestState
 ) -> list[Any]:
@@ -266,9 +293,9 @@ def _is_failure(record: Any) -> bool:
     return isinstance(record, Exception) and not isinstance(record, DamagedItemError)
 
 
-def _window(window: Mapping[str, Any] | None, widest: Window[Any]) -> Window[Any]:
+def _window(window: Mapping[str, Any] | None, widest: Window[Any], argument: str = "window") -> Window[Any]:
     given = window or {}
-    return Window(given.get("from_") or widest.start, given.get("to") or widest.end)
+    return Window(given.get("from_") or widest.start, given.get("to") or widest.end, argument)
 
 
 def _once(cost: Cost) -> Cost:

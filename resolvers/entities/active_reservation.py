@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from domain.schedule import is_current, may_hide_another
-from loaders.active_reservation import search_active_reservation
-from loaders.contracts.cost import Cost
-from loaders.contracts.reservations import ACTIVE_SEARCH, CURRENT_RESERVATION
+from domain.times import EARLIEST
+from loaders.contracts.reservations import CURRENT_RESERVATION
+from loaders.table.recording import asking
+from loaders.table_format import require_format
 from resolvers.bindings.base import Charge
-from resolvers.bindings.lists import query_each
+from resolvers.bindings.lists import format_charge, query_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from resolvers.request import RequestState
 
 _POINTER_ENDED = "only where the reservation of the pointer has ended and another one may be active"
-_NEVER = Cost()
 
 
 async def current_reservations(pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:
@@ -31,9 +31,12 @@ async def current_reservations(pointers: Sequence[Any], path: str, request: Requ
     ]
     found: dict[LockerId, Reservation | Exception | None] = {}
     if hiding:
+        with asking(path):
+            await require_format(request.backend, CURRENT_RESERVATION.needs_format)
 
         async def search(locker_id: LockerId) -> Reservation | None:
-            return await search_active_reservation(request.backend, locker_id, now)
+            latest = await CURRENT_RESERVATION.first(request.backend.store, locker_id, EARLIEST, now)
+            return latest if latest is not None and is_current(latest, now) else None
 
         found = dict(zip(hiding, await query_each(search, hiding, path, request), strict=True))
 
@@ -50,5 +53,5 @@ async def current_reservations(pointers: Sequence[Any], path: str, request: Requ
 
 def search_charges(count: int) -> list[Charge]:
     """What the Queries cost, if the pointers of all lockers have ended."""
-    once = sum((CURRENT_RESERVATION.maximum(size) for size in ACTIVE_SEARCH), _NEVER)
-    return [Charge(CURRENT_RESERVATION, "Query", maximum=once * count, condition=_POINTER_ENDED)]
+    maximum = CURRENT_RESERVATION.maximum(1) * count
+    return [Charge(CURRENT_RESERVATION, "Query", maximum=maximum, condition=_POINTER_ENDED), format_charge()]

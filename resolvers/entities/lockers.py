@@ -29,11 +29,16 @@ from loaders.contracts.lockers import (
     TRANSFER_LOCKER,
 )
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.contracts.reservations import ACTIVE_RESERVATION, LOCKER_RESERVATIONS
+from loaders.contracts.reservations import (
+    ACTIVE_RESERVATION,
+    LOCKER_RESERVATIONS,
+    OVERLAPPING_RESERVATIONS,
+    RESERVATION_BEFORE,
+)
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node, in_window, ordered
+from resolvers.api.relay import PAGING, Connection, Node, TimeWindow, in_window, ordered
 from resolvers.bindings.base import Argument, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
@@ -99,7 +104,18 @@ class Locker(Node):
         key="locker_id",
         window=ALL_TIMES,
         rule=RESERVATIONS,
-        arguments=[in_window("start of a reservation"), ordered(Order.ASC), *PAGING],
+        overlapping=(OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE),
+        arguments=[
+            in_window("start of a reservation"),
+            Argument(
+                "overlapping",
+                TimeWindow | None,
+                "Time window that a reservation must overlap, whenever it starts. Cancelled and released reservations "
+                "are left out. Not together with `window`.",
+            ),
+            ordered(Order.ASC),
+            *PAGING,
+        ],
         description="Reservations of the locker by start time, including cancelled and expired ones.",
     )
     access_events: Connection[AccessEvent] | None = pages(

@@ -74,8 +74,8 @@ this scope. *own locker*: for the locker of the device. `node` and `nodes` apply
 - Who is offered a locker finds it at its location and by its id; with `lockers:read`, a partner finds the lockers of
   its bound owners too. For all others it cannot be told from a locker that does not exist.
 - A locker has public fields: `id`, `lockerId`, `alias`, `size`, `features`, `locationId` and `location`. The others
-  have rows of their own below, by which the owner of the locker decides, however the locker was found. So a field may show a
-  locker to more callers without showing more than its public fields.
+  have rows of their own below, by which the owner of the locker decides, however the locker was found. So a field may
+  show a locker to more callers without showing more than its public fields.
 - The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, whoever owns the
   locker, and keeps them after the reservation was cancelled or has ended: its history tells where its things were.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound

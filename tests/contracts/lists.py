@@ -75,7 +75,12 @@ class ListExample:
     @property
     def widest(self) -> tuple[Any, ...]:
         """The bounds of the widest window of the list."""
-        if self.contract.range in {keys.locker_reservations, keys.locker_events, keys.owner_reservations}:
+        if self.contract.range in {
+            keys.locker_reservations,
+            keys.live_reservations,
+            keys.locker_events,
+            keys.owner_reservations,
+        }:
             return EARLIEST, LATEST
         return (FIRST_DAY, LAST_DAY) if self.contract.range is keys.owner_bookings else ()
 
@@ -128,6 +133,12 @@ LISTS: dict[str, ListExample] = {
             "QC-05",
             NAMES.locker,
             key=lambda one: keys.reservation(NAMES.locker, one.start_at, one.reservation_id),
+            **_RESERVED,
+        ),
+        _list(
+            "QC-85",
+            NAMES.locker,
+            key=lambda one: keys.live_reservation(NAMES.locker, one.start_at, one.reservation_id),
             **_RESERVED,
         ),
         _list(
@@ -214,6 +225,7 @@ def _positions(names: Names) -> list[Key]:
         keys.reservation_claim(names.locker, reservation),
         keys.event_claim(names.locker, event),
         keys.reservation(names.locker, NOON, reservation),
+        keys.live_reservation(names.locker, NOON, reservation),
         keys.event(names.locker, NOON, event),
         keys.owner(names.owner),
         keys.owner_locker(names.owner, names.locker),

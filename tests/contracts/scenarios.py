@@ -41,17 +41,17 @@ from domain.models import (
     ReservableBy,
     ReservationStatus,
 )
-from domain.times import LATEST
+from domain.times import EARLIEST, LATEST
 from loaders import keys
 from loaders.codecs import CALENDAR_SLOT
-from loaders.contracts.base import MAX_ITEMS, Consistency
+from loaders.contracts.base import Consistency
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.doctor import DOCTOR_SCAN
 from loaders.contracts.events import LATEST_EVENT
 from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
-from loaders.contracts.reservations import CURRENT_RESERVATION
+from loaders.contracts.reservations import CURRENT_RESERVATION, RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.doctor import Doctor, Records
 from loaders.invariants import table_violations
@@ -553,6 +553,10 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     ),
     "create a reservation beside older ones": ("QC-04", (*OLD_RESERVATIONS, reserve(60, 120, "between"))),
     "create a reservation where an older pointer names none": ("QC-04", (*PLACED, OLD_POINTER, reserve(0, 60))),
+    "create a reservation after a cancellation": (
+        "QC-04",
+        (*RESERVED, reserve(120, 180, "later"), cancel("later"), reserve(60, 120, "between")),
+    ),
     "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
     "transfer a locker": ("QC-06", (*PLACED, other_owner, TRANSFER)),
     "transfer a locker without copies": (
@@ -578,6 +582,10 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "extend a reservation": ("QC-13", (*RESERVED, extend(90))),
     "extend a reservation before another": ("QC-13", (*RESERVED, reserve(120, 180, "later"), extend(90))),
     "extend a reservation after another": ("QC-13", (*RESERVED, reserve(120, 180, "later"), extend(200, "later"))),
+    "extend a reservation after a cancellation": (
+        "QC-13",
+        (*RESERVED, reserve(120, 180, "later"), cancel("later"), extend(90)),
+    ),
     "cancel the only reservation": ("QC-13", (*RESERVED, cancel())),
     "cancel a reservation before another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel())),
     "cancel a reservation after another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel("later"))),
@@ -685,6 +693,14 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
             repair_table,
         ),
     ),
+    "repair a missing live copy": (
+        "QC-84",
+        (
+            *RESERVED,
+            without(lambda names: keys.live_reservation(names.locker, NOON, names.reservation)),
+            repair_table,
+        ),
+    ),
     "repair a guard that names no reservation": (
         "QC-84",
         (
@@ -772,9 +788,13 @@ def _scenarios() -> dict[str, Scenario]:
         ),
         CURRENT_RESERVATION.purpose: Scenario(
             CURRENT_RESERVATION.id,
-            lambda backend, names: CURRENT_RESERVATION.page(
-                backend.store, PageRequest(MAX_ITEMS), CURRENT_RESERVATION.orders[0], names.locker, NOON, at(60)
-            ),
+            lambda backend, names: CURRENT_RESERVATION.first(backend.store, names.locker, EARLIEST, at(60)),
+            RESERVED,
+        ),
+        RESERVATION_BEFORE.purpose: Scenario(
+            RESERVATION_BEFORE.id,
+            lambda backend, names: RESERVATION_BEFORE.first(backend.store, names.locker, at(60)),
+            RESERVED,
         ),
     }
 

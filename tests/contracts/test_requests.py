@@ -33,14 +33,15 @@ RANDOM = {"ClientRequestToken", "digest"}
 OFFERS = {"offer", "gone offer"}
 UNCONDITIONAL = {
     "QC-03": OFFERS,
-    "QC-04": {"new pointer", "dropped pointer"},
+    "QC-04": {"new live copy", "new pointer", "dropped pointer"},
     "QC-06": {"old copy", "new copy"} | OFFERS,
     "QC-11": OFFERS,
     "QC-12": {"old location copy", "new location copy"} | OFFERS,
-    "QC-13": {"copy", "new pointer", "dropped pointer"},
+    "QC-13": {"copy", "live copy", "no live copy", "new live copy", "new pointer", "dropped pointer"},
     "QC-43": {"copy", "notification"},
-    "QC-74": {"new pointer", "dropped pointer"},
+    "QC-74": {"new live copy", "new pointer", "dropped pointer"},
     "QC-78": {"copy", "old copy"},
+    "QC-84": {"live copy"},
 }
 
 

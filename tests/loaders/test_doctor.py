@@ -301,7 +301,7 @@ async def test_the_check_of_a_locker_reads_its_own_items_and_no_events(
     assert wire.operations.keys() == {"BatchGetItem", "Query"}
     assert all(call.request["ConsistentRead"] for call in wire.of("Query"))
     read = [item["SK"]["S"] for call in wire.of("Query") for item in call.response["Items"]]
-    assert {name.split("#")[0] for name in read} == {"RES", "RID"}
+    assert {name.split("#")[0] for name in read} == {"RES", "LIVE", "RID"}
 
 
 @pytest.mark.usefixtures("world")

@@ -150,15 +150,11 @@ def test_a_window_holds_exactly_what_starts_in_it_both_bounds_included(
         keys.reservation(locker_id, time, reservation) in keys.locker_reservations(locker_id, low, high),
         keys.owner_reservation(owner, time, reservation) in keys.owner_reservations(owner, low, high),
         keys.event(locker_id, time, EventId(item)) in keys.locker_events(locker_id, low, high),
+        keys.live_reservation(locker_id, time, reservation) in keys.live_reservations(locker_id, low, high),
     ]
-    assert found == [low <= time <= high] * 3
-    start = keys.reservation(locker_id, time, reservation)
-    assert (start in keys.reservations_starting(locker_id, low, high)) is (low <= time < high)
-    for within in (
-        keys.locker_reservations(locker_id, low, high),
-        keys.reservations_starting(locker_id, low, high),
-        keys.locker_reservations(locker_id),
-    ):
+    assert found == [low <= time <= high] * 4
+    assert (keys.live_reservation(locker_id, time, reservation) in keys.live_before(locker_id, high)) is (time < high)
+    for within in (keys.locker_reservations(locker_id, low, high), keys.locker_reservations(locker_id)):
         assert keys.active_pointer(locker_id) not in within
 
 

@@ -82,8 +82,8 @@ def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
         case Role.PARTNER:
             bound = tenant in actor.partner_of or name.startswith("Location.")  # whatever is at the location
             finds = bound and not actor.scopes.isdisjoint({Scope.LOCKERS_READ, Scope.RESERVATIONS_WRITE})
-            words = {"yes": True, "no": False, "bound": bound, "lockers:read`, offered": finds}
-            return words.get(of_partner, bound and of_partner in actor.scopes)
+            cells = {"yes": True, "no": False, "bound": bound, "lockers:read`, offered": finds}
+            return cells.get(of_partner, bound and of_partner in actor.scopes)
         case Role.DEVICE:
             return {"no": False, "own locker": actor.locker_id == f"locker-{tenant}"}[of_device]
 
