@@ -10,7 +10,7 @@ from domain.models import ReservationStatus
 from domain.times import shift, to_datetime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from domain.models import ActivePointer, Reservation
     from domain.times import Instant
@@ -19,6 +19,7 @@ CLOCK_SKEW = timedelta(minutes=10)
 """The tolerated difference between the clocks of two servers."""
 MAX_STORE_CLOCK_SKEW = CLOCK_SKEW / 2
 """The tolerated difference between the clocks of a server and the store; so that two servers keep to CLOCK_SKEW."""
+LONGEST_SPAN = timedelta(days=31)
 MAX_EVENT_CLOCK_SKEW = timedelta(minutes=5)
 
 
@@ -56,6 +57,56 @@ def has_ended_everywhere(reservation: Reservation, now: Instant) -> bool:
 def may_hide_another(pointer: ActivePointer, now: Instant) -> bool:
     """Whether a reservation other than the pointed one may be current: the pointed one has ended, others may not."""
     return has_ended(pointer.reservation, now) and (pointer.last_end_at is None or now < pointer.last_end_at)
+
+
+def may_precede_another(pointer: ActivePointer, now: Instant) -> bool:
+    """Whether a reservation that has not begun may follow the pointed one, which has."""
+    pointed = pointer.reservation
+    is_last = pointer.last_end_at is not None and pointer.last_end_at <= max(pointed.end_at, now)
+    return pointed.start_at <= now and not is_last
+
+
+def is_free(pointer: ActivePointer | None, start: Instant, end: Instant) -> bool | None:
+    """Whether no live reservation overlaps a window that is not over; None where the pointer does not tell."""
+    if pointer is None:
+        return True
+    pointed = pointer.reservation
+    if overlaps(pointed, start, end):
+        return False
+    # No live reservation that has not ended starts before the pointed one.
+    is_before = end <= pointed.start_at
+    return True if is_before or (pointer.last_end_at is not None and pointer.last_end_at <= start) else None
+
+
+def merged(windows: Iterable[tuple[Instant, Instant]], start: Instant, end: Instant) -> list[tuple[Instant, Instant]]:
+    """Windows, by start, as far as they lie between start and end; those that touch become one."""
+    found: list[tuple[Instant, Instant]] = []
+    for opens, closes in windows:
+        first, last = max(opens, start), min(closes, end)
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(last, found[-1][1])
+        elif first < last:
+            found.append((first, last))
+    return found
+
+
+def check_span(start: Instant, end: Instant) -> None:
+    """Rejects a window of a search that is empty or too long."""
+    if end <= start:
+        raise BadInputError("window.to must be after window.from.", ("window", "to"))
+    if to_datetime(end) - to_datetime(start) > LONGEST_SPAN:
+        raise BadInputError(f"window must not be longer than {_format(LONGEST_SPAN)}.", ("window", "to"))
+
+
+def future_of(start: Instant, end: Instant, now: Instant) -> tuple[Instant, Instant]:
+    """The part of a searched window that is not over.
+
+    Raises:
+        BadInputError: where all of it is.
+    """
+    if end <= now:
+        raise BadInputError("window.to must be in the future.", ("window", "to"))
+    return max(start, now), end
 
 
 def is_current(reservation: Reservation, now: Instant) -> bool:

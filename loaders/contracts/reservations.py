@@ -245,6 +245,21 @@ RESERVATION_BEFORE = ReadPage(
     hot_partition="Low: one locker's partition.",
 )
 
+NEXT_RESERVATION = ReadPage(
+    id="QC-39",
+    purpose="The live reservation of a locker with the earliest start from a time on",
+    range=keys.live_reservations,
+    codec=LIVE_RESERVATION,
+    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
+    needs_format=4,
+    errors=(UnavailableError,),
+    note="Read where the active pointer names a reservation that has begun and another may follow.",
+    item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One item a read.",
+    hot_partition="Low: one locker's partition.",
+)
+
 ACTIVE_RESERVATION = ReadOne(
     id="QC-07",
     purpose="The current or next reservation of a locker",

@@ -191,7 +191,7 @@ class Pages(Reading):
                 complete.append(page)
                 continue
             shown = list(islice(left, len(page.nodes)))
-            failure = next((record for record in shown if _is_failure(record)), None)
+            failure = next((record for record in shown if is_failure(record)), None)
             complete.append(failure or without_damage(page.with_nodes(shown)))
         return complete
 
@@ -288,7 +288,7 @@ async def query_each(
     return [by_key[key] for key in keys]
 
 
-def _is_failure(record: Any) -> bool:
+def is_failure(record: Any) -> bool:
     """Whether a record could not be read at all; what is damaged is read, but not shown."""
     return isinstance(record, Exception) and not isinstance(record, DamagedItemError)
 

@@ -144,6 +144,7 @@ LOCKER_LOOKUP = Rule(
     subjects=("owner_id", "locker_id", "reservable_by"),
     or_offered=True,
 )
+BUSY = replace(LOCKER_LOOKUP, device=NO)
 OFFERS = Rule(OFFERED, Scope.RESERVATIONS_WRITE)
 NEXT_RESERVATIONS = Rule(
     OWN,

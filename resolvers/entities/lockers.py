@@ -38,11 +38,12 @@ from loaders.contracts.reservations import (
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node, TimeWindow, in_window, ordered
-from resolvers.bindings.base import Argument, column
+from resolvers.api.relay import PAGING, Connection, Node, TimeSpan, TimeWindow, in_window, ordered
+from resolvers.bindings.base import Argument, bound_field, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
+    BUSY,
     EVENTS,
     LOCATIONS,
     LOCKER,
@@ -52,8 +53,14 @@ from resolvers.bindings.rules import (
     PROFILE,
     RESERVATIONS,
 )
-from resolvers.entities.active_reservation import current_reservations, search_charges
+from resolvers.entities.active_reservation import (
+    current_reservations,
+    next_charges,
+    next_reservations,
+    search_charges,
+)
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
+from resolvers.entities.busy import Busy, BusyInterval
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation
 
@@ -95,6 +102,20 @@ class Locker(Node):
         follow=current_reservations,
         follow_charges=search_charges,
         description="Reservation whose time window contains the present moment.",
+    )
+    next_reservation: Reservation | None = one(
+        ACTIVE_RESERVATION,
+        key="locker_id",
+        rule=NEXT_RESERVATIONS,
+        follow=next_reservations,
+        follow_charges=next_charges,
+        description="Earliest reservation that has not begun.",
+    )
+    busy: list[BusyInterval] | None = bound_field(
+        Busy(key="locker_id", rule=BUSY),
+        "Future intervals of the window in which the locker is reserved, for callers who see the locker or may reserve "
+        "it.",
+        [Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is left out.")],
     )
     latest_event: AccessEvent | None = latest(
         LATEST_EVENT, key="locker_id", rule=EVENTS, description="Most recent access event of the locker."

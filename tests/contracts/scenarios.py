@@ -51,7 +51,7 @@ from loaders.contracts.events import LATEST_EVENT
 from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
-from loaders.contracts.reservations import CURRENT_RESERVATION, RESERVATION_BEFORE
+from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.doctor import Doctor, Records
 from loaders.invariants import table_violations
@@ -785,6 +785,11 @@ def _scenarios() -> dict[str, Scenario]:
         LOCATION_CALENDAR.purpose: Scenario(
             LOCATION_CALENDAR.id,
             lambda backend, names: LOCATION_CALENDAR.whole(backend.store, names.location, day(0), day(91)),
+        ),
+        NEXT_RESERVATION.purpose: Scenario(
+            NEXT_RESERVATION.id,
+            lambda backend, names: NEXT_RESERVATION.first(backend.store, names.locker, NOON, LATEST),
+            RESERVED,
         ),
         CURRENT_RESERVATION.purpose: Scenario(
             CURRENT_RESERVATION.id,

@@ -21,7 +21,10 @@ PLACE = """id locationId code name address { formattedAddress street city region
   timeZone status createdAt updatedAt version"""
 EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
 LOCKER = f"""id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
-  owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
+  owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }}
+  nextReservation {{ endAt }}
+  busy(window: {{from: "2026-03-01T12:00:00Z", to: "2026-03-02T12:00:00Z"}}) {{ startAt endAt }}
+  latestEvent {{ eventId }}
   reservations{LIST} accessEvents{LIST}"""
 RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt
   locker { lockerId } owner { ownerId }"""
@@ -161,6 +164,13 @@ CASES = [
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
     Case(f'{{ location(locationId: "@place") {{ {PLACE} lockers{LIST} }} }}'),
+    Case(
+        """{ location(locationId: "@place") {
+          availableLockers(window: {from: "2026-03-02T12:00:00Z", to: "2026-03-03T12:00:00Z"}) {
+            lockers { lockerId } isComplete
+          }
+        } }"""
+    ),
     Case(f"""{{ locationByCode(code: "rome") {{
       calendar(window: {{from: "@day", to: "@day"}}) {{ date morning {{ {SLOT} }} afternoon {{ eventId }} }}
       availability(window: {{from: "@day", to: "@day"}}) {{ date freeSlots }}
