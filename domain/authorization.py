@@ -162,6 +162,12 @@ def audiences_of(principal: Principal) -> list[Audience]:
             return [EVERYONE, *own, *(Audience(ReservableBy.MEMBERS, member_of) for member_of in sorted(others))]
 
 
+def audiences_for(principal: Principal, reserves: OwnerId) -> list[Audience]:
+    """The audiences of a caller who acts for the owner who reserves, the most important ones first."""
+    first = [EVERYONE, Audience(ReservableBy.OWNER, reserves)]
+    return first + [audience for audience in audiences_of(principal) if audience not in first]
+
+
 def offered_to(locker_owner: OwnerId, reservable_by: ReservableBy) -> frozenset[Audience]:
     """The audiences that may reserve a locker; a caller belongs to one of them at most."""
     if reservable_by is ReservableBy.EVERYONE:

@@ -221,6 +221,20 @@ class OverlapError(ConflictError):
         self.reservation = reservation
 
 
+class NoLockerAvailableError(ConflictError):
+    """No locker of a location was found free; with `is_complete`, all that are offered to the caller were looked at."""
+
+    code = "NO_LOCKER_AVAILABLE"
+    retryable = True
+
+    def __init__(self, *, is_complete: bool) -> None:
+        found = "No locker that you may reserve here is free in this window."
+        super().__init__(
+            found if is_complete else f"{found[:-1]}, among those that were looked at. Try again, or another window.",
+            ("input", "locationId"),
+        )
+
+
 class ReservationOverError(ConflictError):
     """The reservation has ended or was cancelled, so it can no longer be changed."""
 

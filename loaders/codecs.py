@@ -63,6 +63,17 @@ class ReservationClaim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnyClaim:
+    """The reservation that a request for any locker led to, and the fingerprint of the request."""
+
+    owner_id: OwnerId
+    reservation_id: ReservationId
+    locker_id: LockerId
+    start_at: Instant
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventClaim:
     """The time of the event with this id, and the fingerprint of the request that recorded it."""
 
@@ -368,6 +379,7 @@ STORED_LIVE_RESERVATION = Codec(StoredReservation, "LIVE_RESERVATION")
 OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION")
 ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE")
 RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM")
+ANY_CLAIM = Codec(AnyClaim, "ANY_LOCKER_CLAIM")
 GUARD = Codec(Guard, "RESERVATION_GUARD")
 LOCATION = Codec(Location, "LOCATION")
 LOCATION_CODE = Codec(LocationCode, "LOCATION_CODE")

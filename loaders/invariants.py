@@ -20,6 +20,7 @@ from domain.text import normalize_email
 from loaders import keys
 from loaders.codecs import (
     ACTIVE_POINTER,
+    ANY_CLAIM,
     API_KEY,
     BOOKING,
     CALENDAR_SLOT,
@@ -261,6 +262,12 @@ def _claim(item: Item, get: Get) -> Iterator[Finding]:
             REPAIR_DERIVED.step("surplus claim", (claim.locker_id, claim.reservation_id), readStart=claim.start_at),
         )
         yield Finding("I6", _key(item), "a claim names a reservation that does not exist", _key(item), None, repair)
+
+
+def _any_claim(item: Item, get: Get) -> Iterator[Finding]:
+    claim = ANY_CLAIM.decode(item)
+    if get(keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)) is None:
+        yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id}")
 
 
 def _owner_reservation(item: Item, get: Get) -> Iterator[Finding]:
@@ -621,6 +628,7 @@ _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "LOCKER_OFFER": _locker_offer,
     "RESERVATION": _reservation,
     "RESERVATION_CLAIM": _claim,
+    "ANY_LOCKER_CLAIM": _any_claim,
     "OWNER_RESERVATION": _owner_reservation,
     "OWNER": _owner,
     "EMAIL_CLAIM": _email_claim,

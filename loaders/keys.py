@@ -106,6 +106,11 @@ def owner_reservation(owner_id: OwnerId, start_at: Instant, reservation_id: Rese
     return Key(f"OWNER#{owner_id}", f"RES#{start_at}#{reservation_id}")
 
 
+def any_claim(owner_id: OwnerId, reservation_id: ReservationId) -> Key:
+    """The claim of a request for any locker, which names the reservation that it led to."""
+    return Key(f"OWNER#{owner_id}", f"ANY#{reservation_id}")
+
+
 def email_claim(email: str) -> Key:
     """The claim that makes a normalised e-mail address unique."""
     return Key(f"EMAIL#{email}", "META")

@@ -41,6 +41,14 @@ GOOD: dict[str, dict[str, Any]] = {
         "startAt": "2026-03-02T10:00:00Z",
         "endAt": "2026-03-02T12:00:00Z",
     },
+    "reserveAnyLocker": {
+        "locationId": ulid(0),
+        "size": "L",
+        "reservationId": "any",
+        "ownerId": "ada",
+        "startAt": "2026-03-02T10:00:00Z",
+        "endAt": "2026-03-02T12:00:00Z",
+    },
     "cancelReservation": {"lockerId": "l1", "reservationId": "r1"},
     "extendReservation": {"lockerId": "l1", "reservationId": "r1", "newEndAt": "2026-03-05T12:00:00Z"},
     "recordAccessEvent": EVENT,
@@ -95,6 +103,7 @@ async def stock(api: Api) -> None:
     """Creates what the inputs refer to."""
     await prepare(api)
     await api.locker("l1", "ada")
+    await api.locker("l2", "ada", locationId=ulid(0), size="L")
     await api.reservation("r1", "l1", "ada", "2026-03-05T10:00:00Z", "2026-03-05T11:00:00Z")
     await book(api, "b1")
     await create_location(api, 8)

@@ -18,6 +18,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import (
     ACTIVE_POINTER,
+    ANY_CLAIM,
     GUARD,
     LIVE_RESERVATION,
     LOCKER,
@@ -176,6 +177,7 @@ CREATE_RESERVATION = WriteContract(
         StepRule("claim", Action.PUT, keys.reservation_claim, IS_NEW),
         StepRule("copy", Action.PUT, keys.owner_reservation, IS_NEW),
         StepRule("live copy", Action.PUT, keys.live_reservation, IS_NEW),
+        StepRule("any claim", Action.PUT, keys.any_claim, IS_NEW, when="any locker of a location was asked for"),
         *_POINTER_RULES,
         StepRule(
             "locker",
@@ -188,7 +190,7 @@ CREATE_RESERVATION = WriteContract(
         *_LAST_CHANGE_RULES,
         *UPGRADE_RULES,
     ),
-    most_steps=8,
+    most_steps=9,
     errors=(BadInputError, NotFoundError, OverlapError, LockerInMaintenanceError, IdTakenError, UnavailableError),
     note="The guard makes read-then-write atomic: where its revision changed, or the last change it names is not "
     "visible yet, everything is read again. Live reservations do not overlap, so the one with the latest start before "
@@ -198,6 +200,21 @@ CREATE_RESERVATION = WriteContract(
     "and the last change are checked.",
     hot_partition=_HOT_PARTITION,
     item_bytes=_RESERVATION_BYTES,
+)
+
+ANY_CLAIM_BY_ID = ReadOne(
+    id="QC-24",
+    purpose="The reservation that a request for any locker of a location led to",
+    key=keys.any_claim,
+    codec=ANY_CLAIM,
+    consistency=Consistency.STRONG,
+    errors=(IdTakenError,),
+    note="Read before a locker is looked for, and once more where another request with the same id was faster. The "
+    "claim is written with the reservation (QC-04) and never deleted, so a repeated request returns the first one.",
+    item_bytes=_RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One claim a reservation of any locker.",
+    hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
 )
 
 LOCKER_RESERVATIONS = ReadPage(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain.models import LockerStatus
-from loaders.codecs import OWNER_RESERVATION, RESERVATION, RESERVATION_CLAIM, ReservationClaim, difference
+from loaders.codecs import ANY_CLAIM, OWNER_RESERVATION, RESERVATION, RESERVATION_CLAIM, ReservationClaim, difference
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION
 from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
 
 if TYPE_CHECKING:
     from domain.models import ActivePointer, Locker, Reservation
-    from loaders.codecs import Guard
-    from loaders.table.operations import Transact
+    from loaders.codecs import AnyClaim, Guard
+    from loaders.contracts.writing import WriteContract
+    from loaders.table.operations import Step, Transact
 
 
 def creating(
@@ -22,6 +23,7 @@ def creating(
     pointer: ActivePointer | None,
     becomes: ActivePointer | None,
     locker: Locker,
+    any_claim: AnyClaim | None = None,
 ) -> Transact:
     """The request that creates a reservation, given what was read of guard, pointer and locker."""
     locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
@@ -46,7 +48,15 @@ def creating(
             maintenance=LockerStatus.MAINTENANCE,
         ),
         *last_change_step(contract, locker_id, guard),
+        *any_claim_step(contract, any_claim),
     )
+
+
+def any_claim_step(contract: WriteContract, claim: AnyClaim | None) -> list[Step]:
+    """Claims the id of a request for any locker, if it is one."""
+    if claim is None:
+        return []
+    return [contract.step("any claim", (claim.owner_id, claim.reservation_id), ANY_CLAIM.encode(claim))]
 
 
 def changing(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from domain.models import ActivePointer, Locker, LockerId
     from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import Guard
+    from loaders.codecs import AnyClaim, Guard
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Transact
@@ -61,8 +61,18 @@ class _Ledger:
     claim: ReservationClaim | None
 
 
-async def create_reservation(backend: Backend, command: CreateReservation, principal: Principal) -> Reservation:
-    """Reserves a locker for a window that no other reservation overlaps (QC-04)."""
+class AlreadyReservedError(Exception):
+    """Another request with the same id has reserved a locker already."""
+
+
+async def create_reservation(
+    backend: Backend, command: CreateReservation, principal: Principal, *, claim: AnyClaim | None = None
+) -> Reservation:
+    """Reserves a locker for a window that no other reservation overlaps (QC-04).
+
+    Raises:
+        AlreadyReservedError: where the claim of a request for any locker exists.
+    """
     require(acts_for(principal, command.owner_id, Scope.RESERVATIONS_WRITE), ("input", "ownerId"))
     check_end_after_start(command.start_at, command.end_at, "endAt")
     reservation_id = command.reservation_id or ReservationId(backend.new_id())
@@ -115,7 +125,7 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
             raise OverlapError(latest, ("input", "startAt"))
         becomes = pointer_after(ledger.pointer, reservation, other)
         try:
-            await store.transact(creating(reservation, content, ledger.guard, ledger.pointer, becomes, locker))
+            await store.transact(creating(reservation, content, ledger.guard, ledger.pointer, becomes, locker, claim))
         except TransactionRefusedError as refusal:
             _raise_unless_moved(refusal, reservation)
             continue
@@ -293,6 +303,8 @@ def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -
     # tells.
     if refusal.failed.keys() & (MOVED | {"locker"}):
         return
+    if "any claim" in refusal.failed:
+        raise AlreadyReservedError from None
     if "copy" in refusal.failed:
         message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
         raise IdTakenError(message, ("input", "reservationId")) from None

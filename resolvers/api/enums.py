@@ -35,6 +35,7 @@ class UserErrorCode(StrEnum):
     LOCKER_IN_MAINTENANCE = "LOCKER_IN_MAINTENANCE"
     RESERVATION_OVERLAP = "RESERVATION_OVERLAP"
     RESERVATION_OVER = "RESERVATION_OVER"
+    NO_LOCKER_AVAILABLE = "NO_LOCKER_AVAILABLE"
     FORBIDDEN = "FORBIDDEN"
     CODE_TAKEN = "CODE_TAKEN"
     LOCATION_INACTIVE = "LOCATION_INACTIVE"
@@ -155,6 +156,7 @@ _describe(
     EMAIL_TAKEN="The e-mail address belongs to another owner.",
     LOCKER_IN_MAINTENANCE="The locker is in maintenance and accepts no new reservations.",
     RESERVATION_OVERLAP="Another reservation overlaps the requested window.",
+    NO_LOCKER_AVAILABLE="No locker was found that the caller may reserve and that is free in the window.",
     RESERVATION_OVER="The reservation has ended or was cancelled.",
     FORBIDDEN="The caller is not allowed to do this.",
     CODE_TAKEN="The code is or was used by another location.",

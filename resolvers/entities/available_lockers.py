@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.authorization import MOST_AUDIENCES, audiences_of, is_offered
@@ -10,18 +10,18 @@ from domain.errors import BadInputError
 from domain.models import LocationStatus, LockerStatus
 from domain.models import Locker as Record
 from domain.schedule import check_span, future_of
-from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
+from loaders.contracts.locations import LOCATION_OFFERS
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.reservations import ACTIVE_RESERVATION, RESERVATION_BEFORE
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.reservations import ACTIVE_RESERVATION
 from loaders.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted
 from loaders.table.recording import asking
 from loaders.table_format import require_format
 from resolvers.bindings.base import Charge, Reading, column, embedded, look_up_charge
-from resolvers.bindings.lists import format_charge, is_failure
+from resolvers.bindings.lists import is_failure
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
 from resolvers.entities.base import entity
 from resolvers.entities.lockers import Locker
+from resolvers.entities.offer_search import SEARCH_CONTRACTS, search_charges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,13 +30,10 @@ if TYPE_CHECKING:
     from domain.models import LockerSize
     from domain.times import Instant
     from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadPage
     from resolvers.bindings.base import Step
     from resolvers.request import ArgumentContext, RequestState
 
 DEFAULT = 10
-_TOO_FEW = "only where too few free lockers were found"
-_POINTER_DOES_NOT_TELL = "only where a locker's active pointer does not tell whether it is free"
 
 
 class Found(NamedTuple):
@@ -68,11 +65,6 @@ class BoundSearch(NamedTuple):
     first: int
     audiences: Sequence[Audience]
 
-    @property
-    def contract(self) -> ReadPage[Any]:
-        """What reads the offers."""
-        return LOCATION_OFFERS if self.size is None else LOCATION_OFFERS_OF_SIZE
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Available(Reading):
@@ -86,8 +78,7 @@ class Available(Reading):
     @property
     def contracts(self) -> tuple[Contract, ...]:
         """See Reading."""
-        offers = (LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE)
-        return (*offers, ACTIVE_RESERVATION, RESERVATION_BEFORE, LOCKER_BY_ID, TABLE_FORMAT)
+        return (*SEARCH_CONTRACTS, LOCKER_BY_ID)
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundSearch:
         """See Reading."""
@@ -101,29 +92,14 @@ class Available(Reading):
     def price(self, step: Step, parents: int, bound: BoundSearch) -> list[Charge]:
         """See Reading: a Query for each audience, a batch of pointers, and the lockers that are found."""
         del step
-        queries = parents * min(len(bound.audiences), MOST_AUDIENCES)
-        offers = bound.contract
-        maximum = offers.maximum(MOST_CANDIDATES) * queries
-        pointers = look_up_charge(ACTIVE_RESERVATION, AT_ONCE)
-        again = MOST_CANDIDATES // AT_ONCE  # a batch is not full where the offers before the place come last
+        audiences = min(len(bound.audiences), MOST_AUDIENCES)
+        found = (
+            look_up_charge(LOCKER_BY_ID, bound.first),
+            look_up_charge(LOCKER_BY_ID, bound.first, consistent=True, condition=NAMED_BUT_NOT_FOUND),
+        )
         return [
-            Charge(offers, "Query", offers.expected(MOST_CANDIDATES) * queries, maximum),
-            Charge(offers, "Query", maximum=maximum, condition=_TOO_FEW),
-            Charge(ACTIVE_RESERVATION, pointers.operation, pointers.expected * parents, pointers.maximum * parents),
-            Charge(
-                ACTIVE_RESERVATION,
-                pointers.operation,
-                maximum=pointers.maximum * (parents * again),
-                condition=_TOO_FEW,
-            ),
-            Charge(
-                RESERVATION_BEFORE,
-                "Query",
-                maximum=RESERVATION_BEFORE.maximum(1) * (parents * MOST_CANDIDATES),
-                condition=_POINTER_DOES_NOT_TELL,
-            ),
-            *(_for_each(charge, parents) for charge in _record_charges(bound.first)),
-            format_charge(),
+            *search_charges(bound.size, audiences, most_audiences=audiences, searches=parents),
+            *(replace(one, expected=one.expected * parents, maximum=one.maximum * parents) for one in found),
         ]
 
     def page_size(self, bound: BoundSearch) -> int:
@@ -171,17 +147,4 @@ def _is_still_offered(record: Any, location_id: str, request: RequestState) -> b
         and record.location_id == location_id
         and record.status is not LockerStatus.MAINTENANCE
         and is_offered(request.principal, record.owner_id, record.reservable_by)
-    )
-
-
-def _record_charges(count: int) -> list[Charge]:
-    return [
-        look_up_charge(LOCKER_BY_ID, count),
-        look_up_charge(LOCKER_BY_ID, count, consistent=True, condition=NAMED_BUT_NOT_FOUND),
-    ]
-
-
-def _for_each(charge: Charge, parents: int) -> Charge:
-    return Charge(
-        charge.contract, charge.operation, charge.expected * parents, charge.maximum * parents, charge.condition
     )

@@ -6,25 +6,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
-from domain.authorization import may_see_reservation
+from domain.authorization import MOST_AUDIENCES, may_see_reservation
 from domain.commands import reservations as commands
 from domain.ids import check_id, require_id
 from domain.models import Reservation as Record
 from domain.models import ReservationStatus
 from domain.schedule import effective_status
 from domain.times import Instant, parse_instant
+from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, RESERVATION_BY_ID, RESERVATION_BY_KEY
+from loaders.contracts.reservations import (
+    ANY_CLAIM_BY_ID,
+    CHANGE_RESERVATION,
+    CREATE_RESERVATION,
+    RESERVATION_BY_ID,
+    RESERVATION_BY_KEY,
+)
 from loaders.writes import reservations as writes
+from loaders.writes.any_locker import LOOKS_FOR_RESERVED, MOST_TRIES, reserve_any_locker
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Node
-from resolvers.bindings.base import column
+from resolvers.bindings.base import Charge, column, look_up_charge
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import LOCKER, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
+from resolvers.bindings.rules import LOCKER, OFFERS, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
 from resolvers.entities.base import CHANGED, entity, id_argument, locker_of, locker_owner_charges
+from resolvers.entities.offer_search import search_charges
+
+_NOT_FREE = "only where a locker that was found free cannot be reserved any more"
+_MADE_BEFORE = "only where the reservationId was used before"
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
     from resolvers.request import RequestState
@@ -100,6 +114,24 @@ class ReservationQueries:
     )
 
 
+def _any_locker_charges(values: Mapping[str, Any]) -> list[Charge]:
+    """What `reserveAnyLocker` costs beyond one attempt to reserve."""
+    again = [
+        Charge(CREATE_RESERVATION, request.operation, maximum=request.maximum * (MOST_TRIES - 1), condition=_NOT_FREE)
+        for request in CREATE_RESERVATION.costs(None, 1)
+    ]
+    claim = look_up_charge(ANY_CLAIM_BY_ID, 1, consistent=True)
+    made = look_up_charge(RESERVATION_BY_KEY, 1, consistent=True).maximum
+    return [
+        claim,
+        Charge(ANY_CLAIM_BY_ID, claim.operation, maximum=claim.maximum, condition=_MADE_BEFORE),
+        Charge(RESERVATION_BY_KEY, "GetItem", maximum=made * (2 * LOOKS_FOR_RESERVED), condition=_MADE_BEFORE),
+        look_up_charge(LOCATION_BY_ID, 1),
+        *search_charges(values.get("size"), 2, most_audiences=MOST_AUDIENCES),
+        *again,
+    ]
+
+
 @mutations
 class ReservationMutations:
     """Merged into Mutation."""
@@ -111,6 +143,16 @@ class ReservationMutations:
         RESERVATION_CREATION,
         returns="The reservation; null if it was not made.",
         description="Reserve a locker for a time window in which it is free.",
+    )
+    reserve_any_locker: Reservation = write(
+        CREATE_RESERVATION,
+        reserve_any_locker,
+        commands.ReserveAnyLocker,
+        OFFERS,
+        more=_any_locker_charges,
+        returns="The reservation; null if none was made.",
+        description="Reserve a locker of a location that the caller may reserve and that is free for a time window. A "
+        "repeated request with the same `reservationId` returns the first reservation.",
     )
     cancel_reservation: Reservation = write(
         CHANGE_RESERVATION,

@@ -63,6 +63,7 @@ from loaders.table.values import item_from_wire
 from loaders.table_budgets import TableRates
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.writes import api_keys, bookings, calendar, events, locations, lockers, owners, reservations
+from loaders.writes.any_locker import reserve_any_locker
 from tests.contracts.lists import LISTS
 from tests.contracts.samples import DAY, NOON, SHORT, at, day
 
@@ -201,6 +202,18 @@ def reserve(start: int, end: int, reservation: str = "reservation") -> Call:
         return reservations.create_reservation(backend, command, ADMIN)
 
     return run
+
+
+def reserve_any(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = reservation_commands.ReserveAnyLocker(
+        location_id=names.location,
+        size=LockerSize.M,
+        reservation_id=names.reservation,
+        owner_id=names.owner,
+        start_at=at(0),
+        end_at=at(60),
+    )
+    return reserve_any_locker(backend, command, ADMIN)
 
 
 def extend(end: int, reservation: str = "reservation") -> Call:
@@ -558,6 +571,8 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         (*RESERVED, reserve(120, 180, "later"), cancel("later"), reserve(60, 120, "between")),
     ),
     "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
+    "reserve any locker": ("QC-04", (*PLACED, reserve_any)),
+    "reserve any locker again": ("QC-24", (*PLACED, reserve_any, reserve_any)),
     "transfer a locker": ("QC-06", (*PLACED, other_owner, TRANSFER)),
     "transfer a locker without copies": (
         "QC-06",

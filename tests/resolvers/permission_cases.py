@@ -99,6 +99,11 @@ _OWNERS_AND_LOCKERS: list[tuple[str, str, dict[str, Any]]] = [
 _USES: list[tuple[str, str, dict[str, Any]]] = [
     ("createReservation", "reservation { endAt }", {"lockerId": "locker-@tenant", "ownerId": "@reserves", **WINDOW}),
     (
+        "reserveAnyLocker",
+        "reservation { endAt }",
+        {"locationId": "@place", "size": ":XL", "ownerId": "@reserves", **WINDOW},
+    ),
+    (
         "cancelReservation",
         "reservation { reservationId }",
         {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
