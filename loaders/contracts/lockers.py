@@ -58,6 +58,17 @@ _OFFERS = (_GONE_OFFER, _OFFER)
 _LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
 
 
+# A change of status moves each copy within the index.
+STATUS_RULES = (
+    _LOCKER_AS_READ,
+    replace(_OWNER_COPY, index_writes=2),
+    _MISSING_OWNER_COPY,
+    replace(_LOCATION_COPY, index_writes=2),
+    _MISSING_LOCATION_COPY,
+)
+"""What changes the status of a locker and of its copies."""
+
+
 def _with_missing_copies(items: int) -> Part:
     """Older data may lack a copy: then the transaction is sent once more, and creates what is missing."""
     return Part(operation="TransactWriteItems", sizes=(LOCKER_BYTES,) * items, when="only where older data has no copy")
@@ -110,15 +121,7 @@ CHANGE_LOCKER_STATUS = WriteContract(
     id="QC-03",
     purpose="Change a locker's status",
     reads=(_LOCKER_READ,),
-    # A change of status moves each copy within the index.
-    steps=(
-        _LOCKER_AS_READ,
-        replace(_OWNER_COPY, index_writes=2),
-        _MISSING_OWNER_COPY,
-        replace(_LOCATION_COPY, index_writes=2),
-        _MISSING_LOCATION_COPY,
-        *_OFFERS,
-    ),
+    steps=(*STATUS_RULES, *_OFFERS),
     fallbacks=(_with_missing_copies(5),),
     most_steps=5,
     errors=(BadInputError, NotFoundError, InvalidTransitionError, IdTakenError, VersionConflictError),

@@ -216,6 +216,65 @@ def reserve_any(backend: Backend, names: Names) -> Awaitable[Any]:
     return reserve_any_locker(backend, command, ADMIN)
 
 
+def reserve_for_a_recipient(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = reservation_commands.CreateReservation(
+        locker_id=names.locker,
+        reservation_id=names.reservation,
+        owner_id=names.other_owner,
+        start_at=at(0),
+        end_at=at(60),
+        reference=names.reference,
+        recipient=reservation_commands.Recipient(name=names.name, email=names.email, phone=names.phone),
+        metadata=names.metadata,
+    )
+    return reservations.create_reservation(backend, command, ADMIN)
+
+
+def reserve_for_another(start: int, end: int) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        command = reservation_commands.CreateReservation(
+            locker_id=names.locker,
+            reservation_id=names.reservation,
+            owner_id=names.other_owner,
+            start_at=at(start),
+            end_at=at(end),
+            reference=names.reference,
+        )
+        return reservations.create_reservation(backend, command, ADMIN)
+
+    return run
+
+
+def use(write: Any, command: Any, reservation: str = "reservation", **values: Any) -> Call:
+    """A change of a reservation by an admin; if it has a reason, by the owner of the locker."""
+
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        reason = {"reason": names.name} if values else {}
+        change_id = f"{write.__name__[0]}{str(names.change)[1:]}"
+        changed = command(
+            locker_id=names.locker, reservation_id=getattr(names, reservation), change_id=change_id, **reason
+        )
+        by = Principal(subject=names.subject, role=Role.OWNER, owner_id=names.owner) if values else ADMIN
+        changing: Awaitable[Any] = write(backend, changed, by)
+        return changing
+
+    return run
+
+
+def wait(minutes: int) -> Call:
+    async def run(backend: Backend, _: Names) -> None:
+        cast("Any", backend.clock).move(minutes=minutes)
+
+    return run
+
+
+START_WRITE = (reservations.start_reservation, reservation_commands.StartReservation)
+RELEASE_WRITE = (reservations.release_reservation, reservation_commands.ReleaseReservation)
+START, RELEASE = use(*START_WRITE), use(*RELEASE_WRITE)
+EVICT = use(*RELEASE_WRITE, reason=True)
+WITHDRAW = use(reservations.cancel_reservation, reservation_commands.CancelReservation, reason=True)
+
+
 def extend(end: int, reservation: str = "reservation") -> Call:
     def run(backend: Backend, names: Names) -> Awaitable[Any]:
         command = reservation_commands.ExtendReservation(
@@ -436,6 +495,9 @@ async def repair_table(backend: Backend, _: Names) -> None:
 
 PLACED = (owner, location, locker)
 RESERVED = (*PLACED, reserve(0, 60))
+UPCOMING = (*PLACED, reserve(30, 60))
+STARTED = (*RESERVED, START)
+FOR_ANOTHER = (*PLACED, other_owner, reserve_for_another(0, 60))
 BOOKED = (owner, location, book)
 OWNER_COPY, LOCATION_COPY = (
     lambda names: keys.owner_locker(names.owner, names.locker),
@@ -521,6 +583,7 @@ OLD_POINTER = written_by_others(
     endAt="2026-03-01T13:00:00Z",
 )
 OLD_CANCELLED = old_reservation("2026-03-02T12:00:00Z", "reservation", "CANCELLED")
+OLD_RELEASED = old_reservation("2026-02-02T12:00:00Z", "reservation", "COMPLETED")
 OTHER_PROGRAM = (
     location,
     WITHOUT_FORMAT,
@@ -570,6 +633,7 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-04",
         (*RESERVED, reserve(120, 180, "later"), cancel("later"), reserve(60, 120, "between")),
     ),
+    "create a reservation for a recipient": ("QC-04", (*PLACED, other_owner, reserve_for_a_recipient)),
     "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
     "reserve any locker": ("QC-04", (*PLACED, reserve_any)),
     "reserve any locker again": ("QC-24", (*PLACED, reserve_any, reserve_any)),
@@ -601,12 +665,12 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-13",
         (*RESERVED, reserve(120, 180, "later"), cancel("later"), extend(90)),
     ),
-    "cancel the only reservation": ("QC-13", (*RESERVED, cancel())),
-    "cancel a reservation before another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel())),
+    "cancel the only reservation": ("QC-13", (*UPCOMING, cancel())),
+    "cancel a reservation before another": ("QC-13", (*UPCOMING, reserve(60, 120, "later"), cancel())),
     "cancel a reservation after another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel("later"))),
     "cancel a reservation without a pointer": (
         "QC-13",
-        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), cancel()),
+        (*UPCOMING, without(lambda names: keys.active_pointer(names.locker)), cancel()),
     ),
     "cancel an older reservation": ("QC-13", (*OLD_RESERVATIONS, cancel())),
     "cancel an older reservation again": ("QC-13", (*PLACED, OLD_CANCELLED, cancel())),
@@ -614,6 +678,36 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-13",
         (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), extend(90)),
     ),
+    "cancel a reservation of another owner": (
+        "QC-13",
+        (*PLACED, other_owner, reserve(0, 30, "later"), reserve_for_another(60, 120), WITHDRAW),
+    ),
+    "start a reservation": ("QC-87", STARTED),
+    "start a reservation of a locker without copies": (
+        "QC-87",
+        (*RESERVED, without(OWNER_COPY), without(LOCATION_COPY), START),
+    ),
+    "start a reservation while another overstays": (
+        "QC-87",
+        (*STARTED, reserve(60, 120, "later"), wait(60), use(*START_WRITE, "later")),
+    ),
+    "start a reservation after a cancellation": (
+        "QC-87",
+        (*RESERVED, reserve(120, 180, "later"), cancel("later"), START),
+    ),
+    "release a started reservation": ("QC-87", (*STARTED, RELEASE)),
+    "release a reservation before another": ("QC-87", (*RESERVED, reserve(60, 120, "later"), RELEASE)),
+    "release a reservation of another owner": ("QC-87", (*FOR_ANOTHER, EVICT)),
+    "release a reservation without a pointer": (
+        "QC-87",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), RELEASE),
+    ),
+    "start a reservation without a pointer": (
+        "QC-87",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), START),
+    ),
+    "start an older reservation": ("QC-87", (*OLD_RESERVATIONS, wait(24 * 60), START)),
+    "release an older reservation again": ("QC-87", (*PLACED, OLD_RELEASED, RELEASE)),
     "create an owner": ("QC-22", (owner,)),
     "create an owner without an address": ("QC-22", (other_owner,)),
     "create an owner again": ("QC-22", (owner, owner)),
@@ -737,6 +831,8 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-07": (RESERVED, lambda names: (names.locker,)),
     "QC-15": (RESERVED, lambda names: (names.locker, names.reservation)),
     "QC-16": ((*PLACED, record_events("01")), lambda names: (names.locker, NOON, names.event[:-2] + "01")),
+    "QC-88": (FOR_ANOTHER, lambda names: (names.other_owner, names.reference)),
+    "QC-89": ((*PLACED, other_owner, reserve_for_a_recipient), lambda names: (names.locker, names.reservation)),
     "QC-18": (RESERVED, lambda names: (names.locker, NOON, names.reservation)),
     "QC-20": ((owner,), lambda names: (names.owner,)),
     "QC-21": ((owner,), lambda names: (names.email.lower(),)),

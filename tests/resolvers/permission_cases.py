@@ -26,10 +26,11 @@ LOCKER = f"""id lockerId alias size features reservableBy status updatedAt versi
   busy(window: {{from: "2026-03-01T12:00:00Z", to: "2026-03-02T12:00:00Z"}}) {{ startAt endAt }}
   latestEvent {{ eventId }}
   reservations{LIST} accessEvents{LIST}"""
-RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt
+RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt version startedAt
+  endedAt endedBy endReason reference details { recipient { name email phone } metadata }
   locker { lockerId } owner { ownerId }"""
 SLOT = "id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }"
-NOTICE = "id notificationId bookingId bookingStatus message createdAt booking { bookingId }"
+NOTICE = "id notificationId bookingId bookingStatus lockerId reservationId message createdAt booking { bookingId }"
 KEY = "id keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
 PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recordedAt booking { bookingId }"
 
@@ -113,6 +114,21 @@ _USES: list[tuple[str, str, dict[str, Any]]] = [
         "reservation { reservationId }",
         {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
     ),
+    (
+        "shortenReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
+    ),
+    (
+        "startReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
+    ),
+    (
+        "releaseReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
+    ),
     ("recordAccessEvent", "accessEvent { eventId }", ACCESS),
     ("recordAccessEvents", "accessEvents { eventId }", {"events": [ACCESS]}),
 ]
@@ -166,6 +182,7 @@ CASES = [
         reserved=(("reservation",), ("reservation", "locker")),
     ),
     Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
+    Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
     Case(f'{{ location(locationId: "@place") {{ {PLACE} lockers{LIST} }} }}'),
