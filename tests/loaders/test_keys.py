@@ -81,6 +81,7 @@ def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(
         keys.owner_booking(owner, day, BookingId(other)): "owner_bookings",
         keys.notification(owner, time, other): "owner_notifications",
         keys.pending_count(owner): None,
+        keys.any_claim(owner, ReservationId(other)): None,
         keys.email_claim(f"{other}@{one}.de"): None,
         keys.location(location): None,
         keys.location_code(other): None,
