@@ -54,8 +54,8 @@ with this page; in others, random documents of one tenant neither show nor chang
 - Callers other than admins see the measured cost of a request ([http.md](http.md#explanations)) only for queries
   without errors and without hidden bookings, because it includes what was read but not shown. Response times of
   missing and of denied objects may differ.
-- `ID_TAKEN`, `EMAIL_TAKEN` and `CODE_TAKEN` reveal that an id, an address or a code is in use, but not by whom:
-  uniqueness cannot be enforced otherwise.
+- `ID_TAKEN`, `EMAIL_TAKEN`, `CODE_TAKEN` and `REFERENCE_TAKEN` reveal that an id, an address, a code or a reference is
+  in use, but not by whom: uniqueness cannot be enforced otherwise.
 
 ## Rules
 
@@ -64,8 +64,8 @@ belongs to. *reserved*: also lockers that the owner reserved. *bound*: for the o
 any scope. A scope: the same, if the partner has this scope. `node` and `nodes` apply the rule of each object that they
 find.
 
-- A reservation is *own* for the owner who made it and for the owner of the locker; only the owner who made it may
-  cancel or extend it.
+- A reservation is *own* for the owner who made it and for the owner of the locker. Only the owner who made it may
+  start, extend or shorten it and sees its `details`; the owner of the locker may cancel or release it with a reason.
 - The owner who made a reservation sees its locker through `Reservation.locker`, even if another owner has the locker:
   its own fields and its location, but not its owner, reservations and events.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound
