@@ -82,8 +82,9 @@ class Available(Reading):
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundSearch:
         """See Reading."""
-        window, first = values["window"], values["first"]
+        window, first = values["window"], values.get("first")
         check_span(window["from_"], window["to"])
+        first = DEFAULT if first is None else first
         if not 1 <= first <= AT_ONCE:
             raise BadInputError(f"first must be from 1 to {AT_ONCE}, not {first}.", ("first",))
         audiences = audiences_of(request.principal)
