@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CODE = re.compile(r"[a-z0-9-]{3,40}")
+_FEATURE = re.compile(r"[a-z0-9-]{1,32}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -26,11 +27,11 @@ def check_id(value: str) -> str:
 
 
 def check_notification_id(value: str) -> str:
-    """Checks the id of a notification: that of its booking and the decision."""
-    booking_id, _, decision = value.rpartition("-")
-    if decision not in {"approved", "rejected"}:
+    """Checks the id of a notification: that of its booking or reservation, and what became of it."""
+    subject_id, _, decision = value.rpartition("-")
+    if decision not in {"approved", "rejected", "cancelled", "completed"}:
         raise ValueError("must be the id of a notification")
-    check_id(booking_id)
+    check_id(subject_id)
     return value
 
 
@@ -38,6 +39,13 @@ def check_code(value: str) -> str:
     """Checks a location code, which can be used in a URL."""
     if _CODE.fullmatch(value) is None:
         raise ValueError("must be 3 to 40 characters of a-z, 0-9 and -")
+    return value
+
+
+def check_feature(value: str) -> str:
+    """Checks the name of a feature of a locker."""
+    if _FEATURE.fullmatch(value) is None:
+        raise ValueError("must be 1 to 32 characters of a-z, 0-9 and -")
     return value
 
 

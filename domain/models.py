@@ -27,6 +27,23 @@ class LockerStatus(StrEnum):
     MAINTENANCE = "MAINTENANCE"
 
 
+class ReservableBy(StrEnum):
+    """Who may reserve a locker, apart from those who act for its owner."""
+
+    OWNER = "OWNER"
+    MEMBERS = "MEMBERS"
+    EVERYONE = "EVERYONE"
+
+
+class LockerSize(StrEnum):
+    """Size of a locker."""
+
+    S = "S"
+    M = "M"
+    L = "L"
+    XL = "XL"
+
+
 class OwnerKind(StrEnum):
     """Kind of an owner."""
 
@@ -49,11 +66,25 @@ class LocationStatus(StrEnum):
 
 
 class ReservationStatus(StrEnum):
-    """State of a reservation; EXPIRED is derived from its end and never stored."""
+    """State of a reservation.
 
+    Stored is only what someone did: ACTIVE until it is CANCELLED or, by its release, COMPLETED. The clock decides on
+    the others.
+    """
+
+    UPCOMING = "UPCOMING"
     ACTIVE = "ACTIVE"
-    CANCELLED = "CANCELLED"
+    COMPLETED = "COMPLETED"
     EXPIRED = "EXPIRED"
+    CANCELLED = "CANCELLED"
+
+
+class ReservationParty(StrEnum):
+    """Who ended a reservation."""
+
+    OWNER = "OWNER"
+    LOCKER_OWNER = "LOCKER_OWNER"
+    ADMIN = "ADMIN"
 
 
 class AccessAction(StrEnum):
@@ -65,6 +96,7 @@ class AccessAction(StrEnum):
     LOCK = "LOCK"
     DENIED = "DENIED"
     TAMPER = "TAMPER"
+    OVERSTAY = "OVERSTAY"
 
 
 class AccessResult(StrEnum):
@@ -86,6 +118,13 @@ class Locker:
     updated_at: Instant
     version: int
     location_id: LocationId | None = None
+    reservable_by: ReservableBy = ReservableBy.MEMBERS
+    """Older items have none: before there was a choice, the members of an organization could reserve its lockers."""
+    size: LockerSize = LockerSize.M
+    """Older items have none; M, in the middle, until the owner says otherwise."""
+    features: tuple[str, ...] = ()
+    occupied_by: ReservationId | None = None
+    """Reservation whose start made the locker OCCUPIED."""
     last_change: str | None = None
     """Token of the latest change, if it has one (see `domain.changes`)."""
 
@@ -99,6 +138,21 @@ class LockerSummary:
     status: LockerStatus
     alias: str | None
     updated_at: Instant
+    reservable_by: ReservableBy = ReservableBy.MEMBERS
+    size: LockerSize = LockerSize.M
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockerOffer:
+    """The copy of a locker in service at a location, for one audience that may reserve it."""
+
+    owner_id: OwnerId
+    locker_id: LockerId
+    alias: str | None
+    reservable_by: ReservableBy
+    size: LockerSize
+    features: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +216,57 @@ class Reservation:
     status: ReservationStatus
     created_at: Instant
     updated_at: Instant
+    version: int = 1
+    started_at: Instant | None = None
+    """Time of the check-in."""
+    ended_at: Instant | None = None
+    """Time at which it was cancelled or released."""
+    ended_by: ReservationParty | None = None
+    end_reason: str | None = None
+    reference: str | None = None
+    """Order number of the partner, unique for the owner who reserved."""
+    last_change: str | None = None
+    """Token of the latest change, if it has one (see `domain.changes`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """The person that a partner reserves for."""
+
+    name: str
+    email: str | None = None
+    phone: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationDetails:
+    """What only the owner who reserved sees of a reservation. It never changes and has no copies."""
+
+    locker_id: LockerId
+    reservation_id: ReservationId
+    recipient_name: str | None
+    recipient_email: str | None
+    recipient_phone: str | None
+    metadata: Mapping[str, Json] | None
+
+    @property
+    def recipient(self) -> Recipient | None:
+        """The recipient, if there is one."""
+        if self.recipient_name is None:
+            return None
+        return Recipient(name=self.recipient_name, email=self.recipient_email, phone=self.recipient_phone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationSlot:
+    """One of the live reservations that an owner may have: free if it does not exist or its reservation has ended."""
+
+    owner_id: OwnerId
+    slot: str
+    locker_id: LockerId
+    reservation_id: ReservationId
+    start_at: Instant
+    end_at: Instant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

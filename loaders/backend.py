@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import timedelta
 
     from domain.times import Instant
@@ -22,11 +22,12 @@ class Backend:
     new_id: Callable[[], str]
     longest_reservation: timedelta
     most_pending_bookings: int = 20
+    most_live_reservations: int = 20
+    live_reservations_of: Mapping[str, int] = field(default_factory=dict)
+    """Other limits of live reservations, by owner id."""
     known_formats: set[int] = field(default_factory=set)
     """The table formats that the table is known to have; shared by all requests."""
 
     def with_store(self, store: Store) -> Backend:
         """The same on another store."""
-        return Backend(
-            store, self.clock, self.new_id, self.longest_reservation, self.most_pending_bookings, self.known_formats
-        )
+        return replace(self, store=store)

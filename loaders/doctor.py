@@ -170,7 +170,8 @@ class Doctor:
                 _key(item): item
                 for item in [
                     item_from_wire(item)
-                    async for item in DOCTOR_RANGES.items(self._store, keys.locker_timeline, locker_id)
+                    for within in (keys.locker_timeline, keys.live_reservations)
+                    async for item in DOCTOR_RANGES.items(self._store, within, locker_id)
                 ]
             }
             known.items |= found
@@ -211,8 +212,16 @@ class Doctor:
         """What belongs to the records, except the reservations of lockers and the bookings of owners."""
         for ids, ranges in (
             (records.lockers, (keys.reservation_claims,)),
-            (records.owners, (keys.owner_lockers, keys.owner_reservations)),
-            (records.locations, (keys.location_lockers, keys.location_days)),
+            (
+                records.owners,
+                (
+                    keys.owner_lockers,
+                    keys.owner_reservations,
+                    keys.reservation_slots,
+                    keys.reservation_references,
+                ),
+            ),
+            (records.locations, (keys.location_lockers, keys.location_offers, keys.location_days)),
         ):
             for record_id in ids:
                 for within in ranges:

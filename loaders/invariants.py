@@ -7,7 +7,7 @@ checks that the record is as it was read, so a repair that comes too late writes
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +20,7 @@ from domain.text import normalize_email
 from loaders import keys
 from loaders.codecs import (
     ACTIVE_POINTER,
+    ANY_CLAIM,
     API_KEY,
     BOOKING,
     CALENDAR_SLOT,
@@ -29,11 +30,16 @@ from loaders.codecs import (
     LOCATION_CODE,
     LOCATION_LOCKER,
     LOCKER,
+    LOCKER_OFFER,
     OWNER,
     OWNER_BOOKING,
     OWNER_LOCKER,
     OWNER_RESERVATION,
+    REFERENCE_CLAIM,
     RESERVATION_CLAIM,
+    RESERVATION_DETAILS,
+    RESERVATION_SLOT,
+    STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
     DamagedItemError,
     EmailClaim,
@@ -43,7 +49,8 @@ from loaders.codecs import (
 from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
 from loaders.table.keys import Key
 from loaders.writes.booking_steps import slots_of_booking
-from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.lockers import location_copy, offers_of, owner_copy
+from loaders.writes.reservation_steps import reference_claim, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -128,9 +135,7 @@ def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
             if item["entityType"] == "OWNER_BOOKING":
                 copies.append(item)
         if item.get("entityType") in _TIMELINE:
-            reservations = timelines[keys.locker_of(str(item["PK"]))]
-            if item["entityType"] == "RESERVATION":
-                reservations.append(item)
+            timelines[keys.locker_of(str(item["PK"]))].append(item)
     return violations(table.values(), timelines, bookings, table.get, now)
 
 
@@ -147,6 +152,8 @@ def _locker(item: Item, get: Get) -> Iterator[Finding]:
     yield from _unindexed(item, get)
     yield from _owner_copy_of(locker, item, get)
     yield from _location_copy_of(locker, item, get)
+    if "reservableBy" in item:  # others get their offers when the table is migrated
+        yield from _offers_of(locker, item, get)
 
 
 def _owner_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
@@ -159,6 +166,12 @@ def _location_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Findi
         key = keys.location_locker(locker.location_id, locker.locker_id)
         copy = location_copy(locker, locker.location_id)
         yield from _copy("I3", LOCATION_LOCKER, key, copy, _version_of(locker.locker_id, locker), subject, get)
+
+
+def _offers_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
+    for place, offer in offers_of(locker).items():
+        key = keys.offer(*place)
+        yield from _copy("I3", LOCKER_OFFER, key, offer, _version_of(locker.locker_id, locker), subject, get)
 
 
 def _version_of(locker_id: LockerId, locker: Locker) -> Step:
@@ -189,6 +202,18 @@ def _location_locker(item: Item, get: Get) -> Iterator[Finding]:
         yield from _location_copy_of(locker, item, get)
 
 
+def _locker_offer(item: Item, get: Get) -> Iterator[Finding]:
+    offer = LOCKER_OFFER.decode(item)
+    locker = _read(LOCKER, keys.locker(offer.locker_id), get)
+    if locker is None:
+        yield _orphan("I3", item, f"locker {offer.locker_id}")
+    elif _key(item) not in {keys.offer(*place) for place in offers_of(locker)}:
+        problem = f"locker {locker.locker_id} is not offered there"
+        yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
+    else:
+        yield from _offers_of(locker, item, get)
+
+
 def _reservation(item: Item, get: Get) -> Iterator[Finding]:
     reservation = STORED_RESERVATION.decode(item).reservation
     yield from _unindexed(item, get)
@@ -200,6 +225,7 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
             owner_id=reservation.owner_id,
             start_at=reservation.start_at,
             end_at=reservation.end_at,
+            reference=reservation.reference,
         )
         missing = ReservationClaim(
             reservation_id=reservation.reservation_id,
@@ -214,6 +240,60 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
         problem = f"the id is claimed for a reservation that starts at {claim.start_at}"
         yield Finding("I6", _key(item), problem, _key(item))
     yield from _reservation_copy(reservation, item, get)
+    if reservation.reference is not None:
+        yield from _reference_of(reservation, reservation.reference, item, get)
+
+
+def _reference_of(reservation: Reservation, reference: str, subject: Item, get: Get) -> Iterator[Finding]:
+    key = keys.reservation_reference(reservation.owner_id, reference)
+    expected = reference_claim(reservation, reference)
+    claim = _read(REFERENCE_CLAIM, key, get)
+    if claim is None:
+        put = REPAIR_DERIVED.step("claim", key, REFERENCE_CLAIM.encode(expected))
+        repair = REPAIR_DERIVED.transact(_as_read(reservation), put)
+        yield Finding("I6", key, "the claim of a reference is missing", _key(subject), None, repair)
+    elif claim != expected:
+        problem = f"the reference is claimed by reservation {claim.reservation_id} of locker {claim.locker_id}"
+        yield Finding("I6", _key(subject), problem, _key(subject))
+
+
+def _reference_claim(item: Item, get: Get) -> Iterator[Finding]:
+    claim = REFERENCE_CLAIM.decode(item)
+    stored = _read(STORED_RESERVATION, keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id), get)
+    made = None if stored is None else stored.reservation
+    if made is None or (made.owner_id, made.reference) != (claim.owner_id, claim.reference):
+        yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id} with this reference")
+
+
+def _reservation_slot(item: Item, get: Get) -> Iterator[Finding]:
+    """A slot is taken by a live reservation; one that has ended may leave its slot behind."""
+    slot = RESERVATION_SLOT.decode(item)
+    place = (slot.locker_id, slot.start_at, slot.reservation_id)
+    stored = _read(STORED_RESERVATION, keys.reservation(*place), get)
+    if stored is None:
+        yield _orphan("I6", item, f"reservation {slot.reservation_id} of locker {slot.locker_id}")
+        return
+    made = stored.reservation
+    is_live = made.status is ReservationStatus.ACTIVE
+    if is_live and (made.owner_id, stored.slot) == (slot.owner_id, slot.slot):
+        expected = RESERVATION_SLOT.encode(slot_of(made, slot.slot))
+        yield from _copy("I6", RESERVATION_SLOT, _key(item), expected, _as_read(made), item, get)
+    else:
+        problem = f"surplus slot: reservation {made.reservation_id} has ended, or another slot"
+        remove = REPAIR_DERIVED.step(
+            "surplus reservation slot",
+            (slot.owner_id, slot.slot),
+            reservationId=slot.reservation_id,
+            lockerId=slot.locker_id,
+        )
+        repair = REPAIR_DERIVED.transact(_as_read(made), remove)
+        yield Finding("I6", _key(item), problem, _key(item), None, repair)
+
+
+def _details(item: Item, get: Get) -> Iterator[Finding]:
+    details = RESERVATION_DETAILS.decode(item)
+    if get(keys.reservation_claim(details.locker_id, details.reservation_id)) is None:
+        yield _orphan("I6", item, f"reservation {details.reservation_id} of locker {details.locker_id}")
 
 
 def _reservation_copy(reservation: Reservation, subject: Item, get: Get) -> Iterator[Finding]:
@@ -241,6 +321,12 @@ def _claim(item: Item, get: Get) -> Iterator[Finding]:
             REPAIR_DERIVED.step("surplus claim", (claim.locker_id, claim.reservation_id), readStart=claim.start_at),
         )
         yield Finding("I6", _key(item), "a claim names a reservation that does not exist", _key(item), None, repair)
+
+
+def _any_claim(item: Item, get: Get) -> Iterator[Finding]:
+    claim = ANY_CLAIM.decode(item)
+    if get(keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)) is None:
+        yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id}")
 
 
 def _owner_reservation(item: Item, get: Get) -> Iterator[Finding]:
@@ -402,16 +488,19 @@ def _unindexed(item: Item, _: Get) -> Iterator[Finding]:
 
 
 def _timeline(locker_id: LockerId, items: list[Item], get: Get, now: Instant) -> Iterator[Finding]:
-    """No overlap, and a pointer to the earliest reservation that has not ended."""
-    stored = [STORED_RESERVATION.decode(item) for item in items]
-    live = sorted(
-        (one.reservation for one in stored if one.reservation.status is ReservationStatus.ACTIVE),
-        key=lambda reservation: reservation.start_at,
-    )
+    """No overlap, a copy of each live reservation, and a pointer to the earliest one that has not ended."""
+    stored = [STORED_RESERVATION.decode(item) for item in items if item["entityType"] == "RESERVATION"]
+    copies = [item for item in items if item["entityType"] == "LIVE_RESERVATION"]
+    stored_live = [one for one in stored if one.reservation.status is ReservationStatus.ACTIVE]
+    stored_live.sort(key=lambda one: one.reservation.start_at)
+    live = [one.reservation for one in stored_live]
     yield from _overlaps(live)
     guard = _read(GUARD, keys.reservation_guard(locker_id), get)
     stale = list(_stale_guard(locker_id, guard, stored))
     yield from stale
+    if guard is not None and guard.has_live:
+        yield from _live_copies(locker_id, guard, stored_live, copies, now)
+    yield from _slots_of(locker_id, [one for one in stored_live if not has_ended(one.reservation, now)], get)
     pointer = _read(ACTIVE_POINTER, keys.active_pointer(locker_id), get)
     problem = _pointer_problem(pointer, live, now)
     if problem is None:
@@ -431,6 +520,46 @@ def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
             yield Finding("I1", key, problem, key, reservation.locker_id)
         if latest is None or latest.end_at < reservation.end_at:
             latest = reservation
+
+
+def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get) -> Iterator[Finding]:
+    """A reservation that has not ended has the slot that it names; those of earlier versions name none."""
+    for one in live:
+        if one.slot is None:
+            continue
+        wanted = slot_of(one.reservation, one.slot)
+        key = keys.reservation_slot(wanted.owner_id, wanted.slot)
+        found = _read(RESERVATION_SLOT, key, get)
+        if found is None:
+            put = REPAIR_DERIVED.step("claim", key, RESERVATION_SLOT.encode(wanted))
+            repair = REPAIR_DERIVED.transact(_as_read(one.reservation), put)
+            problem = f"the slot of reservation {wanted.reservation_id} is missing"
+            yield Finding("I6", key, problem, key, locker_id, repair)
+        elif (found.locker_id, found.reservation_id) != (locker_id, wanted.reservation_id):
+            problem = f"the slot of reservation {wanted.reservation_id} has another one"
+            yield Finding("I6", key, problem, key, locker_id)
+
+
+def _live_copies(
+    locker_id: LockerId, guard: Guard, live: list[StoredReservation], copies: list[Item], now: Instant
+) -> Iterator[Finding]:
+    """Every live reservation that has not ended has a copy, and every copy equals a live reservation."""
+    left = {_key(item): item for item in copies}
+    as_read = REPAIR_TIMELINE.step("guard", (locker_id,), readRevision=guard.revision)
+    for one in live:
+        place = (locker_id, one.reservation.start_at, one.reservation.reservation_id)
+        key = keys.live_reservation(*place)
+        item = left.pop(key, None)
+        expected = STORED_LIVE_RESERVATION.encode(replace(one, slot=None))
+        if item is None and has_ended(one.reservation, now):
+            continue  # an earlier version wrote it
+        if item is None or _content(STORED_LIVE_RESERVATION, item) != expected:
+            problem = "the live copy is missing" if item is None else "the live copy differs from its reservation"
+            put = REPAIR_TIMELINE.step("live copy", place, expected)
+            yield Finding("I5", key, problem, key, locker_id, REPAIR_TIMELINE.transact(as_read, put))
+    for key in left:
+        repair = REPAIR_TIMELINE.transact(as_read, REPAIR_TIMELINE.step("surplus live copy", key))
+        yield Finding("I5", key, "the copy of a reservation that is not live", key, locker_id, repair)
 
 
 def _stale_guard(locker_id: LockerId, guard: Guard | None, stored: list[StoredReservation]) -> Iterator[Finding]:
@@ -497,6 +626,7 @@ def _pointing(
             becomes,
             pointed=pointer.reservation.reservation_id,
             pointedEnd=pointer.reservation.end_at,
+            pointedVersion=pointer.reservation.version,
             readLastEnd=pointer.last_end_at or "unknown",
         )
     if guard is None:
@@ -568,14 +698,19 @@ def _key(item: Item) -> Key:
     return Key(str(item["PK"]), str(item["SK"]))
 
 
-_TIMELINE = frozenset({"RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"})
+_TIMELINE = frozenset({"RESERVATION", "LIVE_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"})
 _OF_BOOKINGS = frozenset({"OWNER_BOOKING", "PENDING_BOOKINGS"})
 _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "LOCKER": _locker,
     "OWNER_LOCKER": _owner_locker,
     "LOCATION_LOCKER": _location_locker,
+    "LOCKER_OFFER": _locker_offer,
     "RESERVATION": _reservation,
     "RESERVATION_CLAIM": _claim,
+    "ANY_LOCKER_CLAIM": _any_claim,
+    "RESERVATION_SLOT": _reservation_slot,
+    "RESERVATION_DETAILS": _details,
+    "REFERENCE_CLAIM": _reference_claim,
     "OWNER_RESERVATION": _owner_reservation,
     "OWNER": _owner,
     "EMAIL_CLAIM": _email_claim,

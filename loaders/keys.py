@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
-    from domain.models import EventId, LocationStatus, LockerStatus, ReservationId
+    from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservationId
     from domain.times import Day
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
@@ -76,6 +76,16 @@ def active_pointer(locker_id: LockerId) -> Key:
     return Key(f"LOCKER#{locker_id}", "RES#ACTIVE")
 
 
+def live_reservation(locker_id: LockerId, start_at: Instant, reservation_id: ReservationId) -> Key:
+    """The copy of a reservation that is neither cancelled nor released, ordered by start within its locker."""
+    return Key(f"LOCKER#{locker_id}", f"LIVE#{start_at}#{reservation_id}")
+
+
+def reservation_details(locker_id: LockerId, reservation_id: ReservationId) -> Key:
+    """What only the owner who made a reservation sees of it."""
+    return Key(f"LOCKER#{locker_id}", f"DETAILS#{reservation_id}")
+
+
 def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
     """An access event, ordered by time within its locker."""
     return Key(f"LOCKER#{locker_id}", f"EVT#{timestamp}#{event_id}")
@@ -101,6 +111,21 @@ def owner_reservation(owner_id: OwnerId, start_at: Instant, reservation_id: Rese
     return Key(f"OWNER#{owner_id}", f"RES#{start_at}#{reservation_id}")
 
 
+def any_claim(owner_id: OwnerId, reservation_id: ReservationId) -> Key:
+    """The claim of a request for any locker, which names the reservation that it led to."""
+    return Key(f"OWNER#{owner_id}", f"ANY#{reservation_id}")
+
+
+def reservation_reference(owner_id: OwnerId, reference: str) -> Key:
+    """The claim that makes a reference unique among the reservations of an owner."""
+    return Key(f"OWNER#{owner_id}", f"REF#{reference}")
+
+
+def reservation_slot(owner_id: OwnerId, slot: str) -> Key:
+    """One of the live reservations that an owner may have."""
+    return Key(f"OWNER#{owner_id}", f"SLOT#{slot}")
+
+
 def email_claim(email: str) -> Key:
     """The claim that makes a normalised e-mail address unique."""
     return Key(f"EMAIL#{email}", "META")
@@ -119,6 +144,36 @@ def location_code(code: str) -> Key:
 def location_locker(location_id: LocationId, locker_id: LockerId) -> Key:
     """A location's copy of a locker."""
     return Key(f"LOCATION#{location_id}", f"LOCKER#{locker_id}")
+
+
+def offer(
+    location_id: LocationId, audience: str, owner_id: OwnerId, size: LockerSize, lot: str, locker_id: LockerId
+) -> Key:
+    """A locker in service at a location, as it is offered to an audience.
+
+    The lot spreads the lockers of a size, so that a search can begin anywhere among them.
+    """
+    return Key(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#{size}#{lot}#{locker_id}")
+
+
+def lot_of(text: str) -> str:
+    """Where something begins or stands among the offers of one size: anywhere, but always at the same place."""
+    return hashlib.sha256(text.encode()).hexdigest()[:4]
+
+
+def offers(location_id: LocationId, audience: str, owner_id: OwnerId) -> KeyRange:
+    """What is offered to an audience at a location, by size and lot."""
+    return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#")
+
+
+def offers_of_size(location_id: LocationId, audience: str, owner_id: OwnerId, size: LockerSize) -> KeyRange:
+    """What is offered to an audience at a location in one size, by lot."""
+    return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#{size}#")
+
+
+def location_offers(location_id: LocationId) -> KeyRange:
+    """All offers at a location."""
+    return Prefix(f"LOCATION#{location_id}", "OFFER#")
 
 
 def calendar_slot(location_id: LocationId, date: Day, slot: DaySlot) -> Key:
@@ -299,9 +354,14 @@ def location_days(location_id: LocationId) -> KeyRange:
     return Prefix(f"LOCATION#{location_id}", "DAY#")
 
 
-def reservations_starting(locker_id: LockerId, start: Instant, before: Instant) -> KeyRange:
-    """A locker's reservations that start from `start` to just before `before`."""
-    return Between(f"LOCKER#{locker_id}", f"RES#{start}", f"RES#{before}")
+def live_reservations(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """A locker's live reservations that start from `start` to `end`, both included."""
+    return Between(f"LOCKER#{locker_id}", f"LIVE#{start}", f"LIVE#{end}~")
+
+
+def live_before(locker_id: LockerId, before: Instant) -> KeyRange:
+    """A locker's live reservations that start before `before`."""
+    return Between(f"LOCKER#{locker_id}", f"LIVE#{EARLIEST}", f"LIVE#{before}")
 
 
 def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
@@ -312,6 +372,16 @@ def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant =
 def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
     """The reservations that an owner made, by start from `start` to `end`, both included."""
     return Between(f"OWNER#{owner_id}", f"RES#{start}", f"RES#{end}~")
+
+
+def reservation_slots(owner_id: OwnerId) -> KeyRange:
+    """The slots of an owner's live reservations."""
+    return Prefix(f"OWNER#{owner_id}", "SLOT#")
+
+
+def reservation_references(owner_id: OwnerId) -> KeyRange:
+    """The claims of the references of an owner's reservations."""
+    return Prefix(f"OWNER#{owner_id}", "REF#")
 
 
 def named_by(entity_type: str, key: Key) -> dict[str, str] | None:

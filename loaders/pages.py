@@ -38,10 +38,12 @@ class Window(Generic[T]):
 
     start: T
     end: T
+    argument: str = "window"
 
     def __post_init__(self) -> None:
         if self.start > self.end:  # type: ignore[operator]  # both are text that sorts by time
-            raise BadInputError("window.from must not be after window.to.", ("window", "from"))
+            message = f"{self.argument}.from must not be after {self.argument}.to."
+            raise BadInputError(message, (self.argument, "from"))
 
 
 ALL_TIMES = Window(EARLIEST, LATEST)

@@ -10,6 +10,7 @@ from graphql import GraphQLError
 from strawberry.printer import print_schema
 from strawberry.tools import merge_types
 
+from domain.authorization import DEVELOPMENT_ADMIN
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.api.scalars import schema_config
 from resolvers.documents.cache import DocumentCache
@@ -32,6 +33,7 @@ from resolvers.plan.schema import BoundSchema
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from domain.authorization import Principal
     from resolvers.documents.cache import Operation, ValidDocument
     from resolvers.plan.compile import Place, PlanStep
     from resolvers.plan.price import Price
@@ -195,6 +197,7 @@ class _Pricing:
 
     page_sizes: PageSizes
     hides_suggestions: bool
+    principal: Principal = DEVELOPMENT_ADMIN
 
 
 def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> SmartLockerSchema:

@@ -120,9 +120,16 @@ def create_app(
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
         async with telemetry.running(), _opened(connection, readiness.store, clock) as store, keys:
-            backends.append(
-                (store, Backend(store, clock, new_id, settings.longest_reservation, settings.max_pending_bookings))
+            backend = Backend(
+                store,
+                clock,
+                new_id,
+                settings.longest_reservation,
+                settings.max_pending_bookings,
+                settings.max_live_reservations,
+                settings.live_reservations,
             )
+            backends.append((store, backend))
             yield
             backends.clear()
 

@@ -6,12 +6,12 @@ from loaders import keys
 from loaders.contracts.bookings import BOOKING_BYTES
 from loaders.contracts.reservations import POINTER_AS_READ
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
-from loaders.contracts.writing import IS_NEW, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, StepRule, WriteContract
 from loaders.table.keys import Key
 from loaders.table.operations import Action
 
 _LARGEST_BYTES = 25_600
-_RESERVATION_BYTES = 800
+_RESERVATION_BYTES = 1900
 _CLAIM_BYTES = 2000
 _RATE = "One record's partition, at the pace of an operator."
 
@@ -31,11 +31,15 @@ DOCTOR_RANGES = ReadRanges(
     purpose="Read what belongs to a locker, an owner or a location, to check it",
     ranges=(
         keys.locker_timeline,
+        keys.live_reservations,
         keys.reservation_claims,
         keys.owner_lockers,
         keys.owner_reservations,
+        keys.reservation_slots,
+        keys.reservation_references,
         keys.owner_bookings,
         keys.location_lockers,
+        keys.location_offers,
         keys.location_days,
     ),
     page_size=200,
@@ -100,6 +104,14 @@ REPAIR_DERIVED = WriteContract(
             item_bytes=_CLAIM_BYTES,
         ),
         StepRule(
+            "surplus reservation slot",
+            Action.DELETE,
+            keys.reservation_slot,
+            "#reservationId = :reservationId AND #lockerId = :lockerId",
+            when="its reservation was cancelled or released",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
             "surplus address",
             Action.DELETE,
             keys.email_claim,
@@ -142,7 +154,7 @@ REPAIR_DERIVED = WriteContract(
 
 REPAIR_TIMELINE = WriteContract(
     id="QC-84",
-    purpose="Repair the active pointer or the guard of a locker",
+    purpose="Repair the active pointer, the guard or a live copy of a locker",
     steps=(
         StepRule("guard", Action.CHECK, keys.reservation_guard, "#revision = :readRevision", when="the locker has one"),
         StepRule("no guard", Action.CHECK, keys.reservation_guard, IS_NEW, when="the locker has none"),
@@ -157,6 +169,8 @@ REPAIR_TIMELINE = WriteContract(
             when="it names a reservation that does not exist",
         ),
         StepRule("no reservation", Action.CHECK, keys.reservation, IS_NEW, when="the guard is repaired"),
+        StepRule("live copy", Action.PUT, keys.live_reservation, None, when="it is missing or differs"),
+        StepRule("surplus live copy", Action.DELETE, Key, EXISTS, when="its reservation is not live"),
     ),
     most_steps=2,
     note="Only `smartlocker doctor --repair` uses it. Every write of a locker's reservations changes the guard, so a "

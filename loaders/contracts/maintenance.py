@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from loaders import keys
-from loaders.codecs import BOOKING, GUARD, LOCKER, OWNER_LOCKER, RESERVATION_CLAIM, STORED_RESERVATION
+from loaders.codecs import BOOKING, GUARD, LOCKER, OWNER_LOCKER
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.bookings import BOOKING_BYTES
 from loaders.contracts.lockers import LOCKER_BYTES
-from loaders.contracts.reservations import GUARD_RULES, LAST_CHANGE, UPGRADE_RULES
+from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
 from loaders.contracts.scanning import ReadTable
-from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, StepRule, WriteContract
 from loaders.conversions import OLD_BOOKING
 from loaders.table.keys import Key
 from loaders.table.operations import Action
 
-_RESERVATION_BYTES = 800
+_RESERVATION_BYTES = 1900
 _LARGEST_BYTES = 25_600
 
 LOAD_DEMO_DATA = WriteContract(
@@ -56,21 +56,32 @@ UPGRADE_RESERVATIONS = WriteContract(
     purpose="Bring the reservations and the active pointer of a locker to today's form",
     reads=(
         ItemRead("guard", keys.reservation_guard, GUARD, _RESERVATION_BYTES),
-        RangeRead("ahead", keys.locker_reservations, STORED_RESERVATION, _RESERVATION_BYTES, 1000),
-        ItemRead(
-            "claims",
-            keys.reservation_claim,
-            RESERVATION_CLAIM,
-            _RESERVATION_BYTES,
-            at_once=MAX_ITEMS,
-            when="reservations have no revision, which is so for those of earlier versions too",
-        ),
+        *UPGRADE_READS,
+        SLOTS_READ,
     ),
     rounds=24,
-    steps=(*GUARD_RULES, LAST_CHANGE, *UPGRADE_RULES),
+    steps=(
+        *GUARD_RULES,
+        *UPGRADE_RULES,
+        StepRule(
+            "taken slot",
+            Action.PUT,
+            keys.reservation_slot,
+            "attribute_not_exists(#PK) OR #endAt <= :now",
+            when="a live reservation has no slot",
+        ),
+        StepRule(
+            "slot of a reservation",
+            Action.UPDATE,
+            keys.reservation,
+            "#status = :readStatus AND #endAt = :readEnd AND attribute_not_exists(#slot)",
+            when="a live reservation has no slot",
+        ),
+    ),
     most_steps=6,
-    note="Only `smartlocker migrate` uses it: one transaction for each reservation, then one for the pointer.",
-    cardinality="One reservation with its claim and copy, or the pointer; and the guard.",
+    note="Only `smartlocker migrate` uses it: one transaction for each reservation, then live copies, then the "
+    "pointer.",
+    cardinality="One reservation with its claim and copy, five live copies, or the pointer; and the guard.",
     hot_partition="None: each locker has its own partition.",
     item_bytes=_RESERVATION_BYTES,
 )
@@ -103,7 +114,7 @@ CONVERT_ITEM = WriteContract(
             Key,
             None,
             when="a locker or booking has copies",
-            most=2,
+            most=4,
             item_bytes=9000,
             index_writes=1,
         ),

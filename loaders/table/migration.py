@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from domain.bookings import BookingStatus
 from domain.errors import UnavailableError
 from domain.text import normalize_email
+from domain.times import EARLIEST
 from loaders import keys
 from loaders.codecs import (
     ACCESS_EVENT,
@@ -56,9 +57,9 @@ from loaders.table.values import Item, item_from_wire
 from loaders.table_format import CURRENT_FORMAT, read_format, saving
 from loaders.writes.booking_steps import booking_item, slots_of_booking
 from loaders.writes.locations import indexed_location
-from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.timeline import MovedError
-from loaders.writes.upgrades import upgrade_reservations
+from loaders.writes.upgrades import take_slots, upgrade_reservations
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -88,6 +89,8 @@ _CODECS: dict[str, Codec[Any]] = {
     "LOCATION_CODE": LOCATION_CODE,
 }
 _NEEDS_LOCATION = frozenset({"Booking", "Event"})
+_ADDED = {"RESERVATION_ACTIVE": "lastEndAt", "LOCKER": "reservableBy"}
+"""Attributes that items of earlier versions lack. A locker without it may have no offers."""
 _COPIES = frozenset({"OWNER_LOCKER", "LOCATION_LOCKER"})
 
 
@@ -111,7 +114,7 @@ def migration_cost(description: dict[str, Any]) -> str:
     units = -(-size // _READ_UNIT) / 2 + -(-items // MIGRATION_SCAN.page_size) / 2
     return (
         f"reads the whole table once: about {items:,} items, {units:,.0f} read units; "
-        "each item of an older form takes up to 12 write units, each locker with older reservations a Query too"
+        "each item of an older form takes up to 24 write units, each locker with older reservations a Query too"
     )
 
 
@@ -135,6 +138,7 @@ class Migration:
             "LOCATION_LOCKER": self._index_copy,
             "RESERVATION": self._upgrade,
             "RESERVATION_ACTIVE": self._upgrade,
+            "RESERVATION_GUARD": self._upgrade,
             "ACCESS_EVENT": self._convert_event,
             "LOCATION": self._rewrite_location,
             "LOCATION_CODE": self._rewrite_code,
@@ -199,12 +203,16 @@ class Migration:
                 item = item_from_wire(wire)
             except TypeError:
                 continue  # no program that we know writes such a value
-            kind = _old_kind(item)
+            kind = _old_kind(item) or self._without_slot(item)
             if kind is not None:
                 old.append((kind, item))
             elif item.get("entityType") == "RESERVATION" and "revision" not in item:
                 unsure.append(item)
         return old + [("RESERVATION", item) for item in await self._unclaimed(unsure)]
+
+    def _without_slot(self, item: Item) -> str | None:
+        is_live = (item.get("entityType"), item.get("status")) == ("RESERVATION", "ACTIVE")
+        return "RESERVATION" if is_live and "slot" not in item and str(item["endAt"]) > self._now else None
 
     async def _unclaimed(self, reservations: list[Item]) -> list[Item]:
         """Those without a claim: earlier versions wrote claims, but no revisions."""
@@ -248,9 +256,10 @@ class Migration:
         async for _ in attempts(UPGRADE_RESERVATIONS.rounds):
             guard = await UPGRADE_RESERVATIONS.read(self._store, "guard", locker_id)
             try:
-                return await upgrade_reservations(
-                    self._store, UPGRADE_RESERVATIONS, locker_id, guard, self._now, most=_ALL
+                changed = await upgrade_reservations(
+                    self._store, UPGRADE_RESERVATIONS, locker_id, guard, self._now, most=_ALL, since=EARLIEST
                 )
+                return changed + await take_slots(self._store, UPGRADE_RESERVATIONS, locker_id, self._now)
             except MovedError:
                 continue
         raise UnavailableError("Too many concurrent changes to a locker's reservations. Run the migration again.")
@@ -259,7 +268,7 @@ class Migration:
         return await (self._index_copy(item) if OWNER_LOCKER.is_current(item) else self._convert_locker(item))
 
     async def _convert_locker(self, item: Item) -> int:
-        """Rewrites a locker and its copies; a name that only the owner's copy has becomes the locker's."""
+        """Rewrites a locker, its copies and its offers; a name that only the owner's copy has becomes the locker's."""
         locker_id = _locker_id(item)
         async for _ in attempts(CONVERT_ITEM.rounds):
             locker: Locker | None = await CONVERT_ITEM.read(self._store, "locker", locker_id)
@@ -275,6 +284,9 @@ class Migration:
             if locker.location_id is not None:
                 place = keys.location_locker(locker.location_id, locker_id)
                 steps.append(CONVERT_ITEM.step("copy", place, location_copy(locker, locker.location_id)))
+            steps += [
+                CONVERT_ITEM.step("copy", keys.offer(*place), offer) for place, offer in offers_of(locker).items()
+            ]
             if await self._sent(steps):
                 return len(steps)
         raise UnavailableError("Too many concurrent changes to a locker. Run the migration again.")
@@ -385,10 +397,12 @@ def _old_kind(item: Item) -> str | None:
     kind = keys.kind_of(key)
     if item.get("entityType") in _COPIES and "GSI1PK" not in item:
         return str(item["entityType"])
+    if item.get("entityType") == "RESERVATION_GUARD" and "hasLive" not in item:
+        return "RESERVATION_GUARD"
     codec = None if kind is None else _CODECS.get(kind)
     if kind is None or codec is None:
         return kind
-    if kind == "RESERVATION_ACTIVE" and "lastEndAt" not in item:
+    if _ADDED.get(kind, "entityType") not in item:
         return kind
     if not codec.is_current(item):
         return kind
@@ -397,7 +411,7 @@ def _old_kind(item: Item) -> str | None:
 
 def _group(kind: str, item: Item) -> Key:
     """What is changed with an item: the reservations of a locker are changed together, and so are its copies."""
-    if kind in {"RESERVATION", "RESERVATION_ACTIVE"}:
+    if kind in {"RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"}:
         return keys.active_pointer(_locker_id(item))
     if kind == "OWNER_LOCKER" and not OWNER_LOCKER.is_current(item):
         return keys.locker(_locker_id(item))
@@ -406,6 +420,8 @@ def _group(kind: str, item: Item) -> Key:
 
 def _locker_id(item: Item) -> LockerId:
     key = _key(item)
+    if key.pk.startswith("LOCKER#"):
+        return keys.locker_of(key.pk)
     named: Any = keys.named_by(keys.kind_of(key) or "", key)
     locker_id: LockerId = named["lockerId"]
     return locker_id

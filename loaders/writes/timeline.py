@@ -1,25 +1,22 @@
-"""The guard and the active pointer, which every write of a locker's reservations reads and writes."""
+"""The guard, the active pointer and the live copies, which every write of a locker's reservations reads and writes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from domain.models import ActivePointer, ReservationStatus
-from domain.schedule import CLOCK_SKEW, effective_status, has_ended_everywhere
+from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
 from domain.times import shift
 from loaders import keys
-from loaders.codecs import ACTIVE_POINTER, GUARD, Guard, difference
+from loaders.codecs import ACTIVE_POINTER, GUARD, STORED_LIVE_RESERVATION, Guard, StoredReservation, difference
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from domain.models import LockerId, Reservation, ReservationId
     from domain.times import Instant
-    from loaders.codecs import StoredReservation
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.keys import Key, Position
-    from loaders.table.operations import Step
+    from loaders.table.keys import Position
+    from loaders.table.operations import Query, Step
 
 MOVED = frozenset(
     {
@@ -31,6 +28,7 @@ MOVED = frozenset(
         "same pointer",
         "still no pointer",
         "last change",
+        "last removal",
         "reservation",
         "claim",
     }
@@ -42,71 +40,20 @@ class MovedError(Exception):
     """A concurrent write is only partly visible: everything must be read again."""
 
 
-class OldReservationsError(Exception):
-    """Reservations of the locker have an older form: they must be brought to today's first."""
-
-
 def may_have_old(guard: Guard | None) -> bool:
-    """Whether reservations of the locker may have an older form; other programs write no guard."""
-    return guard is None or guard.has_old is True
+    """Whether reservations of the locker may have an older form, or no live copy; other programs write no guard."""
+    return guard is None or guard.has_old is True or not guard.has_live
 
 
-async def walk(
-    store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
-) -> AsyncIterator[Reservation]:
-    """The reservations of a declared range one by one, read no further than needed.
-
-    Raises:
-        MovedError: where the last change belongs to the range and is not visible yet.
-        OldReservationsError: where one has an older form.
-    """
-    async for _, stored in walk_stored(store, contract, name, arguments, guard):
-        if stored.revision is None and may_have_old(guard):
-            raise OldReservationsError
-        yield stored.reservation
-
-
-async def walk_stored(
-    store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
-) -> AsyncIterator[tuple[Position, StoredReservation]]:
-    """The same with the key and the revision of each, whatever its form.
-
-    The guard, read before, names the last change. The items of a transaction become visible one by one, so the guard's
-    new revision may be visible before the reservation is: then what was read is older than the guard.
-
-    Raises:
-        MovedError: where the last change belongs to the range and is not visible yet.
-    """
-    operation = contract.range_operation(name, *arguments)
-    awaited = _last_change(arguments[0], guard)
-    if awaited is not None and awaited not in operation.within:
-        awaited = None
-    async for key, stored in contract.read_range(store, name, *arguments):
-        if awaited is not None and (key.sk >= awaited.sk if operation.forward else key.sk <= awaited.sk):
-            if key != awaited or not _is_at(stored, guard):
-                raise MovedError
-            awaited = None
-        yield key, stored
-    if awaited is not None:
-        raise MovedError
-
-
-async def first_live(
-    store: Store,
-    contract: WriteContract,
-    name: str,
-    arguments: tuple[Any, ...],
-    guard: Guard | None,
-    now: Instant,
-    *,
-    but: ReservationId,
+async def latest_before(
+    store: Store, contract: WriteContract, locker_id: LockerId, before: Instant, guard: Guard | None
 ) -> Reservation | None:
-    """The first reservation of a declared range that is neither cancelled nor ended, other than `but`."""
-    async for reservation in walk(store, contract, name, arguments, guard):
-        is_live = effective_status(reservation, now) is ReservationStatus.ACTIVE
-        if is_live and reservation.reservation_id != but:
-            return reservation
-    return None
+    """The live reservation with the latest start before a time.
+
+    Live reservations do not overlap, so all others before that time have ended when this one starts.
+    """
+    found = await _live(store, contract, "before", (locker_id, before), guard)
+    return found[0] if found else None
 
 
 async def earliest_other(
@@ -117,25 +64,70 @@ async def earliest_other(
     changed: ReservationId,
     now: Instant,
     *,
-    cancels: bool = False,
+    ends: bool = False,
 ) -> Reservation | None:
     """The earliest reservation besides the changed one that has not ended by every clock.
 
-    It is the pointed one, unless that is cancelled by this write or ended longer ago than the clocks of two servers may
-    differ: then a read of the range ahead finds the next one. A pointed reservation that ended just now is kept, since
-    another server may still see it as active.
+    It is the pointed one, unless this write `ends` it or it ended longer ago than the clocks of two servers may differ:
+    then the live copies tell the next one. A pointed reservation that ended just now is kept, since another server may
+    still see it as active.
     """
     if pointer is None:
         return None
     pointed = pointer.reservation
-    is_replaced = cancels if pointed.reservation_id == changed else has_ended_everywhere(pointed, now)
+    is_replaced = ends if pointed.reservation_id == changed else has_ended_everywhere(pointed, now)
     if not is_replaced:
         return pointed
-    ended_before = shift(now, -CLOCK_SKEW)
-    if pointer.last_end_at is not None and pointer.last_end_at <= ended_before:
+    since = shift(now, -CLOCK_SKEW)
+    if pointer.last_end_at is not None and pointer.last_end_at <= since:
         return None
-    ahead = (pointed.locker_id, pointed.start_at)
-    return await first_live(store, contract, "ahead", ahead, guard, ended_before, but=changed)
+    running = await _live(store, contract, "running", (pointed.locker_id, since), guard)
+    if running and running[0].reservation_id != changed and not has_ended(running[0], since):
+        return running[0]
+    ahead = await _live(store, contract, "ahead", (pointed.locker_id, since), guard)
+    return next((one for one in ahead if one.reservation_id != changed), None)
+
+
+async def _live(
+    store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
+) -> list[Reservation]:
+    """The first live reservations of a declared range, as many as its Limit.
+
+    The guard, read before, names the last change. The items of a transaction become visible one by one, so the guard's
+    new revision may be visible before the live copy is: then what was read is older than the guard.
+
+    Raises:
+        MovedError: where the last change belongs to these reservations and is not visible yet.
+    """
+    operation = contract.range_operation(name, *arguments)
+    found: list[tuple[Position, StoredReservation]] = []
+    async for entry in contract.read_range(store, name, *arguments):
+        found.append(entry)
+        if len(found) == operation.limit:
+            break
+    if guard is not None and _is_older(operation, found, arguments[0], guard):
+        raise MovedError
+    return [stored.reservation for _, stored in found]
+
+
+def _is_older(
+    operation: Query, found: list[tuple[Position, StoredReservation]], locker_id: LockerId, guard: Guard
+) -> bool:
+    """Whether what was read does not show the last change that the guard names."""
+    if guard.changed_start_at is None or guard.changed_reservation_id is None or guard.changed_revision is None:
+        return False
+    changed = keys.live_reservation(locker_id, guard.changed_start_at, guard.changed_reservation_id)
+    seen = next((stored for key, stored in found if key == changed), None)
+    if guard.changed_removed:
+        return seen is not None
+    if seen is not None:
+        return (seen.revision or 0) < guard.changed_revision
+    if changed not in operation.within:
+        return False
+    if len(found) < operation.limit:
+        return True
+    last = found[-1][0].sk
+    return changed.sk < last if operation.forward else changed.sk > last
 
 
 def pointer_after(
@@ -155,11 +147,6 @@ def next_revision(guard: Guard | None) -> int:
     return 1 if guard is None else guard.revision + 1
 
 
-def guard_step(contract: WriteContract, guard: Guard | None, changed: Reservation) -> Step:
-    """Increments the revision that was read, and names the reservation that changes with it."""
-    return replace_guard_step(contract, changed.locker_id, guard, guard_after(guard, changed))
-
-
 def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
     """The guard after a write that changes one reservation."""
     revision = next_revision(guard)
@@ -168,16 +155,26 @@ def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
         changed_start_at=changed.start_at,
         changed_reservation_id=changed.reservation_id,
         changed_revision=revision,
-        has_old=None if guard is None else guard.has_old,
+        changed_removed=None if changed.status is ReservationStatus.ACTIVE else True,
+        has_live=True,
     )
 
 
-def replace_guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None, becomes: Guard) -> Step:
+def guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None, becomes: Guard) -> Step:
     """Replaces the guard that was read."""
     if guard is None:
         return contract.step("first guard", (locker_id,), GUARD.encode(becomes))
     attributes = difference(GUARD.encode(guard), GUARD.encode(becomes))
     return contract.step("guard", (locker_id,), attributes, readRevision=guard.revision)
+
+
+def live_step(contract: WriteContract, changed: Reservation, guard: Guard | None) -> Step:
+    """Writes the live copy of a reservation; removes it where the reservation is cancelled or released."""
+    place = (changed.locker_id, changed.start_at, changed.reservation_id)
+    if changed.status is not ReservationStatus.ACTIVE:
+        return contract.step("no live copy", place)
+    copy = StoredReservation(reservation=changed, revision=next_revision(guard))
+    return contract.step("live copy", place, STORED_LIVE_RESERVATION.encode(copy))
 
 
 def last_change_step(
@@ -187,6 +184,8 @@ def last_change_step(
     if guard is None or guard.changed_start_at is None or guard.changed_reservation_id in {None, but}:
         return []
     place = (locker_id, guard.changed_start_at, guard.changed_reservation_id)
+    if guard.changed_removed:
+        return [contract.step("last removal", place)]
     return [contract.step("last change", place, changedRevision=guard.changed_revision)]
 
 
@@ -202,6 +201,7 @@ def pointer_step(
     as_read: dict[str, Any] = {
         "pointed": read.reservation.reservation_id,
         "pointedEnd": read.reservation.end_at,
+        "pointedVersion": read.reservation.version,
         "readLastEnd": read.last_end_at or "unknown",
     }
     if becomes is None:
@@ -209,15 +209,3 @@ def pointer_step(
     if becomes == read:
         return contract.step("same pointer", place, **as_read)
     return contract.step("pointer", place, ACTIVE_POINTER.encode(becomes), **as_read)
-
-
-def _last_change(locker_id: LockerId, guard: Guard | None) -> Key | None:
-    if guard is None or guard.changed_start_at is None or guard.changed_reservation_id is None:
-        return None
-    return keys.reservation(locker_id, guard.changed_start_at, guard.changed_reservation_id)
-
-
-def _is_at(stored: StoredReservation, guard: Guard | None) -> bool:
-    """Whether a reservation is as new as the guard says."""
-    wanted = guard.changed_revision if guard else None
-    return stored.revision is not None and (wanted is None or stored.revision >= wanted)

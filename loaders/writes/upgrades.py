@@ -1,7 +1,7 @@
-"""Brings reservations that other programs wrote to today's form: with claims, copies, guard and pointer.
+"""Brings reservations of other programs or earlier versions to today's form: with claims, copies, guard and pointer.
 
-Each reservation is one write under the guard, so it may happen while others reserve, and may be interrupted: the guard
-says that reservations of an older form may be left until the last write, which also sets the pointer.
+Each write is made under the guard, so it may happen while others reserve, and may be interrupted: the guard says that
+reservations of an older form may be left until the last write, which also sets the pointer.
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ from domain.commands.base import fingerprint
 from domain.commands.reservations import CreateReservation
 from domain.errors import UnavailableError
 from domain.models import ActivePointer, Reservation, ReservationStatus
-from domain.schedule import has_ended, has_ended_everywhere
+from domain.schedule import free_slot, has_ended, has_ended_everywhere
 from domain.times import EARLIEST
 from loaders import keys
-from loaders.codecs import ACTIVE_POINTER, OWNER_RESERVATION, RESERVATION, RESERVATION_CLAIM, Guard, ReservationClaim
-from loaders.contracts.base import MAX_ITEMS
-from loaders.table.errors import TransactionRefusedError
-from loaders.writes.timeline import (
-    MovedError,
-    guard_after,
-    last_change_step,
-    may_have_old,
-    next_revision,
-    replace_guard_step,
-    walk_stored,
+from loaders.codecs import (
+    ACTIVE_POINTER,
+    OWNER_RESERVATION,
+    RESERVATION,
+    RESERVATION_CLAIM,
+    RESERVATION_SLOT,
+    STORED_LIVE_RESERVATION,
+    Guard,
+    ReservationClaim,
+    StoredReservation,
 )
+from loaders.contracts.base import MAX_ITEMS
+from loaders.contracts.reservations import LIVE_COPIES_AT_ONCE
+from loaders.table.errors import TransactionRefusedError
+from loaders.writes.reservation_steps import slot_of
+from loaders.writes.timeline import MovedError, guard_step, next_revision
 
 if TYPE_CHECKING:
     from domain.models import LockerId
@@ -45,43 +49,106 @@ MOST_UPGRADES = 20
 
 
 async def upgrade_reservations(
-    store: Store, contract: WriteContract, locker_id: LockerId, guard: Guard | None, now: Instant, *, most: int
+    store: Store,
+    contract: WriteContract,
+    locker_id: LockerId,
+    guard: Guard | None,
+    now: Instant,
+    *,
+    most: int,
+    since: Instant,
 ) -> int:
     """Upgrades up to `most` reservations of a locker, and the pointer once none is left; returns how many items.
 
     Args:
         store: the store.
-        contract: the contract whose steps these are; it reads the range `ahead`.
+        contract: the contract whose steps these are; it reads the ranges `all` and `copies`.
         locker_id: the locker.
         guard: the guard as it was read just before.
         now: the current time.
         most: how many reservations to upgrade.
+        since: the earliest end of the reservations that get a live copy; no new reservation may overlap earlier ones.
 
     Raises:
         MovedError: where another write was faster.
         UnavailableError: where older reservations are left.
     """
-    found = [entry async for entry in walk_stored(store, contract, "ahead", (locker_id, EARLIEST), guard)]
+    found = [entry async for entry in contract.read_range(store, "all", locker_id, EARLIEST)]
+    _check_visible(locker_id, found, guard)
     old = [(key, stored.reservation) for key, stored in found if stored.revision is None]
-    if not may_have_old(guard):
+    if guard is not None and not guard.has_old:
         old = await _unclaimed(store, contract, old)
     old_keys = {key for key, _ in old}
-    reservations = [stored.reservation for key, stored in found if key not in old_keys]
+    stored = [one for key, one in found if key not in old_keys]
     for key, reservation in old[:most]:
         current = _without_expired(reservation, now)
         guard = await _upgrade_one(store, contract, key, current, guard)
-        reservations.append(current)
+        stored.append(StoredReservation(reservation=current, revision=guard.revision))
     if len(old) > most:
-        raise UnavailableError("The locker has many reservations of an older form. Try again.")
-    becomes = replace(guard or Guard(revision=0), revision=next_revision(guard), has_old=None)
-    await _send(
-        store,
-        contract,
-        replace_guard_step(contract, locker_id, guard, becomes),
-        _pointer_step(contract, locker_id, reservations, now),
-        *last_change_step(contract, locker_id, guard),
-    )
-    return len(old) + 1
+        raise _too_many()
+    live = [one for one in stored if one.reservation.status is ReservationStatus.ACTIVE]
+    copies = [copy async for _, copy in contract.read_range(store, "copies", locker_id)]
+    wanted = [replace(one, slot=None) for one in live if one.reservation.end_at > since]
+    uncopied = [one for one in wanted if one not in copies]
+    for first in range(0, min(len(uncopied), most), LIVE_COPIES_AT_ONCE):
+        steps = [_live_step(contract, one) for one in uncopied[first : first + LIVE_COPIES_AT_ONCE]]
+        guard = await _send(store, contract, locker_id, guard, guard or Guard(revision=0), *steps)
+    if len(uncopied) > most:
+        raise _too_many()
+    becomes = Guard(revision=0, has_live=True)
+    await _send(store, contract, locker_id, guard, becomes, _pointer_step(contract, locker_id, live, now))
+    return len(old) + len(uncopied) + 1
+
+
+def _too_many() -> UnavailableError:
+    return UnavailableError("The locker has many reservations of an older form. Try again.")
+
+
+async def take_slots(store: Store, contract: WriteContract, locker_id: LockerId, now: Instant) -> int:
+    """Gives each live reservation of a locker without a slot one of its owner's; returns how many.
+
+    It may be beyond the owner's limit, which then allows no more reservations until others have ended.
+
+    Raises:
+        MovedError: where another write was faster.
+    """
+    taken = 0
+    async for _, stored in contract.read_range(store, "all", locker_id, EARLIEST):
+        one = stored.reservation
+        if one.status is not ReservationStatus.ACTIVE or stored.slot is not None or has_ended(one, now):
+            continue
+        slots = [slot async for _, slot in contract.read_range(store, "slots", one.owner_id)]
+        slot = free_slot(slots, len(slots) + 1, now, f"{locker_id} {one.reservation_id}")
+        place = (one.owner_id, slot)
+        steps = [
+            contract.step("taken slot", place, RESERVATION_SLOT.encode(slot_of(one, str(slot))), now=now),
+            contract.step(
+                "slot of a reservation",
+                (locker_id, one.start_at, one.reservation_id),
+                {"slot": slot},
+                readStatus=one.status,
+                readEnd=one.end_at,
+            ),
+        ]
+        try:
+            await store.transact(contract.transact(*steps))
+        except TransactionRefusedError:
+            raise MovedError from None
+        taken += 1
+    return taken
+
+
+def _check_visible(locker_id: LockerId, found: list[tuple[Position, StoredReservation]], guard: Guard | None) -> None:
+    """Checks that the last change that the guard names was read: the items of a transaction become visible one by one.
+
+    Raises:
+        MovedError: where it is not visible yet.
+    """
+    if guard is None or guard.changed_start_at is None or guard.changed_reservation_id is None:
+        return
+    changed = keys.reservation(locker_id, guard.changed_start_at, guard.changed_reservation_id)
+    if not any(key == changed and (one.revision or 0) >= (guard.changed_revision or 0) for key, one in found):
+        raise MovedError
 
 
 async def _unclaimed(
@@ -101,10 +168,17 @@ async def _upgrade_one(
 ) -> Guard:
     """Writes one reservation in today's form, and returns the guard as it then is."""
     place = (reservation.locker_id, reservation.start_at, reservation.reservation_id)
-    becomes = replace(guard_after(guard, reservation), has_old=True)
+    revision = next_revision(guard)
+    becomes = Guard(
+        revision=revision,
+        changed_start_at=reservation.start_at,
+        changed_reservation_id=reservation.reservation_id,
+        changed_revision=revision,
+        has_old=True,
+    )
     attributes = RESERVATION.encode(reservation) | {"revision": becomes.revision}
     steps = {
-        "guard": replace_guard_step(contract, reservation.locker_id, guard, becomes),
+        "guard": guard_step(contract, reservation.locker_id, guard, becomes),
         "new claim": contract.step("new claim", (place[0], place[2]), RESERVATION_CLAIM.encode(_claim(reservation))),
         "new copy": contract.step(
             "new copy",
@@ -118,10 +192,9 @@ async def _upgrade_one(
     else:
         steps["old key"] = contract.step("old key", (key.pk, key.sk))
         steps["new key"] = contract.step("new key", place, attributes)
-    checks = last_change_step(contract, reservation.locker_id, guard, but=reservation.reservation_id)
     while True:
         try:
-            await store.transact(contract.transact(*steps.values(), *checks))
+            await store.transact(contract.transact(*steps.values()))
         except TransactionRefusedError as refusal:
             taken = refusal.failed.keys() & {"new claim", "new copy"} & steps.keys()
             if len(taken) < len(refusal.failed):
@@ -133,11 +206,22 @@ async def _upgrade_one(
         return becomes
 
 
-async def _send(store: Store, contract: WriteContract, *steps: Step) -> None:
+async def _send(
+    store: Store, contract: WriteContract, locker_id: LockerId, guard: Guard | None, content: Guard, *steps: Step
+) -> Guard:
+    """Sends steps under the guard, and returns it as it then is: with this content and the next revision."""
+    becomes = replace(content, revision=next_revision(guard))
     try:
-        await store.transact(contract.transact(*steps))
+        await store.transact(contract.transact(guard_step(contract, locker_id, guard, becomes), *steps))
     except TransactionRefusedError:
         raise MovedError from None
+    return becomes
+
+
+def _live_step(contract: WriteContract, stored: StoredReservation) -> Step:
+    one = stored.reservation
+    place = (one.locker_id, one.start_at, one.reservation_id)
+    return contract.step("new live copy", place, STORED_LIVE_RESERVATION.encode(stored))
 
 
 def _without_expired(reservation: Reservation, now: Instant) -> Reservation:
@@ -154,6 +238,7 @@ def _claim(reservation: Reservation) -> ReservationClaim:
         owner_id=reservation.owner_id,
         start_at=reservation.start_at,
         end_at=reservation.end_at,
+        reference=reservation.reference,
     )
     return ReservationClaim(
         reservation_id=reservation.reservation_id,
@@ -163,13 +248,12 @@ def _claim(reservation: Reservation) -> ReservationClaim:
     )
 
 
-def _pointer_step(contract: WriteContract, locker_id: LockerId, reservations: list[Reservation], now: Instant) -> Step:
-    kept = [reservation for reservation in reservations if reservation.status is not ReservationStatus.CANCELLED]
-    live = [reservation for reservation in kept if not has_ended_everywhere(reservation, now)]
-    if not live:
+def _pointer_step(contract: WriteContract, locker_id: LockerId, live: list[StoredReservation], now: Instant) -> Step:
+    kept = [one.reservation for one in live if not has_ended_everywhere(one.reservation, now)]
+    if not kept:
         return contract.step("dropped pointer", (locker_id,))
     pointer = ActivePointer(
-        reservation=min(live, key=lambda reservation: reservation.start_at),
+        reservation=min(kept, key=lambda reservation: reservation.start_at),
         last_end_at=max(reservation.end_at for reservation in kept),
     )
     return contract.step("new pointer", (locker_id,), ACTIVE_POINTER.encode(pointer))

@@ -107,14 +107,16 @@ class Embedded(Binding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(Binding):
-    """A field that asks the store; `key` is the attribute of its parent that it looks for."""
+    """A field that asks the store; `key` is the attribute of its parent that it looks for, or several."""
 
     contract: Contract | None = None
-    key: str | None = None
+    key: str | tuple[str, ...] | None = None
 
     @property
     def needs(self) -> frozenset[str]:
-        return frozenset() if self.key is None else frozenset({self.key})
+        if self.key is None:
+            return frozenset()
+        return frozenset(self.key) if isinstance(self.key, tuple) else frozenset({self.key})
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
@@ -123,7 +125,10 @@ class Reading(Binding):
 
     def row_keys(self, rows: Sequence[Any]) -> list[Any]:
         """What identifies each parent for this field: equal keys have equal results."""
-        return [None] * len(rows) if self.key is None else list(map(attrgetter(self.key), rows))
+        if self.key is None:
+            return [None] * len(rows)
+        names = self.key if isinstance(self.key, tuple) else (self.key,)
+        return list(map(attrgetter(*names), rows))
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         """Checks the arguments of one request; what it returns is passed to `price` and `fetch`.
@@ -138,9 +143,8 @@ class Reading(Binding):
         raise NotImplementedError
 
     def price_key(self, bound: Any) -> Hashable:
-        """What of its arguments the price depends on, here and below it."""
-        del bound
-        return None
+        """What of its arguments the price depends on, here and below it. Equal keys share one price."""
+        raise NotImplementedError
 
     def below(self, parents: int, bound: Any) -> int:
         """How many objects it finds at most for so many parents."""

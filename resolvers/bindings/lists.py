@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import is_admin
+from domain.authorization import MOST_AUDIENCES, audiences_of, is_admin
+from domain.errors import BadInputError
 from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
 from loaders.contracts.cost import Cost
 from loaders.contracts.reading import without_damage
 from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.keys import masked
-from loaders.pages import Window, page_request
+from loaders.pages import ALL_TIMES, Window, page_request
 from loaders.table.recording import asking
 from loaders.table_format import require_format
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne, ReadPage
     from loaders.pages import Page, PageRequest
+    from loaders.table.client import Store
     from resolvers.bindings.base import Step
     from resolvers.request import ArgumentContext, RequestState
 
@@ -66,13 +68,19 @@ class Pages(Reading):
     narrowed: tuple[str, ReadPage[Any]] | None = None
     merged: tuple[str, tuple[Any, ...]] | None = None
     """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
+    offers: ReadPage[Any] | None = None
+    """What callers other than admins see in place of the whole list: what is offered to their audiences, merged."""
+    overlapping: tuple[ReadPage[Any], ReadPage[Any]] | None = None
+    """What reads a window with the argument `overlapping`: the list, and the item before, which may reach into it."""
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
         return (
             self.contract,
             *(() if self.narrowed is None else (self.narrowed[1], TABLE_FORMAT)),
+            *(() if self.offers is None else (self.offers,)),
             *(() if self.full is None else (self.full,)),
+            *(() if self.overlapping is None else (*self.overlapping, TABLE_FORMAT)),
         )
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
@@ -89,9 +97,18 @@ class Pages(Reading):
         if self.window is not None:
             window = _window(values.get("window"), self.window)
             key = (*key, window.start, window.end)
+        if self.overlapping is not None and values.get("overlapping") is not None:
+            if values.get("window") is not None:
+                raise BadInputError("Use window or overlapping, but not both.", ("overlapping",))
+            window = _window(values["overlapping"], ALL_TIMES, "overlapping")
+            contract, key = self.overlapping[0], (window.start, window.end)
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             contract, key = self.narrowed[1], (values[self.narrowed[0]],)
         keys: tuple[tuple[Any, ...], ...] = (key,)
+        if self.offers is not None and not is_admin(request.principal):
+            if contract is not self.contract:
+                raise BadInputError("Only admins can select a status.", ("status",))
+            contract, keys = self.offers, tuple(audiences_of(request.principal)[:MOST_AUDIENCES])
         if self.merged is not None:
             argument, every = self.merged
             keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
@@ -103,13 +120,15 @@ class Pages(Reading):
         expected, maximum = contract.expected(size), contract.maximum(size)
         queries = parents * len(bound.keys)
         charges = [Charge(contract, "Query", expected * queries, _once(maximum) * queries)]
+        if self.overlapping is not None and contract is self.overlapping[0]:
+            before = self.overlapping[1]
+            charges.append(Charge(before, "Query", before.expected(1) * parents, before.maximum(1) * parents))
         if maximum.operations > 1:
             more = Cost(maximum.operations - 1) * queries
             charges.append(Charge(contract, "Query", maximum=more, condition=LARGE_PAGE))
         if contract.needs_format > 1:
-            look = Cost(1, 1, TABLE_FORMAT.maximum_units)
-            charges.append(Charge(TABLE_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN))
-        if self.reads_records(step):
+            charges.append(format_charge())
+        if self.reads_records(step, bound):
             assert self.full is not None  # noqa: S101  # reads_records says so
             charges += [
                 look_up_charge(self.full, size * parents),
@@ -123,9 +142,9 @@ class Pages(Reading):
     def page_size(self, bound: BoundPage) -> int:
         return bound.request.size
 
-    def reads_records(self, step: Step) -> bool:
+    def reads_records(self, step: Step, bound: BoundPage) -> bool:
         """Whether a field needs more than the copies have."""
-        return self.full is not None and not (step.uses - {"*steps"}) <= self.contract.codec.attributes
+        return self.full is not None and not (step.uses - {"*steps"}) <= bound.contract.codec.attributes
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
         contract, store = bound.contract, request.backend.store
@@ -139,9 +158,19 @@ class Pages(Reading):
                 return contract.merged_page(
                     store, bound.request, bound.order, [(*parent, *part) for part in bound.keys]
                 )
+            if self.overlapping is not None and contract is self.overlapping[0]:
+                return self._overlapping_page(store, bound, key)
             return contract.page(store, bound.request, bound.order, *parent, *bound.keys[0])
 
         return await query_each(read, self.row_keys(rows), step.path, request)
+
+    async def _overlapping_page(self, store: Store, bound: BoundPage, key: Any) -> Page[Any]:
+        """A page that begins with the item before the window, where that reaches into it."""
+        assert self.overlapping is not None  # noqa: S101  # see fetch
+        start, end = bound.keys[0]
+        before = await self.overlapping[1].first(store, key, start)
+        first = before.start_at if before is not None and before.end_at > start else start
+        return await bound.contract.page(store, bound.request, bound.order, key, first, end)
 
     async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.
@@ -167,7 +196,7 @@ class Pages(Reading):
             shown = list(islice(left, len(page.nodes)))
             failure = None
             if any(issubclass(kind, Exception) for kind in set(map(type, shown))):
-                failure = next((record for record in shown if _is_failure(record)), None)
+                failure = next((record for record in shown if is_failure(record)), None)
             complete.append(failure or without_damage(page.with_nodes(shown)))
         return complete
 
@@ -195,6 +224,10 @@ class Latest(Reading):
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         del step, bound
         return [Charge(self.contract, "Query", self.contract.expected(1) * parents, self.contract.maximum(1) * parents)]
+
+    def price_key(self, bound: Any) -> Hashable:
+        del bound
+        return None
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
@@ -246,6 +279,12 @@ class Whole(Reading):
         return await query_each(read, self.row_keys(rows), step.path, request)
 
 
+def format_charge() -> Charge:
+    """What it costs to learn that the table is migrated."""
+    look = Cost(1, 1, TABLE_FORMAT.maximum_units)
+    return Charge(TABLE_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN)
+
+
 async def query_each(
     read: Callable[[Any], Awaitable[Any]], keys: Sequence[Any], path: str, request: RequestState
 ) -> list[Any]:
@@ -271,14 +310,14 @@ async def query_each(
     return [by_key[key] for key in keys]
 
 
-def _is_failure(record: Any) -> bool:
+def is_failure(record: Any) -> bool:
     """Whether a record could not be read at all; what is damaged is read, but not shown."""
     return isinstance(record, Exception) and not isinstance(record, DamagedItemError)
 
 
-def _window(window: Mapping[str, Any] | None, widest: Window[Any]) -> Window[Any]:
+def _window(window: Mapping[str, Any] | None, widest: Window[Any], argument: str = "window") -> Window[Any]:
     given = window or {}
-    return Window(given.get("from_") or widest.start, given.get("to") or widest.end)
+    return Window(given.get("from_") or widest.start, given.get("to") or widest.end, argument)
 
 
 def _once(cost: Cost) -> Cost:

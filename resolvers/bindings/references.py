@@ -50,13 +50,18 @@ class Reference(Reading):
         del step, bound
         return [look_up_charge(self.contract, parents), *self._follow_charges(parents)]
 
+    def price_key(self, bound: Any) -> Hashable:
+        """See Reading: it has no arguments."""
+        del bound
+        return None
+
     def _follow_charges(self, parents: int) -> list[Charge]:
         return [] if self.follow_charges is None else self.follow_charges(parents)
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
         keys = self.row_keys(rows)
-        wanted = [(key,) for key in keys if key is not None]
+        wanted = [key if isinstance(key, tuple) else (key,) for key in keys if key is not None]
         if not wanted:
             return [None] * len(rows)
         found = await request.loaders.of(self.contract).load_bulk(wanted, step.path, alone=step.is_alone)
@@ -80,6 +85,11 @@ class References(Reading):
         """See Reading: one batch for each hundred ids."""
         del step, bound
         return [look_up_charge(self.contract, parents * self.most)]
+
+    def price_key(self, bound: Any) -> Hashable:
+        """See Reading: it has no arguments."""
+        del bound
+        return None
 
     def below(self, parents: int, bound: Any) -> int:
         del bound
@@ -221,8 +231,10 @@ async def load_named(
     return found
 
 
-def one(contract: ReadOne[Any], *, key: str, rule: Rule = AS_OBJECT, description: str, **binding: Any) -> Any:
-    """A field with the one object that an attribute of its parent names."""
+def one(
+    contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule = AS_OBJECT, description: str, **binding: Any
+) -> Any:
+    """A field with the one object that an attribute of its parent names, or several attributes together."""
     return bound_field(Reference(contract=contract, key=key, rule=rule, **binding), description)
 
 

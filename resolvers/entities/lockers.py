@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.commands.lockers import (
+    ConfigureLocker,
+    MoveLocker,
+    RegisterLocker,
+    RenameLocker,
+    TransferLocker,
+    UpdateLockerStatus,
+)
 from domain.ids import check_id, require_id
 from domain.models import Locker as Record
-from domain.models import LockerStatus, LockerSummary
+from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
 from domain.times import Instant
 from loaders.contracts.base import Order
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
@@ -22,17 +29,38 @@ from loaders.contracts.lockers import (
     TRANSFER_LOCKER,
 )
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.contracts.reservations import ACTIVE_RESERVATION, LOCKER_RESERVATIONS
+from loaders.contracts.reservations import (
+    ACTIVE_RESERVATION,
+    LOCKER_RESERVATIONS,
+    OVERLAPPING_RESERVATIONS,
+    RESERVATION_BEFORE,
+)
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node, in_window, ordered
-from resolvers.bindings.base import Argument, column
+from resolvers.api.relay import PAGING, Connection, Node, TimeSpan, TimeWindow, in_window, ordered
+from resolvers.bindings.base import Argument, bound_field, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
-from resolvers.entities.active_reservation import current_reservations, search_charges
+from resolvers.bindings.rules import (
+    BUSY,
+    EVENTS,
+    LOCATIONS,
+    LOCKER,
+    LOCKER_CHANGES,
+    LOCKER_LOOKUP,
+    NEXT_RESERVATIONS,
+    PROFILE,
+    RESERVATIONS,
+)
+from resolvers.entities.active_reservation import (
+    current_reservations,
+    next_charges,
+    next_reservations,
+    search_charges,
+)
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
+from resolvers.entities.busy import Busy, BusyInterval
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation
 
@@ -44,18 +72,22 @@ if TYPE_CHECKING:
 @entity(
     Record,
     LockerSummary,
-    node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKERS.decided_by_result()},
+    LockerOffer,
+    node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKER_LOOKUP.decided_by_result()},
 )
 class Locker(Node):
-    """A physical locker. Callers who may not see its owner's lockers get nothing but its id, name and location."""
+    """A physical locker. Callers who may not see its owner's lockers get only id, name, size, features and location."""
 
     locker_id: strawberry.ID = column("Id of the locker.")
     alias: str | None = column("Display name of the locker.")
-    status: LockerStatus | None = column("Current state of the locker.", rule=LOCKERS)
-    updated_at: Instant | None = column(CHANGED, rule=LOCKERS)
-    version: int | None = column(VERSION, rule=LOCKERS)
-    created_at: Instant | None = column("Time at which the locker was registered.", rule=LOCKERS)
-    owner_id: strawberry.ID | None = column("Id of the owner of the locker.", rule=LOCKERS)
+    size: LockerSize = column("Size of the locker.")
+    features: list[str] = column("Features of the locker, such as `refrigerated`, in alphabetical order.")
+    status: LockerStatus | None = column("Current state of the locker.", rule=LOCKER)
+    reservable_by: ReservableBy | None = column("Who may reserve the locker.", rule=LOCKER)
+    updated_at: Instant | None = column(CHANGED, rule=LOCKER)
+    version: int | None = column(VERSION, rule=LOCKER)
+    created_at: Instant | None = column("Time at which the locker was registered.", rule=LOCKER)
+    owner_id: strawberry.ID | None = column("Id of the owner of the locker.", rule=LOCKER)
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner of the locker."
     )
@@ -66,10 +98,24 @@ class Locker(Node):
     active_reservation: Reservation | None = one(
         ACTIVE_RESERVATION,
         key="locker_id",
-        rule=RESERVATIONS,
+        rule=NEXT_RESERVATIONS,
         follow=current_reservations,
         follow_charges=search_charges,
         description="Reservation whose time window contains the present moment.",
+    )
+    next_reservation: Reservation | None = one(
+        ACTIVE_RESERVATION,
+        key="locker_id",
+        rule=NEXT_RESERVATIONS,
+        follow=next_reservations,
+        follow_charges=next_charges,
+        description="Earliest reservation that has not begun.",
+    )
+    busy: list[BusyInterval] | None = bound_field(
+        Busy(key="locker_id", rule=BUSY),
+        "Future intervals of the window in which the locker is reserved, for callers who see the locker or may reserve "
+        "it.",
+        [Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is left out.")],
     )
     latest_event: AccessEvent | None = latest(
         LATEST_EVENT, key="locker_id", rule=EVENTS, description="Most recent access event of the locker."
@@ -79,7 +125,18 @@ class Locker(Node):
         key="locker_id",
         window=ALL_TIMES,
         rule=RESERVATIONS,
-        arguments=[in_window("start of a reservation"), ordered(Order.ASC), *PAGING],
+        overlapping=(OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE),
+        arguments=[
+            in_window("start of a reservation"),
+            Argument(
+                "overlapping",
+                TimeWindow | None,
+                "Time window that a reservation must overlap, whenever it starts. Cancelled and released reservations "
+                "are left out. Not together with `window`.",
+            ),
+            ordered(Order.ASC),
+            *PAGING,
+        ],
         description="Reservations of the locker by start time, including cancelled and expired ones.",
     )
     access_events: Connection[AccessEvent] | None = pages(
@@ -99,7 +156,7 @@ class LockerQueries:
     locker: Locker | None = look_up(
         LOCKER_BY_ID,
         parse={"locker_id": require_id},
-        rule=LOCKERS.decided_by_result(),
+        rule=LOCKER_LOOKUP.decided_by_result(),
         message="Locker {locker_id} does not exist.",
         arguments=[
             id_argument("locker_id", "Id of the locker."),
@@ -133,6 +190,13 @@ class LockerMutations:
         RenameLocker,
         LOCKER_CHANGES,
         description="Change the display name of a locker.",
+    )
+    configure_locker: Locker = write(
+        CHANGE_LOCKER,
+        writes.configure_locker,
+        ConfigureLocker,
+        LOCKER_CHANGES,
+        description="Change who may reserve a locker, its size or its features.",
     )
     move_locker: Locker = write(
         CHANGE_LOCKER,

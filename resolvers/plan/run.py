@@ -273,12 +273,11 @@ class _Run:
             results = await self._read(step, binding, rows)
         if isinstance(binding, Pages) and any(self._is_object(page) and page.nodes for page in results):
             self._filled.add(step)
-        if isinstance(binding, Pages) and binding.reads_records(step):
+        if isinstance(binding, Pages) and binding.reads_records(step, self._bound[step]):
             if step.below:
                 copies = [copy for page in results if self._is_object(page) for copy in page.nodes]
-                self._start_early(
-                    item_places(step.places.values()), copies, binding.contract.codec.attributes, {binding.full_key}
-                )
+                known = self._bound[step].contract.codec.attributes
+                self._start_early(item_places(step.places.values()), copies, known, {binding.full_key})
             results = await self._records(step, binding, results)
         if not _contains(results, Exception):
             return results
@@ -312,7 +311,7 @@ class _Run:
                     continue
                 rule = binding.rule
                 permits_all = rule.allows is None or rule.on_result or is_admin(principal)
-                decided = permits_all or rule.subject in known
+                decided = permits_all or rule.needs <= frozenset(known)
                 if isinstance(self._bound[step], Exception) or not decided or not rule.admits(principal):
                     continue
                 asked = rows if permits_all else [row for row in rows if rule.permits(principal, row)]

@@ -60,11 +60,12 @@ def run_scenario(plain_client: Any, clock: Clock) -> Runner:
         await store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
         numbers = count(1)
         backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30))
+        trace, began = Trace(), clock.now
+        recorded: Any = Recorded(store, trace)
         for call in scenario.prepare:
             await call(backend, names)
-        trace = Trace()
-        recorded: Any = Recorded(store, trace)
         await scenario.run(replace(backend, store=recorded), names)
+        clock.now = began
         return trace.records
 
     return run

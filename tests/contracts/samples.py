@@ -68,12 +68,14 @@ class Names:
     email: str
     other_email: str
     phone: str
+    reference: str
     code: str
     other_code: str
     time_zone: str
     place: Mapping[str, Any]
     metadata: dict[str, Any] | None
     key_owners: tuple[OwnerId, ...]
+    features: tuple[str, ...]
 
 
 SHORT = Names(
@@ -97,12 +99,14 @@ SHORT = Names(
     email="Ada@example.com",
     other_email="new@example.com",
     phone="+390612345",
+    reference="order 4711",
     code="rome",
     other_code="oslo",
     time_zone="Europe/Rome",
     place={"city": "Rome", "lat": Decimal("41.9")},
     metadata={"door": 1},
     key_owners=(OwnerId("ada"),),
+    features=("charging",),
 )
 LONGEST = Names(
     owner=OwnerId("o" * 64),
@@ -125,19 +129,24 @@ LONGEST = Names(
     email="a" * 64 + "@" + "b" * 185 + ".com",
     other_email="c" * 64 + "@" + "b" * 185 + ".com",
     phone="+" + "1" * 30,
+    reference="#" * 64,
     code="c" * 40,
     other_code="d" * 40,
     time_zone="America/Argentina/ComodRivadavia",
     place=dict.fromkeys(_ADDRESS, _NAME) | {"lat": Decimal("-12." + "3" * 36), "lng": Decimal("-123." + "4" * 35)},
     metadata=numbers(),
     key_owners=tuple(OwnerId(f"{number:064d}") for number in range(25)),
+    features=tuple(f"{number:032d}" for number in range(8)),
 )
 _LONG: dict[str, Any] = {
     "description": _TEXT,
     "reason": _TEXT,
+    "reference": LONGEST.reference,
+    "slot": "0000",
     "message": f"Your booking for 2026-03-01 was rejected: {_TEXT}",
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
     "owner_ids": LONGEST.key_owners,
+    "features": LONGEST.features,
     "created_by": LONGEST.subject,
     "decided_by_subject": LONGEST.subject,
     "digest": "f" * 64,

@@ -21,20 +21,37 @@ from domain.commands import owners as owner_commands
 from domain.commands import reservations as reservation_commands
 from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
 from domain.commands.events import RecordAccessEvent
-from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.commands.lockers import (
+    ConfigureLocker,
+    MoveLocker,
+    RegisterLocker,
+    RenameLocker,
+    TransferLocker,
+    UpdateLockerStatus,
+)
 from domain.commands.payments import Money, RecordPayment
-from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole, ReservationStatus
-from domain.times import LATEST
+from domain.models import (
+    AccessAction,
+    AccessResult,
+    EventId,
+    LockerSize,
+    LockerStatus,
+    OwnerKind,
+    OwnerRole,
+    ReservableBy,
+    ReservationStatus,
+)
+from domain.times import EARLIEST, LATEST
 from loaders import keys
 from loaders.codecs import CALENDAR_SLOT
-from loaders.contracts.base import MAX_ITEMS, Consistency
+from loaders.contracts.base import Consistency
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.doctor import DOCTOR_SCAN
 from loaders.contracts.events import LATEST_EVENT
 from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
-from loaders.contracts.reservations import CURRENT_RESERVATION
+from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.doctor import Doctor, Records
 from loaders.invariants import table_violations
@@ -46,6 +63,7 @@ from loaders.table.values import item_from_wire
 from loaders.table_budgets import TableRates
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.writes import api_keys, bookings, calendar, events, locations, lockers, owners, reservations
+from loaders.writes.any_locker import reserve_any_locker
 from tests.contracts.lists import LISTS
 from tests.contracts.samples import DAY, NOON, SHORT, at, day
 
@@ -127,7 +145,13 @@ def change_location(write: Any, command: Any, version: int = 1, **values: Any) -
 
 
 def locker(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = RegisterLocker(locker_id=names.locker, owner_id=names.owner, alias=names.name, location_id=names.location)
+    command = RegisterLocker(
+        locker_id=names.locker,
+        owner_id=names.owner,
+        alias=names.name,
+        location_id=names.location,
+        features=list(names.features),
+    )
     return lockers.register_locker(backend, command, ADMIN)
 
 
@@ -136,13 +160,13 @@ def locker_anywhere(backend: Backend, names: Names) -> Awaitable[Any]:
     return lockers.register_locker(backend, command, ADMIN)
 
 
-def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) -> Call:
+def change_locker(write: Any, command: Any, version: int = 1, **values: Callable[[Names], Any]) -> Call:
     return lambda backend, names: write(
         backend,
         command(
             locker_id=names.locker,
-            expected_version=1,
-            change_id=names.change,
+            expected_version=version,
+            change_id=names.change if version == 1 else None,
             **{name: of(names) for name, of in values.items()},
         ),
         ADMIN,
@@ -151,6 +175,16 @@ def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) ->
 
 RENAME = change_locker(lockers.rename_locker, RenameLocker, alias=lambda names: names.name.replace("A", "B").swapcase())
 OCCUPY = change_locker(lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.OCCUPIED)
+STOP_SERVICE = change_locker(
+    lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.MAINTENANCE
+)
+START_SERVICE = change_locker(
+    lockers.update_locker_status, UpdateLockerStatus, TWO, new_status=lambda _: LockerStatus.AVAILABLE
+)
+ENLARGE = change_locker(lockers.configure_locker, ConfigureLocker, size=lambda _: LockerSize.XL)
+OPEN_TO_EVERYONE = change_locker(
+    lockers.configure_locker, ConfigureLocker, reservable_by=lambda _: ReservableBy.EVERYONE
+)
 TRANSFER = change_locker(lockers.transfer_locker, TransferLocker, new_owner_id=lambda names: names.other_owner)
 MOVE = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda names: names.other_location)
 TAKE_AWAY = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda _: None)
@@ -168,6 +202,77 @@ def reserve(start: int, end: int, reservation: str = "reservation") -> Call:
         return reservations.create_reservation(backend, command, ADMIN)
 
     return run
+
+
+def reserve_any(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = reservation_commands.ReserveAnyLocker(
+        location_id=names.location,
+        size=LockerSize.M,
+        reservation_id=names.reservation,
+        owner_id=names.owner,
+        start_at=at(0),
+        end_at=at(60),
+    )
+    return reserve_any_locker(backend, command, ADMIN)
+
+
+def reserve_for_a_recipient(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = reservation_commands.CreateReservation(
+        locker_id=names.locker,
+        reservation_id=names.reservation,
+        owner_id=names.other_owner,
+        start_at=at(0),
+        end_at=at(60),
+        reference=names.reference,
+        recipient=reservation_commands.Recipient(name=names.name, email=names.email, phone=names.phone),
+        metadata=names.metadata,
+    )
+    return reservations.create_reservation(backend, command, ADMIN)
+
+
+def reserve_for_another(start: int, end: int) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        command = reservation_commands.CreateReservation(
+            locker_id=names.locker,
+            reservation_id=names.reservation,
+            owner_id=names.other_owner,
+            start_at=at(start),
+            end_at=at(end),
+            reference=names.reference,
+        )
+        return reservations.create_reservation(backend, command, ADMIN)
+
+    return run
+
+
+def use(write: Any, command: Any, reservation: str = "reservation", **values: Any) -> Call:
+    """A change of a reservation by an admin; if it has a reason, by the owner of the locker."""
+
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        reason = {"reason": names.name} if values else {}
+        change_id = f"{write.__name__[0]}{str(names.change)[1:]}"
+        changed = command(
+            locker_id=names.locker, reservation_id=getattr(names, reservation), change_id=change_id, **reason
+        )
+        by = Principal(subject=names.subject, role=Role.OWNER, owner_id=names.owner) if values else ADMIN
+        changing: Awaitable[Any] = write(backend, changed, by)
+        return changing
+
+    return run
+
+
+def wait(minutes: int) -> Call:
+    async def run(backend: Backend, _: Names) -> None:
+        cast("Any", backend.clock).move(minutes=minutes)
+
+    return run
+
+
+START_WRITE = (reservations.start_reservation, reservation_commands.StartReservation)
+RELEASE_WRITE = (reservations.release_reservation, reservation_commands.ReleaseReservation)
+START, RELEASE = use(*START_WRITE), use(*RELEASE_WRITE)
+EVICT = use(*RELEASE_WRITE, reason=True)
+WITHDRAW = use(reservations.cancel_reservation, reservation_commands.CancelReservation, reason=True)
 
 
 def extend(end: int, reservation: str = "reservation") -> Call:
@@ -390,6 +495,9 @@ async def repair_table(backend: Backend, _: Names) -> None:
 
 PLACED = (owner, location, locker)
 RESERVED = (*PLACED, reserve(0, 60))
+UPCOMING = (*PLACED, reserve(30, 60))
+STARTED = (*RESERVED, START)
+FOR_ANOTHER = (*PLACED, other_owner, reserve_for_another(0, 60))
 BOOKED = (owner, location, book)
 OWNER_COPY, LOCATION_COPY = (
     lambda names: keys.owner_locker(names.owner, names.locker),
@@ -402,6 +510,7 @@ OLD_TABLE = (
     older(OWNER_COPY, "GSI1PK", "GSI1SK"),
     older(LOCATION_COPY, "GSI1PK", "GSI1SK"),
     older(lambda names: keys.active_pointer(names.locker), "lastEndAt"),
+    older(lambda names: keys.locker(names.locker), "reservableBy", "size", "features"),
 )
 WHOLE = (*RESERVED, other_owner, book, reject)
 SURPLUS: tuple[Callable[[Names], tuple[Action, Key, dict[str, Any]]], ...] = (
@@ -474,6 +583,7 @@ OLD_POINTER = written_by_others(
     endAt="2026-03-01T13:00:00Z",
 )
 OLD_CANCELLED = old_reservation("2026-03-02T12:00:00Z", "reservation", "CANCELLED")
+OLD_RELEASED = old_reservation("2026-02-02T12:00:00Z", "reservation", "COMPLETED")
 OTHER_PROGRAM = (
     location,
     WITHOUT_FORMAT,
@@ -504,6 +614,8 @@ OTHER_PROGRAM = (
 
 _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "update a locker's status": ("QC-03", (*PLACED, OCCUPY)),
+    "take a locker out of service": ("QC-03", (*PLACED, STOP_SERVICE)),
+    "put a locker back into service": ("QC-03", (*PLACED, STOP_SERVICE, START_SERVICE)),
     "update the status of a locker without copies": (
         "QC-03",
         (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), OCCUPY),
@@ -517,7 +629,14 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     ),
     "create a reservation beside older ones": ("QC-04", (*OLD_RESERVATIONS, reserve(60, 120, "between"))),
     "create a reservation where an older pointer names none": ("QC-04", (*PLACED, OLD_POINTER, reserve(0, 60))),
+    "create a reservation after a cancellation": (
+        "QC-04",
+        (*RESERVED, reserve(120, 180, "later"), cancel("later"), reserve(60, 120, "between")),
+    ),
+    "create a reservation for a recipient": ("QC-04", (*PLACED, other_owner, reserve_for_a_recipient)),
     "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
+    "reserve any locker": ("QC-04", (*PLACED, reserve_any)),
+    "reserve any locker again": ("QC-24", (*PLACED, reserve_any, reserve_any)),
     "transfer a locker": ("QC-06", (*PLACED, other_owner, TRANSFER)),
     "transfer a locker without copies": (
         "QC-06",
@@ -535,17 +654,23 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-12",
         (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), RENAME),
     ),
+    "enlarge a locker": ("QC-12", (*PLACED, ENLARGE)),
+    "offer a locker to everyone": ("QC-12", (*PLACED, OPEN_TO_EVERYONE)),
     "move a locker": ("QC-12", (*PLACED, other_location, MOVE)),
     "take a locker away from its location": ("QC-12", (*PLACED, TAKE_AWAY)),
     "extend a reservation": ("QC-13", (*RESERVED, extend(90))),
     "extend a reservation before another": ("QC-13", (*RESERVED, reserve(120, 180, "later"), extend(90))),
     "extend a reservation after another": ("QC-13", (*RESERVED, reserve(120, 180, "later"), extend(200, "later"))),
-    "cancel the only reservation": ("QC-13", (*RESERVED, cancel())),
-    "cancel a reservation before another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel())),
+    "extend a reservation after a cancellation": (
+        "QC-13",
+        (*RESERVED, reserve(120, 180, "later"), cancel("later"), extend(90)),
+    ),
+    "cancel the only reservation": ("QC-13", (*UPCOMING, cancel())),
+    "cancel a reservation before another": ("QC-13", (*UPCOMING, reserve(60, 120, "later"), cancel())),
     "cancel a reservation after another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel("later"))),
     "cancel a reservation without a pointer": (
         "QC-13",
-        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), cancel()),
+        (*UPCOMING, without(lambda names: keys.active_pointer(names.locker)), cancel()),
     ),
     "cancel an older reservation": ("QC-13", (*OLD_RESERVATIONS, cancel())),
     "cancel an older reservation again": ("QC-13", (*PLACED, OLD_CANCELLED, cancel())),
@@ -553,6 +678,36 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-13",
         (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), extend(90)),
     ),
+    "cancel a reservation of another owner": (
+        "QC-13",
+        (*PLACED, other_owner, reserve(0, 30, "later"), reserve_for_another(60, 120), WITHDRAW),
+    ),
+    "start a reservation": ("QC-87", STARTED),
+    "start a reservation of a locker without copies": (
+        "QC-87",
+        (*RESERVED, without(OWNER_COPY), without(LOCATION_COPY), START),
+    ),
+    "start a reservation while another overstays": (
+        "QC-87",
+        (*STARTED, reserve(60, 120, "later"), wait(60), use(*START_WRITE, "later")),
+    ),
+    "start a reservation after a cancellation": (
+        "QC-87",
+        (*RESERVED, reserve(120, 180, "later"), cancel("later"), START),
+    ),
+    "release a started reservation": ("QC-87", (*STARTED, RELEASE)),
+    "release a reservation before another": ("QC-87", (*RESERVED, reserve(60, 120, "later"), RELEASE)),
+    "release a reservation of another owner": ("QC-87", (*FOR_ANOTHER, EVICT)),
+    "release a reservation without a pointer": (
+        "QC-87",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), RELEASE),
+    ),
+    "start a reservation without a pointer": (
+        "QC-87",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), START),
+    ),
+    "start an older reservation": ("QC-87", (*OLD_RESERVATIONS, wait(24 * 60), START)),
+    "release an older reservation again": ("QC-87", (*PLACED, OLD_RELEASED, RELEASE)),
     "create an owner": ("QC-22", (owner,)),
     "create an owner without an address": ("QC-22", (other_owner,)),
     "create an owner again": ("QC-22", (owner, owner)),
@@ -647,6 +802,14 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
             repair_table,
         ),
     ),
+    "repair a missing live copy": (
+        "QC-84",
+        (
+            *RESERVED,
+            without(lambda names: keys.live_reservation(names.locker, NOON, names.reservation)),
+            repair_table,
+        ),
+    ),
     "repair a guard that names no reservation": (
         "QC-84",
         (
@@ -668,6 +831,8 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-07": (RESERVED, lambda names: (names.locker,)),
     "QC-15": (RESERVED, lambda names: (names.locker, names.reservation)),
     "QC-16": ((*PLACED, record_events("01")), lambda names: (names.locker, NOON, names.event[:-2] + "01")),
+    "QC-88": (FOR_ANOTHER, lambda names: (names.other_owner, names.reference)),
+    "QC-89": ((*PLACED, other_owner, reserve_for_a_recipient), lambda names: (names.locker, names.reservation)),
     "QC-18": (RESERVED, lambda names: (names.locker, NOON, names.reservation)),
     "QC-20": ((owner,), lambda names: (names.owner,)),
     "QC-21": ((owner,), lambda names: (names.email.lower(),)),
@@ -732,11 +897,20 @@ def _scenarios() -> dict[str, Scenario]:
             LOCATION_CALENDAR.id,
             lambda backend, names: LOCATION_CALENDAR.whole(backend.store, names.location, day(0), day(91)),
         ),
+        NEXT_RESERVATION.purpose: Scenario(
+            NEXT_RESERVATION.id,
+            lambda backend, names: NEXT_RESERVATION.first(backend.store, names.locker, NOON, LATEST),
+            RESERVED,
+        ),
         CURRENT_RESERVATION.purpose: Scenario(
             CURRENT_RESERVATION.id,
-            lambda backend, names: CURRENT_RESERVATION.page(
-                backend.store, PageRequest(MAX_ITEMS), CURRENT_RESERVATION.orders[0], names.locker, NOON, at(60)
-            ),
+            lambda backend, names: CURRENT_RESERVATION.first(backend.store, names.locker, EARLIEST, at(60)),
+            RESERVED,
+        ),
+        RESERVATION_BEFORE.purpose: Scenario(
+            RESERVATION_BEFORE.id,
+            lambda backend, names: RESERVATION_BEFORE.first(backend.store, names.locker, at(60)),
+            RESERVED,
         ),
     }
 

@@ -13,22 +13,22 @@ import pytest
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.bookings import CalendarSlot, DaySlot
 from domain.commands.reservations import CreateReservation
-from domain.models import LockerId, ReservationStatus
+from domain.models import LockerId
 from loaders import keys
 from loaders.codecs import GUARD, Guard
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.maintenance import CONVERT_ITEM, LOAD_DEMO_DATA
+from loaders.contracts.maintenance import CONVERT_ITEM, LOAD_DEMO_DATA, UPGRADE_RESERVATIONS
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
-from loaders.contracts.reservations import CREATE_RESERVATION, CURRENT_RESERVATION
+from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.contracts.writing import WriteContract
 from loaders.pages import PageRequest
 from loaders.table.operations import BatchGet, Get, Query
 from loaders.writes.reservations import create_reservation
 from tests.contracts.lists import LISTS, PAGED
-from tests.contracts.samples import LONGEST, NOON, at, day, record
+from tests.contracts.samples import LONGEST, at, day, record
 from tests.contracts.scenarios import PLACED, SCENARIOS
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ PAIRS = {
     RECORD_EVENTS.id: 2 / RECORD_EVENTS.most_entries,
     LOAD_DEMO_DATA.id: 2 / LOAD_DEMO_DATA.most_steps,
     CONVERT_ITEM.id: 1 / 20,
+    UPGRADE_RESERVATIONS.id: 1 / 3,
 }
 
 
@@ -128,18 +129,6 @@ async def test_a_calendar_of_92_full_days_is_one_query_of_184_items(backend: Bac
     assert call.units <= LOCATION_CALENDAR.maximum(184).read_units
 
 
-async def test_a_search_for_the_current_reservation_costs_at_most_its_maximum(
-    backend: Backend, seeds: Seeds, wire: Wire
-) -> None:
-    await seeds.put(LISTS["QC-05"].item(number, longest=True) for number in range(101))
-    contract = CURRENT_RESERVATION
-    for size in (25, 100):
-        wire.reset()
-        page = await contract.page(backend.store, PageRequest(size), contract.orders[0], LONGEST.locker, NOON, at(1000))
-        assert len(page.nodes) == size
-        assert sum(call.units for call in wire.calls) <= contract.maximum(size).read_units
-
-
 async def test_a_batch_of_100_costs_100_reads(backend: Backend, seeds: Seeds, wire: Wire) -> None:
     ids = [LockerId(f"{number:064d}") for number in range(100)]
     codec = LOCKER_BY_ID.codec
@@ -150,31 +139,22 @@ async def test_a_batch_of_100_costs_100_reads(backend: Backend, seeds: Seeds, wi
     assert wire.calls[0].units == 100 * LOCKER_BY_ID.maximum_units
 
 
-async def test_a_reservation_in_a_window_full_of_cancelled_ones_is_still_two_reads(
-    backend: Backend, seeds: Seeds, wire: Wire
+@pytest.mark.parametrize(("start", "end"), [(600, 610), (1500, 1510)])
+async def test_a_reservation_beside_a_thousand_live_ones_reads_one_of_them(
+    backend: Backend, seeds: Seeds, wire: Wire, start: int, end: int
 ) -> None:
     for call in PLACED:
         await call(backend, LONGEST)
-    cancelled = [
-        record(
-            LISTS["QC-05"].contract.codec._model,  # noqa: SLF001
-            number,
-            longest=True,
-            locker_id=LONGEST.locker,
-            owner_id=LONGEST.owner,
-            reservation_id=f"{number:064d}",
-            status=ReservationStatus.CANCELLED,
-        )
-        for number in range(1000)
-    ]
-    encode = LISTS["QC-05"].contract.codec.encode
-    await seeds.put(
-        (keys.reservation(LONGEST.locker, one.start_at, one.reservation_id), encode(one)) for one in cancelled
-    )
-    await seeds.put([(keys.reservation_guard(LONGEST.locker), GUARD.encode(Guard(revision=1)))])
+    example = LISTS["QC-85"]
+    live = [example.item(number, longest=True) for number in (*range(600), *range(700, 1100))]
+    await seeds.put((key, {**item, "endAt": item["startAt"], "status": "ACTIVE"}) for key, item in live)
+    guard = GUARD.encode(Guard(revision=1, has_live=True))
+    await seeds.put([(keys.reservation_guard(LONGEST.locker), guard)])
     wire.reset()
-    command = CreateReservation(locker_id=LONGEST.locker, owner_id=LONGEST.owner, start_at=at(500), end_at=at(510))
+    command = CreateReservation(locker_id=LONGEST.locker, owner_id=LONGEST.owner, start_at=at(start), end_at=at(end))
     await create_reservation(backend, command, DEVELOPMENT_ADMIN)
-    assert wire.operations == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
-    look_back = next(request for request in CREATE_RESERVATION.costs(None, 1) if request.operation == "Query")
-    assert wire.of("Query")[0].units <= look_back.maximum.read_units
+    assert wire.operations == {"BatchGetItem": 1, "Query": 2, "TransactWriteItems": 1}
+    before = next(request for request in CREATE_RESERVATION.costs(None, 1) if request.operation == "Query")
+    (query,) = [call for call in wire.of("Query") if "LIVE#" in str(call.request)]
+    assert (query.request["Limit"], query.response["Count"]) == (1, 1)
+    assert query.units <= before.maximum.read_units

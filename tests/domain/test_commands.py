@@ -21,9 +21,9 @@ from domain.commands import (
     payments,
     reservations,
 )
-from domain.commands.base import Change, Command, fingerprint, parse_command
+from domain.commands.base import Change, Command, OptionalChange, fingerprint, parse_command
 from domain.errors import BadInputError
-from domain.models import AccessAction, AccessResult, LockerStatus, OwnerKind, OwnerRole
+from domain.models import AccessAction, AccessResult, LockerSize, LockerStatus, OwnerKind, OwnerRole
 
 MODULES = (api_keys, bookings, calendar, events, locations, lockers, owners, payments, reservations)
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -67,6 +67,7 @@ VALID: dict[type[Command], dict[str, Any]] = {
     locations.DeactivateLocation: LOCATION_CHANGE,
     locations.ReactivateLocation: LOCATION_CHANGE,
     lockers.RegisterLocker: {"owner_id": "acme", "alias": "Hall 3"},
+    lockers.ConfigureLocker: {"locker_id": "l1", "size": LockerSize.S, "features": ["warm"], "expected_version": 1},
     lockers.RenameLocker: {"locker_id": "l1", "alias": "Hall 3", "expected_version": 1},
     lockers.UpdateLockerStatus: {"locker_id": "l1", "new_status": LockerStatus.OCCUPIED, "expected_version": 1},
     lockers.TransferLocker: {"locker_id": "l1", "new_owner_id": "ada", "expected_version": 1},
@@ -76,8 +77,14 @@ VALID: dict[type[Command], dict[str, Any]] = {
     payments.Money: MONEY,
     payments.RecordPayment: PAYMENT,
     reservations.CreateReservation: {"locker_id": "l1", "owner_id": "ada", "start_at": NOON, "end_at": NOON},
-    reservations.CancelReservation: RESERVATION,
+    reservations.Reserve: {"owner_id": "ada", "start_at": NOON, "end_at": NOON},
+    reservations.ReserveAnyLocker: {"location_id": ULID, "owner_id": "ada", "start_at": NOON, "end_at": NOON},
+    reservations.Recipient: {"name": "Ada", "phone": "+39 123 456 7890"},
+    reservations.CancelReservation: {**RESERVATION, "reason": "The hall is closed"},
+    reservations.StartReservation: RESERVATION,
+    reservations.ReleaseReservation: RESERVATION,
     reservations.ExtendReservation: {**RESERVATION, "new_end_at": NOON},
+    reservations.ShortenReservation: {**RESERVATION, "new_end_at": NOON},
 }
 
 BAD_ID = "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"
@@ -102,6 +109,7 @@ INVALID: dict[str, list[Any]] = {
     "events": [[], [EVENT] * 26, None],
     "expected_version": ["1", 1.5, True, None],
     "expires_at": [5],
+    "features": [["Warm"], [""], ["x" * 33], [5], [f"f{number}" for number in range(9)], "warm"],
     "kind": ENUMS,
     "lat": [Decimal("90.0001"), Decimal(-91), Decimal("NaN"), Decimal("Infinity"), Decimal("1." + "1" * 38), "1", True],
     "lng": [Decimal("180.0001"), Decimal(-181), Decimal("NaN"), Decimal("1E-39"), "1", []],
@@ -114,9 +122,13 @@ INVALID: dict[str, list[Any]] = {
     "paid_at": [5],
     "phone": ["", "12", "x", 5],
     "reason": TEXTS,
+    "recipient": ["Ada", 5, {}],
+    "reference": ["", " ", "é", "a\nb", "x" * 65, 5],
+    "reservable_by": ENUMS,
     "result": ENUMS,
     "role": ENUMS,
     "scopes": [["lockers:read"] * 11, "lockers:read", None],
+    "size": ENUMS,
     "start_at": [None, 5],
     "time_zone": ["", "Rome", "europe/rome", "localtime", None, 5],
     "timestamp": [5],
@@ -133,6 +145,7 @@ CASES = [
         for command in VALID
         for field in command.model_fields
         for position, value in enumerate(INVALID.get(field, IDS))
+        if value is not None or command.model_fields[field].default is not None
     ],
     *[
         pytest.param(locations.CreateLocation, "location_id", value, id=f"ULID-{value!r}")
@@ -157,7 +170,7 @@ def camel(field: str) -> str:
 def test_every_command_is_tested_here() -> None:
     items = [item for module in MODULES for name, item in vars(module).items() if not name.startswith("_")]
     commands = {item for item in items if isinstance(item, type) and issubclass(item, Command)}
-    assert commands - {Change, Command} == set(VALID)
+    assert commands - {Change, Command, OptionalChange} == set(VALID)
     ids = {field for command in VALID for field in command.model_fields} - set(INVALID)
     assert all(field.endswith("_id") for field in ids)
 

@@ -6,7 +6,7 @@ import inspect
 import re
 import string
 from datetime import UTC, date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ SLOTS = st.sampled_from(DaySlot)
 
 OTHERS = {"masked", "named_by", "reservation_place", "shown", "spelled"}
 # Ranges that overlap those of lists: for the overlap check of a reservation, and for the doctor.
-WIDER = {"reservations_starting", "locker_timeline", "reservation_claims", "location_days"}
+WIDER = {"reservations_starting", "locker_timeline", "reservation_claims", "location_days", "offers", "location_offers"}
 BUILDERS: list[Any] = [
     value
     for name, value in vars(keys).items()
@@ -81,10 +81,12 @@ def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(
         keys.owner_booking(owner, day, BookingId(other)): "owner_bookings",
         keys.notification(owner, time, other): "owner_notifications",
         keys.pending_count(owner): None,
+        keys.any_claim(owner, ReservationId(other)): None,
         keys.email_claim(f"{other}@{one}.de"): None,
         keys.location(location): None,
         keys.location_code(other): None,
         keys.location_locker(location, other_locker): "location_lockers",
+        keys.offer(location, one, owner, cast("Any", one), keys.lot_of(other), other_locker): "offers_of_size",
         keys.calendar_slot(location, day, slot): "calendar_days",
         keys.calendar_claim(location, other): None,
         keys.booking(booking): None,
@@ -149,15 +151,11 @@ def test_a_window_holds_exactly_what_starts_in_it_both_bounds_included(
         keys.reservation(locker_id, time, reservation) in keys.locker_reservations(locker_id, low, high),
         keys.owner_reservation(owner, time, reservation) in keys.owner_reservations(owner, low, high),
         keys.event(locker_id, time, EventId(item)) in keys.locker_events(locker_id, low, high),
+        keys.live_reservation(locker_id, time, reservation) in keys.live_reservations(locker_id, low, high),
     ]
-    assert found == [low <= time <= high] * 3
-    start = keys.reservation(locker_id, time, reservation)
-    assert (start in keys.reservations_starting(locker_id, low, high)) is (low <= time < high)
-    for within in (
-        keys.locker_reservations(locker_id, low, high),
-        keys.reservations_starting(locker_id, low, high),
-        keys.locker_reservations(locker_id),
-    ):
+    assert found == [low <= time <= high] * 4
+    assert (keys.live_reservation(locker_id, time, reservation) in keys.live_before(locker_id, high)) is (time < high)
+    for within in (keys.locker_reservations(locker_id, low, high), keys.locker_reservations(locker_id)):
         assert keys.active_pointer(locker_id) not in within
 
 

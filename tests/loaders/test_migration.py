@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest_asyncio
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import UpdateLockerStatus
 from domain.commands.reservations import CancelReservation, CreateReservation
-from domain.errors import UnavailableError
+from domain.errors import OverlapError, UnavailableError
 from domain.models import LockerId, LockerStatus, ReservationId
 from domain.times import Instant
 from loaders import keys
@@ -149,7 +150,7 @@ async def test_a_migration_that_was_interrupted_goes_on_where_it_stopped(
     with pytest.raises(UnavailableError):
         await require_format(old, 2)
     found = await read_format(old.store)
-    assert (found.format_version, found.migrating_to) == (1, 3)
+    assert (found.format_version, found.migrating_to) == (1, 4)
     wire.reset()
     migrated = await run(old)
     (first, *_) = wire.of("Scan")
@@ -258,13 +259,13 @@ async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> Non
         assert await read_format(store) == CURRENT_FORMAT
 
 
-@pytest.mark.parametrize("newer", [{"formatVersion": 4}, {"formatVersion": 3, "migratingTo": 4}])
+@pytest.mark.parametrize("newer", [{"formatVersion": 5}, {"formatVersion": 4, "migratingTo": 5}])
 async def test_a_table_of_a_newer_format_is_refused(
     store_url: str, backend: Backend, plain_client: Any, table: str, newer: dict[str, int]
 ) -> None:
     item = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT", "revision": 9, **newer}
     await plain_client.put_item(TableName=table, Item=item_to_wire(item))
-    refusal = rf"^table {table} has format 4, and this version of SmartLocker supports formats up to 3: "
+    refusal = rf"^table {table} has format 5, and this version of SmartLocker supports formats up to 4: "
     with pytest.raises(TableProblemError, match=refusal):
         await check_table(Connection(table, "eu-central-1", store_url, local=True))
     with pytest.raises(TableProblemError, match=refusal):
@@ -277,3 +278,90 @@ async def test_a_server_starts_on_a_table_that_is_not_migrated_and_logs_it(
     assert old
     await check_table(Connection(table, "eu-central-1", store_url, local=True))
     assert f"table {table} is not migrated: run `smartlocker migrate`" in caplog.text
+
+
+async def test_older_lockers_get_offers_and_say_who_may_reserve_them(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+) -> None:
+    for (pk, sk), item in (await dump()).items():
+        key = {"PK": {"S": pk}, "SK": {"S": sk}}
+        if item["entityType"] == "LOCKER_OFFER":
+            await plain_client.delete_item(TableName=table, Key=key)
+        elif item["entityType"] in {"LOCKER", "OWNER_LOCKER", "LOCATION_LOCKER"}:
+            await plain_client.update_item(
+                TableName=table,
+                Key=key,
+                UpdateExpression="REMOVE reservableBy, #size, features",
+                ExpressionAttributeNames={"#size": "size"},
+            )
+    with pytest.raises(UnavailableError, match="run `smartlocker migrate`"):
+        await require_format(old, 4)
+    await run(old)
+    await require_format(old, 4)
+    items = await dump()
+    check_invariants(items, NOW, is_counted=False)
+    lockers = [item for item in items.values() if item["entityType"] == "LOCKER"]
+    assert {(item["reservableBy"], item["size"]) for item in lockers} == {("MEMBERS", "M")}
+    in_service = [item["lockerId"] for item in lockers if item["status"] != "MAINTENANCE"]
+    offered = [item["lockerId"] for item in items.values() if item["entityType"] == "LOCKER_OFFER"]
+    assert sorted(offered) == sorted(in_service * 2)  # to the owner and to the members
+
+
+async def to_format_3(plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
+    """Brings the table back to what the version before live copies and slots wrote."""
+    for (pk, sk), item in (await dump()).items():
+        key = {"PK": {"S": pk}, "SK": {"S": sk}}
+        if item["entityType"] in {"LIVE_RESERVATION", "RESERVATION_SLOT"}:
+            await plain_client.delete_item(TableName=table, Key=key)
+        elif item["entityType"] in {"RESERVATION", "OWNER_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"}:
+            gone = "hasLive, changedRemoved, slot, version, lastChange"
+            names = {f"#{name}": name for name in gone.split(", ")}
+            removal = f"REMOVE {', '.join(names)}"
+            await plain_client.update_item(
+                TableName=table, Key=key, UpdateExpression=removal, ExpressionAttributeNames=names
+            )
+    before = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT", "revision": 1, "formatVersion": 3}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(before))
+
+
+@pytest_asyncio.fixture
+async def of_format_3(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> Backend:
+    await load_demo(backend.store, DemoShape(3, 20, 0), NOW, lambda _: None)
+    await to_format_3(plain_client, table, dump)
+    return backend
+
+
+async def test_a_migration_gives_live_reservations_their_copies_and_slots_and_finds_nothing_to_do_again(
+    of_format_3: Backend, dump: Callable[[], Any]
+) -> None:
+    migrated = await run(of_format_3)
+    items = await dump()
+    check_invariants(items, NOW, is_counted=False)
+    kinds = Counter(item["entityType"] for item in items.values())
+    assert kinds["LIVE_RESERVATION"] == kinds["RESERVATION"] > 0
+    unended = [item for item in items.values() if item["entityType"] == "RESERVATION" and item["endAt"] > NOW]
+    assert len(unended) == kinds["RESERVATION_SLOT"]
+    assert all("slot" in item for item in unended)
+    assert all(item["hasLive"] for item in items.values() if item["entityType"] == "RESERVATION_GUARD")
+    assert migrated.left == 0
+    assert isinstance(of_format_3.store, DynamoStore)
+    again = await Migration(of_format_3.store, now=NOW).count(items_per_second=1e9, progress=lambda _: None)
+    assert again.kinds == {}
+
+
+async def test_a_write_at_a_locker_that_is_not_migrated_sees_its_reservations_and_gives_them_copies(
+    of_format_3: Backend, dump: Callable[[], Any]
+) -> None:
+    pointer = next(item for item in (await dump()).values() if item["entityType"] == "RESERVATION_ACTIVE")
+    window = {"locker_id": pointer["lockerId"], "owner_id": pointer["ownerId"]}
+    within = CreateReservation(**window, start_at=pointer["startAt"], end_at=pointer["endAt"])
+    with pytest.raises(OverlapError):
+        await create_reservation(of_format_3, within, DEVELOPMENT_ADMIN)
+    items = await dump()
+    assert items[pointer["PK"], "GUARD#RES"]["hasLive"] is True
+    assert any(pk == pointer["PK"] and sk.startswith("LIVE#") for pk, sk in items)
+    far = CreateReservation(
+        **window, start_at=Instant("2026-04-01T12:00:00.000Z"), end_at=Instant("2026-04-02T12:00:00.000Z")
+    )
+    await create_reservation(of_format_3, far, DEVELOPMENT_ADMIN)
+    check_invariants(await dump(), NOW, is_counted=False)

@@ -20,13 +20,17 @@ PROFILE = "id ownerId kind name email phone role version createdAt updatedAt"
 PLACE = """id locationId code name address { formattedAddress street city region postalCode country placeId lat lng }
   timeZone status createdAt updatedAt version"""
 EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
-LOCKER = f"""id lockerId alias status updatedAt version createdAt ownerId locationId
-  owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
+LOCKER = f"""id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
+  owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }}
+  nextReservation {{ endAt }}
+  busy(window: {{from: "2026-03-01T12:00:00Z", to: "2026-03-02T12:00:00Z"}}) {{ startAt endAt }}
+  latestEvent {{ eventId }}
   reservations{LIST} accessEvents{LIST}"""
-RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt
+RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt version startedAt
+  endedAt endedBy endReason reference details { recipient { name email phone } metadata }
   locker { lockerId } owner { ownerId }"""
 SLOT = "id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }"
-NOTICE = "id notificationId bookingId bookingStatus message createdAt booking { bookingId }"
+NOTICE = "id notificationId bookingId bookingStatus lockerId reservationId message createdAt booking { bookingId }"
 KEY = "id keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
 PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recordedAt booking { bookingId }"
 
@@ -88,12 +92,18 @@ _OWNERS_AND_LOCKERS: list[tuple[str, str, dict[str, Any]]] = [
     ("updateOwner", "owner { ownerId }", {"ownerId": "@tenant", "name": "Another", **STALE}),
     ("registerLocker", "locker { lockerId }", {"lockerId": "locker-@tenant", "ownerId": "@tenant", "alias": "Another"}),
     ("renameLocker", "locker { lockerId }", {"alias": "Another", **OLD}),
+    ("configureLocker", "locker { lockerId }", {"size": ":XL", **OLD}),
     ("moveLocker", "locker { lockerId }", {"newLocationId": "@place", **OLD}),
     ("updateLockerStatus", "locker { lockerId }", {"newStatus": ":OCCUPIED", **OLD}),
     ("transferLocker", "locker { lockerId }", {"newOwnerId": "@tenant", **OLD, "expectedVersion": 1}),
 ]
 _USES: list[tuple[str, str, dict[str, Any]]] = [
     ("createReservation", "reservation { endAt }", {"lockerId": "locker-@tenant", "ownerId": "@reserves", **WINDOW}),
+    (
+        "reserveAnyLocker",
+        "reservation { endAt }",
+        {"locationId": "@place", "size": ":XL", "ownerId": "@reserves", **WINDOW},
+    ),
     (
         "cancelReservation",
         "reservation { reservationId }",
@@ -103,6 +113,21 @@ _USES: list[tuple[str, str, dict[str, Any]]] = [
         "extendReservation",
         "reservation { reservationId }",
         {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
+    ),
+    (
+        "shortenReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
+    ),
+    (
+        "startReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
+    ),
+    (
+        "releaseReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
     ),
     ("recordAccessEvent", "accessEvent { eventId }", ACCESS),
     ("recordAccessEvents", "accessEvents { eventId }", {"events": [ACCESS]}),
@@ -140,8 +165,8 @@ _KEYS: list[tuple[str, str, dict[str, Any]]] = [
 CASES = [
     Case(
         """{ viewer { subject role scopes ownerId organizationIds ownerIds lockerId owner { ownerId }
-          rateLimit { limit remaining resetSeconds } } }""",
-        optional=(("viewer", "owner"), ("viewer", "rateLimit")),
+          locker { lockerId } rateLimit { limit remaining resetSeconds } } }""",
+        optional=(("viewer", "owner"), ("viewer", "locker"), ("viewer", "rateLimit")),
     ),
     Case(f'{{ owner(ownerId: "@tenant") {{ {PROFILE} }} }}'),
     Case(f"""{{ owner(ownerId: "@tenant") {{
@@ -157,9 +182,17 @@ CASES = [
         reserved=(("reservation",), ("reservation", "locker")),
     ),
     Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
+    Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
     Case(f'{{ location(locationId: "@place") {{ {PLACE} lockers{LIST} }} }}'),
+    Case(
+        """{ location(locationId: "@place") {
+          availableLockers(window: {from: "2026-03-02T12:00:00Z", to: "2026-03-03T12:00:00Z"}) {
+            lockers { lockerId } isComplete
+          }
+        } }"""
+    ),
     Case(f"""{{ locationByCode(code: "rome") {{
       calendar(window: {{from: "@day", to: "@day"}}) {{ date morning {{ {SLOT} }} afternoon {{ eventId }} }}
       availability(window: {{from: "@day", to: "@day"}}) {{ date freeSlots }}

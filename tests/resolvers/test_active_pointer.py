@@ -11,12 +11,10 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
 from domain.commands.reservations import CancelReservation, CreateReservation
-from domain.errors import UnavailableError
-from domain.models import LockerId, OwnerId, OwnerKind, Reservation, ReservationId, ReservationStatus
-from domain.times import Instant
-from loaders import keys
-from loaders.codecs import ACTIVE_POINTER, RESERVATION
-from loaders.contracts.reservations import ACTIVE_RESERVATION, ACTIVE_SEARCH
+from domain.models import LockerId, OwnerId, OwnerKind, Reservation, ReservationId
+from domain.times import EARLIEST, Instant
+from loaders.codecs import ACTIVE_POINTER
+from loaders.contracts.reservations import ACTIVE_RESERVATION, CURRENT_RESERVATION
 from loaders.table.values import item_to_wire
 from loaders.writes.lockers import register_locker
 from loaders.writes.owners import create_owner
@@ -25,7 +23,6 @@ from resolvers.entities.active_reservation import current_reservations
 from resolvers.plan.price import Limit
 from resolvers.request import PageSizes, RequestState
 from tests.api import unchanged
-from tests.conftest import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +77,7 @@ async def reserved(backend: Backend, wire: Wire) -> Backend:
     await register_locker(backend, RegisterLocker(locker_id=L1, owner_id=ADA), DEVELOPMENT_ADMIN)
     await reserve(backend, "l1", "first", at(13), at(14))
     await reserve(backend, "l1", "second", at(15), at(16))
+    backend.known_formats.add(CURRENT_RESERVATION.needs_format)
     wire.reset()
     return backend
 
@@ -127,13 +125,15 @@ async def test_only_between_the_pointed_end_and_the_latest_end_is_a_query_sent(
         assert [call.operation for call in wire.calls] == sent
 
 
-async def test_the_query_is_bounded_to_what_can_be_current(reserved: Backend, wire: Wire, clock: Clock) -> None:
+async def test_the_query_asks_for_the_one_live_reservation_that_started_last(
+    reserved: Backend, wire: Wire, clock: Clock
+) -> None:
     clock.now = at(15)
     await active(reserved)
     (query,) = wire.of("Query")
     values = {name: value["S"] for name, value in query.request["ExpressionAttributeValues"].items()}
-    assert values == {":pk": "LOCKER#l1", ":low": "RES#2026-01-30T15:00:00.000Z", ":high": f"RES#{at(15)}~"}
-    assert (query.request["Limit"], query.request["ScanIndexForward"]) == (25, False)
+    assert values == {":pk": "LOCKER#l1", ":low": f"LIVE#{EARLIEST}", ":high": f"LIVE#{at(15)}~"}
+    assert (query.request["Limit"], query.request["ScanIndexForward"]) == (1, False)
     assert query.request["ConsistentRead"] is False
 
 
@@ -164,46 +164,3 @@ async def test_a_cancelled_reservation_is_passed_over(reserved: Backend, wire: W
     assert wire.operations == {"GetItem": 1, "Query": 1}
     clock.now = at(17)
     assert await active(reserved) == "third"
-
-
-@pytest.mark.parametrize(("cancelled", "queries"), [(24, [25]), (26, [25, 100]), (999, [25, *[100] * 9, 75])])
-async def test_the_search_goes_on_only_while_everything_is_cancelled(
-    reserved: Backend, wire: Wire, clock: Clock, plain_client: Any, table: str, cancelled: int, queries: list[int]
-) -> None:
-    await _put_cancelled(plain_client, table, cancelled)
-    clock.now = at(15, 59)
-    wire.reset()
-    assert await active(reserved) == "second"
-    assert [call.request["Limit"] for call in wire.of("Query")] == queries
-
-
-async def test_a_search_among_too_many_cancelled_reservations_is_unavailable_and_never_wrong(
-    reserved: Backend, wire: Wire, clock: Clock, plain_client: Any, table: str
-) -> None:
-    await _put_cancelled(plain_client, table, 1000)
-    clock.now = at(15, 59)
-    wire.reset()
-    with pytest.raises(UnavailableError):
-        await active(reserved)
-    assert [call.request["Limit"] for call in wire.of("Query")] == list(ACTIVE_SEARCH)
-
-
-async def _put_cancelled(plain_client: Any, table: str, count: int) -> None:
-    """Writes cancelled reservations that start after the second one."""
-    puts = []
-    for number in range(count):
-        reservation = Reservation(
-            reservation_id=ReservationId(f"c{number}"),
-            locker_id=L1,
-            owner_id=ADA,
-            start_at=Instant(f"2026-03-01T15:30:00.{number:03d}Z"),
-            end_at=at(17),
-            status=ReservationStatus.CANCELLED,
-            created_at=NOW,
-            updated_at=NOW,
-        )
-        key = keys.reservation(L1, reservation.start_at, reservation.reservation_id)
-        item = {"PK": key.pk, "SK": key.sk, **RESERVATION.encode(reservation)}
-        puts.append({"PutRequest": {"Item": item_to_wire(item)}})
-    for first in range(0, len(puts), 25):
-        await plain_client.batch_write_item(RequestItems={table: puts[first : first + 25]})

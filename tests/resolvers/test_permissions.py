@@ -278,10 +278,11 @@ async def test_a_hidden_profile_is_not_read_and_looks_like_a_missing_one(
         (owner("ada"), "{ apiKeys { nextCursor } }", ["apiKeys"], {"requiredRoles": ["ADMIN"]}),
         (
             device("l1"),
-            '{ locker(lockerId: "l1") { alias } }',
-            ["locker"],
+            '{ locker(lockerId: "l1") { reservations { nextCursor } } }',
+            ["locker", "reservations"],
             {"requiredRoles": ["OWNER", "PARTNER", "ADMIN"]},
         ),
+        (device("l1"), '{ locker(lockerId: "l2") { alias } }', ["locker"], {}),
         (partner(Scope.LOCKERS_READ), '{ locker(lockerId: "l2") { alias } }', ["locker"], {}),
         (owner("ada"), '{ owner(ownerId: "bob") { name } }', ["owner"], {}),
     ],

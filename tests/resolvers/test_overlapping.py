@@ -1,0 +1,100 @@
+"""The reservations of a locker that overlap a time window, whenever they start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+
+from tests.api import mutation
+
+if TYPE_CHECKING:
+    from tests.api import Api
+    from tests.wire import Wire
+
+QUERY = """query (
+  $overlapping: TimeWindow, $window: TimeWindow, $order: SortDirection! = ASC, $first: Int, $after: String
+) {
+  locker(lockerId: "l1") {
+    reservations(overlapping: $overlapping, window: $window, orderBy: $order, first: $first, after: $after) {
+      nodes { reservationId } nextCursor pageInfo { hasPreviousPage hasNextPage } } } }"""
+CANCEL = mutation("cancelReservation", "reservation { status }")
+
+
+def at(hour: int) -> str:
+    return f"2026-03-02T{hour:02d}:00:00.000Z"
+
+
+def window(start: int | None, end: int | None) -> dict[str, str]:
+    bounds = {"from": start, "to": end}
+    return {name: at(hour) for name, hour in bounds.items() if hour is not None}
+
+
+@pytest_asyncio.fixture
+async def reserved(api: Api, wire: Wire) -> Api:
+    """A locker with reservations from 1 to 10, 12 to 13 and 14 to 15, and a cancelled one from 10 to 12."""
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    for name, start, end in (("night", 1, 10), ("gone", 10, 12), ("noon", 12, 13), ("later", 14, 15)):
+        await api.reservation(name, "l1", "ada", at(start), at(end))
+    await api.mutate(CANCEL, lockerId="l1", reservationId="gone")
+    await api.run(QUERY, overlapping=window(5, 6))  # the server learns that the table is migrated
+    wire.reset()
+    return api
+
+
+async def found(api: Api, **arguments: Any) -> dict[str, Any]:
+    page: dict[str, Any] = (await api.run(QUERY, **arguments))["locker"]["reservations"]
+    return page | {"nodes": [node["reservationId"] for node in page["nodes"]]}
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (5, 6, ["night"]),
+        (0, 1, ["night"]),  # both bounds are included
+        (9, 12, ["night", "noon"]),
+        (10, 11, []),  # a reservation does not hold its own end
+        (13, 13, []),
+        (11, 23, ["noon", "later"]),
+        (None, 11, ["night"]),
+        (13, None, ["later"]),
+        (None, None, ["night", "noon", "later"]),
+    ],
+)
+async def test_a_window_shows_every_live_reservation_that_overlaps_it(
+    reserved: Api, wire: Wire, start: int | None, end: int | None, expected: list[str]
+) -> None:
+    assert (await found(reserved, overlapping=window(start, end)))["nodes"] == expected
+    descending = await found(reserved, overlapping=window(start, end), order="DESC")
+    assert descending["nodes"] == expected[::-1]
+    assert wire.operations == {"GetItem": 2, "Query": 4}
+
+
+@pytest.mark.parametrize("order", ["ASC", "DESC"])
+async def test_pages_of_an_overlapped_window_follow_one_another(reserved: Api, order: str) -> None:
+    names, after = [], None
+    for number in range(3):
+        page = await found(reserved, overlapping=window(5, 23), order=order, first=1, after=after)
+        assert page["pageInfo"] == {"hasPreviousPage": number > 0, "hasNextPage": number < 2}
+        names += page["nodes"]
+        after = page["nextCursor"]
+    assert after is None
+    expected = ["night", "noon", "later"]
+    assert names == (expected if order == "ASC" else expected[::-1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"overlapping": {}, "window": {}}, "Use window or overlapping, but not both."),
+        ({"overlapping": window(6, 5)}, "overlapping.from must not be after overlapping.to."),
+    ],
+)
+async def test_arguments_that_contradict_each_other_are_refused(
+    reserved: Api, wire: Wire, arguments: dict[str, Any], message: str
+) -> None:
+    (error,) = (await reserved.send(QUERY, **arguments))["errors"]
+    assert (error["message"], error["extensions"]["code"]) == (message, "BAD_USER_INPUT")
+    assert wire.operations["Query"] == 0
