@@ -142,7 +142,6 @@ _LONG: dict[str, Any] = {
     "description": _TEXT,
     "reason": _TEXT,
     "reference": LONGEST.reference,
-    "slot": "0000",
     "message": f"Your booking for 2026-03-01 was rejected: {_TEXT}",
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
     "owner_ids": LONGEST.key_owners,

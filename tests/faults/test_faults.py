@@ -199,14 +199,15 @@ async def test_conflicts_lost_answers_and_repeats_break_nothing_and_tell_no_clie
 
     async def client(number: int) -> None:
         """Alone at its locker, so any conflict it gets is false."""
-        locker = f"l{number}"
+        locker, owner = f"l{number}", f"owner{number}"
+        await api.owner(owner)
         assert (await api.mutate(REGISTER_LOCKER, lockerId=locker, ownerId="ada"))["userErrors"] == []
         for version in range(1, 6):
             status = "OCCUPIED" if version % 2 else "AVAILABLE"
             payload = await api.mutate(UPDATE_STATUS, lockerId=locker, newStatus=status, expectedVersion=version)
             assert payload["userErrors"] == []
         for hour in range(4):
-            content = {"lockerId": locker, "ownerId": "ada", "reservationId": f"{locker}-{hour}"}
+            content = {"lockerId": locker, "ownerId": owner, "reservationId": f"{locker}-{hour}"}
             payload = await api.mutate(CREATE_RESERVATION, **content, **hours(hour, hour + 1))
             assert payload["userErrors"] == []
         payload = await api.mutate(CANCEL, lockerId=locker, reservationId=f"{locker}-0")

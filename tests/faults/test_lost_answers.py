@@ -85,6 +85,11 @@ MUTATIONS = {
     "extendReservation": Mutation(
         "reservation { endAt }", {"lockerId": "l1", "reservationId": "r1", "newEndAt": hours(1, 3)["endAt"]}
     ),
+    "shortenReservation": Mutation(
+        "reservation { endAt version }", {"lockerId": "l1", "reservationId": "r1", "newEndAt": hours(1, 1.5)["endAt"]}
+    ),
+    "startReservation": Mutation("reservation { startedAt version }", {"lockerId": "l1", "reservationId": "now"}),
+    "releaseReservation": Mutation("reservation { endedAt version }", {"lockerId": "l1", "reservationId": "now"}),
     "recordAccessEvent": Mutation("accessEvent { eventId }", EVENT, {"eventId": "e1"}),
     "recordAccessEvents": Mutation(
         "accessEvents { eventId }",
@@ -132,6 +137,7 @@ async def ready(api: Api, wire: Wire) -> Api:
     await api.locker("l1", "ada", locationId=ulid(0))
     window = hours(1, 2)
     await api.reservation("r1", "l1", "ada", window["startAt"], window["endAt"])
+    await api.reservation("now", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     await book(api, "open")
     await book(api, "approved", date="2026-03-11")
     await approve_booking(api, "approved")

@@ -12,7 +12,7 @@ import pytest_asyncio
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import UpdateLockerStatus
 from domain.commands.owners import CreateOwner
-from domain.commands.reservations import CancelReservation, CreateReservation
+from domain.commands.reservations import CreateReservation, ReleaseReservation
 from domain.models import LocationId, LockerId, LockerStatus, OwnerId, OwnerKind, ReservationId
 from domain.times import Instant
 from loaders import codecs
@@ -20,7 +20,7 @@ from loaders.table.client import DynamoStore
 from loaders.table.migration import Migrated, Migration
 from loaders.writes.lockers import update_locker_status
 from loaders.writes.owners import create_owner
-from loaders.writes.reservations import cancel_reservation, create_reservation
+from loaders.writes.reservations import create_reservation, release_reservation
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
@@ -226,11 +226,11 @@ async def test_writes_go_on_while_the_table_is_migrated(old: Backend, dump: Call
             command = UpdateLockerStatus(locker_id=locker, new_status=status, expected_version=version)
             await update_locker_status(old, command, DEVELOPMENT_ADMIN)
 
-    async def cancel() -> None:
-        command = CancelReservation(locker_id=locker, reservation_id=ReservationId("r-now"))
-        await cancel_reservation(old, command, DEVELOPMENT_ADMIN)
+    async def release() -> None:
+        command = ReleaseReservation(locker_id=locker, reservation_id=ReservationId("r-now"))
+        await release_reservation(old, command, DEVELOPMENT_ADMIN)
 
-    await asyncio.gather(run(old), occupy(), cancel(), *(reserve(number) for number in range(4)))
+    await asyncio.gather(run(old), occupy(), release(), *(reserve(number) for number in range(4)))
     items = await dump()
     check_invariants(items, NOW, is_counted=False)
     assert items["LOCKER#123", "META"]["version"] == 6

@@ -92,7 +92,11 @@ def test_a_model_becomes_its_attributes_and_comes_back(name: str, *, longest: bo
 
 def test_only_what_is_one_item_shares_an_entity_type() -> None:
     kinds = {codec.entity_type for codec in CODECS.values()}
-    both = {"RESERVATION": ["RESERVATION", "STORED_RESERVATION"], "BOOKING": ["BOOKING", "REQUESTED_BOOKING"]}
+    both = {
+        "RESERVATION": ["RESERVATION", "STORED_RESERVATION"],
+        "LIVE_RESERVATION": ["LIVE_RESERVATION", "STORED_LIVE_RESERVATION"],
+        "BOOKING": ["BOOKING", "REQUESTED_BOOKING"],
+    }
     for kind in kinds:
         sharing = sorted(name for name, codec in CODECS.items() if codec.entity_type == kind)
         assert sharing == both.get(kind, sharing[:1])
@@ -105,7 +109,8 @@ def test_an_attribute_that_is_missing_or_of_another_type_is_damage(
     codec, item = CODECS[name], stored(name)
     without = {key: value for key, value in item.items() if key != attribute}
     if optional or defaulted:
-        assert codec.encode(codec.decode(without)).get(attribute) != item[attribute]
+        is_first_version = attribute == "version"  # which is what an older item has
+        assert (codec.encode(codec.decode(without)).get(attribute) == item[attribute]) is is_first_version
     else:
         refused(codec, without, attribute)
     is_enum = isinstance(kind, type) and issubclass(kind, Enum)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -85,6 +86,7 @@ async def reserved(backend: Backend, wire: Wire) -> Backend:
 async def test_a_hundred_idle_lockers_whose_pointers_have_ended_are_one_batch_and_no_query(
     backend: Backend, wire: Wire, clock: Clock, dump: Callable[[], Any]
 ) -> None:
+    backend = replace(backend, most_live_reservations=100)
     await create_owner(backend, CreateOwner(owner_id=ADA, kind=OwnerKind.USER, name="Ada"))
     ids = [LockerId(f"l{number:03d}") for number in range(100)]
     for locker_id in ids:

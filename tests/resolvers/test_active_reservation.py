@@ -69,7 +69,7 @@ async def test_a_reservation_expires_by_the_clock_alone(booked: Api, clock: Cloc
     at_the_locker = (await booked.run(STATUSES))["locker"]["reservations"]["nodes"]
     with_the_owner = (await booked.run(MINE))["owner"]["reservations"]["nodes"]
     # then
-    expected = [{"reservationId": "r1", "status": "EXPIRED"}, {"reservationId": "r2", "status": "ACTIVE"}]
+    expected = [{"reservationId": "r1", "status": "EXPIRED"}, {"reservationId": "r2", "status": "UPCOMING"}]
     assert at_the_locker == with_the_owner == expected
     assert await dump() == before
 

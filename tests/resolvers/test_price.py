@@ -167,8 +167,8 @@ async def test_a_mutation_is_expected_to_succeed_at_once_and_its_maximum_counts_
     document = "mutation ($input: CreateReservationInput!) { createReservation(input: $input) { userErrors { code } } }"
     values = {"lockerId": "l", "ownerId": "o", "startAt": "2026-03-01T12:00:00Z", "endAt": "2026-03-01T13:00:00Z"}
     priced = await price(document, input=values)
-    assert priced.expected.operations == 3
-    assert priced.maximum.operations >= 24 * 3
+    assert priced.expected.operations == 4
+    assert priced.maximum.operations >= 24 * 4
     assert priced.maximum.write_units == 24 * CREATE_RESERVATION.write_units
     assert 0 < priced.expected.write_units <= CREATE_RESERVATION.write_units
 

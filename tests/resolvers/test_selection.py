@@ -129,7 +129,7 @@ CREATE_TWO = """mutation {
     lockerId: "l1", reservationId: "r1", ownerId: "acme",
     startAt: "2026-03-01T11:00:00Z", endAt: "2026-03-01T13:00:00Z"
   }) { reservation { locker { version activeReservation { reservationId } } owner { version } } }
-  e: cancelReservation(input: { lockerId: "l1", reservationId: "r1" }) {
+  e: releaseReservation(input: { lockerId: "l1", reservationId: "r1" }) {
     reservation { status locker { activeReservation { reservationId } } }
   }
   f: recordAccessEvent(input: { lockerId: "l1", eventId: "e1", action: OPEN, actorId: "ada", result: SUCCESS }) {
@@ -170,7 +170,7 @@ async def test_a_later_mutation_of_a_request_shows_what_earlier_ones_changed(two
                 "owner": {"version": 2},
             }
         },
-        "e": {"reservation": {"status": "CANCELLED", "locker": {"activeReservation": None}}},
+        "e": {"reservation": {"status": "COMPLETED", "locker": {"activeReservation": None}}},
         "f": {"accessEvent": {"locker": {"latestEvent": {"eventId": "e1"}}}},
         "g": {"accessEvent": {"locker": {"latestEvent": {"eventId": "e2"}}}},
     }
