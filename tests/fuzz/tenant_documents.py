@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode updateOwner registerLocker renameLocker "
-    "configureLocker moveLocker updateLockerStatus transferLocker createReservation reserveAnyLocker cancelReservation extendReservation "
+    "configureLocker moveLocker updateLockerStatus transferLocker createReservation reserveAnyLocker cancelReservation "
+    "extendReservation "
     "shortenReservation startReservation releaseReservation reservationByReference requestBooking "
     "cancelBooking recordAccessEvent recordAccessEvents",
     1: "viewer locations pendingBookings apiKey apiKeys createOwner createLocation updateLocation deactivateLocation "
