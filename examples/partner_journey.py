@@ -54,7 +54,7 @@ class Partner:
             raise SystemExit(f"{step}: {answer['errors'][0]['message']}")
         cost = answer["extensions"]["cost"]
         price = cost.get("actual") or cost["expected"]
-        print(f"{step}: {price['readUnits']:g} read units, {price['writeUnits']:g} write units")  # noqa: T201
+        print(f"{step}: {price['readUnits']:g} read units, {price['writeUnits']:g} write units")
         data: dict[str, Any] = answer["data"]
         return data
 
@@ -79,7 +79,7 @@ def main(url: str, owner: str, token: str) -> None:
     partner.change("reserve", RESERVE, **place, ownerId=owner, **window, reference=order, recipient=recipient)
     partner.change("check in", START, **place, changeId="check-in")
     released = partner.change("release", RELEASE, **place, changeId="release")
-    print(f"{order} at {free}: {released['status']}")  # noqa: T201
+    print(f"{order} at {free}: {released['status']}")
 
 
 if __name__ == "__main__":
