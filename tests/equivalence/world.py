@@ -447,6 +447,7 @@ def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
             "CreateOwnerInput.email": Values([f"{name}@example.com" for name in new], _EMAILS),
             "RegisterLockerInput.lockerId": Values([*new, "nina-1"], odd),
             "CreateReservationInput.reservationId": Values([*new, "now"], odd),
+            "ReserveAnyLockerInput.reservationId": Values([*new, "now"], odd),
             "CreateLocationInput.locationId": Values([places.ulid(20), places.ulid(21), places.ulid(0)], odd),
             "CreateLocationInput.code": Values([*new, "hall"], ["?"]),
             "CreateApiKeyInput.keyId": Values([*new, "device-key"], odd),

@@ -105,6 +105,7 @@ def _vocabulary(known: dict[str, list[str]]) -> Vocabulary:
             "actorId": Values(["anna", "guild"], ["?"]),
             "eventId": Values(["opened-anna", "new-1", "new-2"], ["?"]),
             "CreateReservationInput.reservationId": own_reservations,
+            "ReserveAnyLockerInput.reservationId": own_reservations,
             "id": Values(known["node"], ["nonsense"]),
             "ids": Values(known["node"], ["nonsense"]),
             "email": Values([*IDS["email"], "new@example.com"], ["nonsense"]),
