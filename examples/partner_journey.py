@@ -2,8 +2,7 @@
 
 Run it beside `make serve`, with the token of a partner of the demo data:
 
-    smartlocker token --role partner --owner owner-0001 --scope lockers:read \
-        --scope reservations:read --scope reservations:write
+    .venv/bin/smartlocker token --role partner --owner owner-0001 --scope reservations:read --scope reservations:write
     python examples/partner_journey.py http://127.0.0.1:8000/graphql owner-0001 TOKEN
 """
 
@@ -16,8 +15,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-FIND = """query Find($owner: ID!) {
-  owner(ownerId: $owner) { lockers(status: AVAILABLE, first: 25) { nodes { lockerId activeReservation { endAt } } } }
+FIND = """query Find($window: TimeSpan!) {
+  locations(status: ACTIVE, first: 3) {
+    nodes { name availableLockers(window: $window, first: 1) { lockers { lockerId alias size } } }
+  }
 }"""
 RESERVE = """mutation Reserve($input: CreateReservationInput!) {
   createReservation(input: $input) {
@@ -70,16 +71,19 @@ class Partner:
 def main(url: str, owner: str, token: str) -> None:
     """Takes the whole journey."""
     partner = Partner(url, token)
-    lockers = partner.send("find", FIND, owner=owner)["owner"]["lockers"]["nodes"]
-    free = next(locker["lockerId"] for locker in lockers if locker["activeReservation"] is None)
     now, order = datetime.now(UTC), f"order-{uuid4().hex[:8]}"
-    place = {"lockerId": free, "reservationId": order}
-    window = {"startAt": now.isoformat(), "endAt": (now + timedelta(minutes=10)).isoformat()}
+    start, end = now.isoformat(), (now + timedelta(minutes=10)).isoformat()
+    locations = partner.send("find", FIND, window={"from": start, "to": end})["locations"]["nodes"]
+    free = [locker["lockerId"] for location in locations for locker in location["availableLockers"]["lockers"]]
+    if not free:
+        raise SystemExit("find: no locker is free here")
+    place = {"lockerId": free[0], "reservationId": order}
+    window = {"startAt": start, "endAt": end}
     recipient = {"name": "Rita Rossi", "email": "rita@example.com"}
     partner.change("reserve", RESERVE, **place, ownerId=owner, **window, reference=order, recipient=recipient)
     partner.change("check in", START, **place, changeId="check-in")
     released = partner.change("release", RELEASE, **place, changeId="release")
-    print(f"{order} at {free}: {released['status']}")
+    print(f"{order} at {free[0]}: {released['status']}")
 
 
 if __name__ == "__main__":

@@ -455,7 +455,7 @@ USE_RESERVATION = WriteContract(
     reads=(
         BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
         _RESERVATION_READ,
-        *(replace(read, only=("release",)) for read in _NEXT_READS),
+        *_NEXT_READS,
     ),
     fallbacks=(
         replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),

@@ -1,4 +1,4 @@
-"""Two servers reserve, start, release, extend, shorten, cancel and transfer at once: every invariant holds."""
+"""Two servers reserve one locker or any, start, release, extend, shorten, cancel and transfer at once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from domain.times import shift
 from tests.api import mutation
 from tests.invariants import check_invariants
+from tests.places import create_location, ulid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ CREATE, CANCEL, START, RELEASE, EXTEND, SHORTEN = (
     mutation(f"{verb}Reservation", "reservation { reservationId }")
     for verb in ("create", "cancel", "start", "release", "extend", "shorten")
 )
+ANY = mutation("reserveAnyLocker", "reservation { lockerId }")
 TRANSFER = mutation("transferLocker", "locker { version }")
 LOCKERS, OWNERS, RESERVERS = ("l1", "l2"), ("ada", "acme"), ("bob", "eve")
 EXPECTED = {
@@ -32,6 +34,7 @@ EXPECTED = {
     "RESERVATION_STARTED",
     "RESERVATION_NOT_STARTED",
     "TOO_MANY_RESERVATIONS",
+    "NO_LOCKER_AVAILABLE",
     "VERSION_CONFLICT",
     "BAD_USER_INPUT",
 }
@@ -43,6 +46,7 @@ class Mixture:
     def __init__(self, servers: list[Api], clock: Clock, chance: random.Random) -> None:
         self.servers, self.clock, self.chance = servers, clock, chance
         self.known: list[tuple[str, str]] = []
+        self.ids = 0
         self.versions = dict.fromkeys(LOCKERS, 1)
         self.transfers: dict[str, set[int]] = {locker: set() for locker in LOCKERS}
 
@@ -55,11 +59,24 @@ class Mixture:
         return shift(self.clock.now, timedelta(minutes=10 * self.chance.randint(earliest, latest)))
 
     async def create(self) -> None:
-        locker, start = self.chance.choice(LOCKERS), self.chance.randint(-1, 4)
-        self.known.append((locker, f"r{len(self.known)}"))
+        locker = self.chance.choice(LOCKERS)
+        self.known.append((locker, self.new_id()))
+        await self.send(CREATE, lockerId=locker, reservationId=self.known[-1][1], **self.wanted())
+
+    async def create_any(self) -> None:
+        reservation = self.new_id()
+        payload = await self.send(ANY, locationId=ulid(0), reservationId=reservation, **self.wanted())
+        if payload["reservation"] is not None:
+            self.known.append((payload["reservation"]["lockerId"], reservation))
+
+    def new_id(self) -> str:
+        self.ids += 1
+        return f"r{self.ids}"
+
+    def wanted(self) -> dict[str, Any]:
+        start = self.chance.randint(-1, 4)
         window = {"startAt": self.time(start, start), "endAt": self.time(max(start, 0) + 1, max(start, 0) + 3)}
-        owner = self.chance.choice(RESERVERS)
-        await self.send(CREATE, lockerId=locker, reservationId=self.known[-1][1], ownerId=owner, **window)
+        return {"ownerId": self.chance.choice(RESERVERS), **window}
 
     async def change(self, document: str, **values: Any) -> None:
         locker, reservation = self.chance.choice(self.known[-8:])
@@ -79,9 +96,11 @@ class Mixture:
         self.versions[locker] = max(version, self.versions[locker])
 
     async def any(self) -> None:
-        match self.chance.choice("ccccssssrrexkt"):
+        match self.chance.choice("cccaassssrrexkt"):
             case "c":
                 await self.create()
+            case "a":
+                await self.create_any()
             case "s":
                 await self.change(START)
             case "r":
@@ -106,8 +125,9 @@ async def test_two_hundred_racing_changes_on_two_servers_keep_every_invariant(
 ) -> None:
     for owner in (*OWNERS, *RESERVERS):
         await api.owner(owner)
+    await create_location(api)
     for locker in LOCKERS:
-        await api.locker(locker, "ada")
+        await api.locker(locker, "ada", locationId=ulid(0), reservableBy="EVERYONE")
     async with open_api() as other:
         mixture = Mixture([api, other], clock, random.Random(seed))
         await mixture.create()
