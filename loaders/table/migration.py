@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.bookings import BookingStatus
 from domain.errors import UnavailableError
+from domain.models import LockerId
 from domain.text import normalize_email
 from domain.times import EARLIEST
 from loaders import keys
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from domain.bookings import CalendarSlot
-    from domain.models import LocationId, Locker, LockerId
+    from domain.models import LocationId, Locker
     from domain.times import Instant
     from loaders.codecs import Codec
     from loaders.table.client import DynamoStore
@@ -420,11 +421,8 @@ def _group(kind: str, item: Item) -> Key:
 
 def _locker_id(item: Item) -> LockerId:
     key = _key(item)
-    if key.pk.startswith("LOCKER#"):
-        return keys.locker_of(key.pk)
-    named: Any = keys.named_by(keys.kind_of(key) or "", key)
-    locker_id: LockerId = named["lockerId"]
-    return locker_id
+    named = keys.named_by(keys.kind_of(key) or "", key)
+    return keys.locker_of(key.pk) if named is None else LockerId(named["lockerId"])
 
 
 def _place(kind: str, record: Any) -> Key | None:

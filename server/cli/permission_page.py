@@ -77,8 +77,9 @@ this scope. *own locker*: for the locker of the device. `node` and `nodes` apply
   have rows of their own below, by which the owner of the locker decides, however the locker was found. So a field may
   show a locker to more callers without showing more than its public fields. A partner with `lockers:write` alone gets
   these of the lockers that it changes.
-- The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, whoever owns the
-  locker, and keeps them after the reservation was cancelled or has ended: its history tells where its things were.
+- The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, even if the
+  locker belongs to another owner, and keeps them after the reservation was cancelled or has ended: its history tells
+  where its things were.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound
   to, an admin to any owner.
 - `Query.owner` is allowed as its row says; the lists and the profile have rows of their own under `Owner`. For a

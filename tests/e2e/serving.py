@@ -66,7 +66,7 @@ class Server:
 
     @property
     def plans(self) -> list[str]:
-        """What came of each request's plan."""
+        """The result of each request's check against its plan."""
         return self._plans.read_text().splitlines()
 
     @property

@@ -1,4 +1,4 @@
-"""`smartlocker`, with every request held against its plan: a line of a file for each says what came of it."""
+"""`smartlocker`, with every request held against its plan: a line of a file holds each result."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ErrorText(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of a document."""
+    """The response to a document."""
 
     data: bytes
     errors: list[ErrorText]

@@ -22,7 +22,7 @@ def packages() -> Path:
 
 
 def audit(packages: Path, url: str) -> list[dict[str, Any]]:
-    """What came of each audit."""
+    """The result of each audit."""
     command = ["node", "--input-type=module", "-", url]
     audits: list[dict[str, Any]] = json.loads(printed_by(command, packages, (HERE / "audit.mjs").read_text()))
     return audits

@@ -73,7 +73,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a request; `sends` says how often it may have reached a server."""
+    """The outcome of a request; `sends` says how often it may have reached a server."""
 
     code: str
     payload: Any

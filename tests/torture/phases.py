@@ -72,7 +72,7 @@ class Mark:
 
 @dataclass
 class Result:
-    """What came of a phase."""
+    """The result of a phase."""
 
     phase: str
     requests: list[Request]
