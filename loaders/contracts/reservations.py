@@ -181,7 +181,8 @@ _CHANGE_RULES = (
         "reservation",
         Action.UPDATE,
         keys.reservation,
-        "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version))",
+        "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version)) "
+        "AND (#slot = :readSlot OR attribute_not_exists(#slot))",  # the migration gives older ones a slot
     ),
     StepRule("reservation copy", Action.PUT, keys.owner_reservation, None),
     StepRule("live copy", Action.PUT, keys.live_reservation, None, when="the reservation stays live"),

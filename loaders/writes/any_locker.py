@@ -55,7 +55,7 @@ async def reserve_any_locker(backend: Backend, command: ReserveAnyLocker, princi
     check_reservation_window(command.start_at, command.end_at, now, backend.longest_reservation, "endAt")
     await _check_location(backend, command)
     search = _search(backend, command, principal, reservation_id, now)
-    tries = 0
+    tries, taken = 0, None
     async for offer in search.free():
         if tries == MOST_TRIES:
             break
@@ -75,9 +75,11 @@ async def reserve_any_locker(backend: Backend, command: ReserveAnyLocker, princi
             made = await _made_before(backend, command, reservation_id, content)
             assert made is not None  # noqa: S101  # a claim is never deleted
             return made
+        except IdTakenError as error:  # ids are unique for their locker only: another owner may have chosen this one
+            taken = error
         except _NEXT_LOCKER:
             continue
-    raise NoLockerAvailableError(is_complete=search.is_complete)
+    raise taken or NoLockerAvailableError(is_complete=search.is_complete)
 
 
 def _search(

@@ -136,6 +136,7 @@ def changing(
             readStatus=before.status,
             readEnd=before.end_at,
             readVersion=before.version,
+            readSlot=read.slot or "none",
         ),
         contract.step("reservation copy", (before.owner_id, start, reservation_id), OWNER_RESERVATION.encode(changed)),
         live_step(contract, changed, guard),

@@ -71,6 +71,7 @@ MUTATIONS = {
     "updateOwner": Mutation("owner { version }", {"ownerId": "ada", "email": "a@b.example", **VERSION}, CHANGE),
     "registerLocker": Mutation("locker { lockerId version }", {"ownerId": "ada"}, {"lockerId": "l9"}),
     "renameLocker": Mutation("locker { version }", {"lockerId": "l1", "alias": "Back", **VERSION}, CHANGE),
+    "configureLocker": Mutation("locker { version }", {"lockerId": "l1", "size": "XL", **VERSION}, CHANGE),
     "moveLocker": Mutation("locker { version }", {"lockerId": "l1", "newLocationId": ulid(1), **VERSION}, CHANGE),
     "updateLockerStatus": Mutation(
         "locker { version }", {"lockerId": "l1", "newStatus": "OCCUPIED", **VERSION}, CHANGE
@@ -82,6 +83,11 @@ MUTATIONS = {
         {"reservationId": "r9"},
     ),
     "cancelReservation": Mutation("reservation { status }", {"lockerId": "l1", "reservationId": "r1"}),
+    "reserveAnyLocker": Mutation(
+        "reservation { reservationId lockerId }",
+        {"locationId": ulid(0), "ownerId": "ada", **hours(5, 6)},
+        {"reservationId": "r9"},
+    ),
     "extendReservation": Mutation(
         "reservation { endAt }", {"lockerId": "l1", "reservationId": "r1", "newEndAt": hours(1, 3)["endAt"]}
     ),

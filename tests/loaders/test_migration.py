@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,11 +12,12 @@ import pytest_asyncio
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import UpdateLockerStatus
-from domain.commands.reservations import CancelReservation, CreateReservation
+from domain.commands.reservations import CancelReservation, CreateReservation, ExtendReservation, ShortenReservation
 from domain.errors import OverlapError, UnavailableError
 from domain.models import LockerId, LockerStatus, ReservationId
-from domain.times import Instant
+from domain.times import Instant, shift
 from loaders import keys
+from loaders.contracts.maintenance import UPGRADE_RESERVATIONS
 from loaders.demo import DemoShape, load_demo, locker_id, owner_id
 from loaders.table.client import Connection, DynamoStore, open_store
 from loaders.table.definition import TableProblemError, check_table, create_table
@@ -23,11 +25,17 @@ from loaders.table.migration import Migrated, Migration
 from loaders.table.values import item_to_wire
 from loaders.table_format import CURRENT_FORMAT, read_format, require_format
 from loaders.writes.lockers import update_locker_status
-from loaders.writes.reservations import cancel_reservation, create_reservation
+from loaders.writes.reservations import (
+    cancel_reservation,
+    create_reservation,
+    extend_reservation,
+    shorten_reservation,
+)
+from loaders.writes.upgrades import take_slots
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.wire import Answer, Until
+from tests.wire import Answer, Hold, Until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -364,4 +372,33 @@ async def test_a_write_at_a_locker_that_is_not_migrated_sees_its_reservations_an
         **window, start_at=Instant("2026-04-01T12:00:00.000Z"), end_at=Instant("2026-04-02T12:00:00.000Z")
     )
     await create_reservation(of_format_3, far, DEVELOPMENT_ADMIN)
+    check_invariants(await dump(), NOW, is_counted=False)
+
+
+@pytest.mark.parametrize("change", ["cancel", "extend"])
+async def test_a_change_that_meets_the_migration_keeps_the_slot_of_its_reservation_true(
+    of_format_3: Backend, wire: Wire, dump: Callable[[], Any], change: str
+) -> None:
+    latest = max(
+        (item for item in (await dump()).values() if item["entityType"] == "RESERVATION"),
+        key=lambda item: str(item["startAt"]),
+    )
+    locker = LockerId(latest["lockerId"])
+    place: dict[str, Any] = {"locker_id": locker, "reservation_id": latest["reservationId"]}
+    end = Instant(latest["endAt"])
+    await shorten_reservation(
+        of_format_3, ShortenReservation(**place, new_end_at=shift(end, -timedelta(minutes=1))), DEVELOPMENT_ADMIN
+    )
+    hold = Hold("TransactWriteItems")
+    wire.fault = hold
+    changing = asyncio.ensure_future(
+        cancel_reservation(of_format_3, CancelReservation(**place), DEVELOPMENT_ADMIN)
+        if change == "cancel"
+        else extend_reservation(of_format_3, ExtendReservation(**place, new_end_at=end), DEVELOPMENT_ADMIN)
+    )
+    await hold.arrivals()
+    wire.fault = lambda _: None
+    assert await take_slots(of_format_3.store, UPGRADE_RESERVATIONS, locker, NOW) > 0
+    hold.release()
+    await changing
     check_invariants(await dump(), NOW, is_counted=False)

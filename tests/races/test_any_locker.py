@@ -95,6 +95,21 @@ async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(
             assert codes(await api.mutate(ANY, **ASKED | other)) == ["ID_TAKEN"]
 
 
+@pytest.mark.parametrize("taken", [["l0"], ["l1"], ["l0", "l1"]])
+async def test_an_id_that_another_owner_has_used_at_a_locker_leaves_the_other_lockers(
+    api: Api, dump: Callable[[], Any], taken: list[str]
+) -> None:
+    await stock(api, 2)
+    for locker in taken:
+        await api.reservation("r1", locker, "acme", f"2026-03-0{3 + int(locker[1:])}T10:00:00Z", "2026-03-05T10:00:00Z")
+    payload = await api.mutate(ANY, **ASKED)
+    if len(taken) == 1:
+        assert (payload["reservation"]["lockerId"], codes(payload)) == ("l1" if taken == ["l0"] else "l0", [])
+    else:
+        assert codes(payload) == ["ID_TAKEN"]
+    check_invariants(await dump(), NOW)
+
+
 async def test_any_locker_is_one_of_the_size_that_is_offered_to_the_caller(api: Api, dump: Callable[[], Any]) -> None:
     await stock(api, 1, size="S", reservableBy="OWNER")
     await api.locker("big", "acme", locationId=ulid(0), size="XL", reservableBy="EVERYONE")

@@ -24,6 +24,7 @@ LOCATION = {"locationId": ulid(0), "expectedVersion": 2}
 PRESENT: dict[str, tuple[str, dict[str, Any]]] = {
     "updateOwner": ("owner", {"ownerId": "ada", "expectedVersion": 2, "name": "Ada", "email": None, "role": "USER"}),
     "renameLocker": ("locker", {**LOCKER, "alias": "Front"}),
+    "configureLocker": ("locker", {**LOCKER, "reservableBy": "MEMBERS", "size": "M", "features": None}),
     "moveLocker": ("locker", {**LOCKER, "newLocationId": ulid(0)}),
     "updateLockerStatus": ("locker", {**LOCKER, "newStatus": "AVAILABLE"}),
     "transferLocker": ("locker", {**LOCKER, "newOwnerId": "ada"}),
