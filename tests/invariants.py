@@ -18,7 +18,8 @@ def check_invariants(items: Items, now: Instant, *, is_counted: bool = True) -> 
 
     Pending bookings of demo data are not counted, nor are those of an earlier version.
     """
-    assert table_violations(items.values(), now) == []
+    violations = table_violations(items.values(), now)
+    assert not violations, "\n".join(map(str, violations))
     if not is_counted:
         return
     waiting = Counter(
