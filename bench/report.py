@@ -165,33 +165,40 @@ class Report:
             rows.append(f"| {title} | " + " | ".join(cells) + " |")
         return [*rows, ""]
 
+    def _names(self, store: str) -> list[str]:
+        """The requests that were measured on a store."""
+        measured = {cell.workload for cell in self._samples if cell.store == store}
+        return [name for name in self._titles if name in measured]
+
     def _measured(self, store: str, connections: int) -> list[str]:
-        rows = []
+        rows, names = [], self._names(store)
         for title, text in (
             ("requests/s", self._rate),
             ("CPU ms a request", self._cpu),
             ("p50 / p99 ms", self._latency),
         ):
-            rows += self._table(
-                title,
+            rows += _table(
+                [title, *names],
                 [
-                    [server, *(text(Cell(store, name, connections, server)) for name in self._titles)]
+                    [server, *(text(Cell(store, name, connections, server)) for name in names)]
                     for server in self.servers()
                 ],
             )
         if store == REPLAY:
             operations = [
-                [server, *(self._operations(Cell(store, name, connections, server)) for name in self._titles)]
+                [server, *(self._operations(Cell(store, name, connections, server)) for name in names)]
                 for server in self.servers()
             ]
-            rows += self._table("store operations a request", operations)
+            rows += _table(["store operations a request", *names], operations)
         return rows
 
     def _ratios(self, store: str, connections: int) -> list[str]:
+        names = self._names(store)
+
         def row(title: str, of: str, to: str, name: str = "per_second") -> list[str]:
             return [
                 title,
-                *(f"{self.ratio(store, workload, connections, of, to, name):.2f}" for workload in self._titles),
+                *(f"{self.ratio(store, workload, connections, of, to, name):.2f}" for workload in names),
             ]
 
         rows = []
@@ -202,16 +209,7 @@ class Report:
                     row(f"{own}: requests/s ÷ {CONTROL}", own, CONTROL),
                     row(f"{own}: p50 ÷ {MERCURIUS}", own, MERCURIUS, "p50"),
                 ]
-        return self._table("ratios", rows)
-
-    def _table(self, title: str, rows: list[list[str]]) -> list[str]:
-        table = [[title, *self._titles], *rows]
-        widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-        lines = [
-            "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"
-            for row in table
-        ]
-        return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:], ""]
+        return _table(["ratios", *names], rows)
 
     def _rate(self, cell: Cell) -> str:
         return f"{self.figure(cell, 'per_second'):,.0f}{self.spread(cell, 'per_second')}"
@@ -248,3 +246,12 @@ def _store_title(store: str) -> str:
 
 def _connections(count: int) -> str:
     return "1 connection" if count == 1 else f"{count} connections"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    table = [head, *rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(head))]
+    lines = [
+        "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |" for row in table
+    ]
+    return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:], ""]

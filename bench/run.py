@@ -200,7 +200,8 @@ async def _run(plan: Plan, names: list[str], *, is_quick: bool) -> Report:
                 if stub.unknown():
                     raise RuntimeError(f"the stub could not answer {stub.unknown()} requests")
             async with started(SERVERS, connection.endpoint_url, folder / EMBEDDED, cores.server) as servers:
-                await _measure(Measurement(client, cores), servers, wanted, report, EMBEDDED, plan)
+                real = [workload for workload in wanted if not workload.replay_only]
+                await _measure(Measurement(client, cores), servers, real, report, EMBEDDED, plan)
     return report
 
 

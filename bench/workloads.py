@@ -37,6 +37,7 @@ class Workload:
         expect: what every response contains.
         writes: which requests to make where the store is written to.
         lockers: the lockers that they write to, one for each connection; by default any.
+        replay_only: whether a real store refuses most of them, as an owner may have so many live reservations only.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Workload:
     expect: str = '{"data":'
     writes: str | None = None
     lockers: tuple[LockerId, ...] = ()
+    replay_only: bool = False
 
     @property
     def is_unique(self) -> bool:
@@ -122,6 +124,7 @@ def workloads(now: Instant) -> list[Workload]:
             },
             _NO_USER_ERRORS,
             "reservation",
+            replay_only=True,
         ),
         Workload(
             "unseen",

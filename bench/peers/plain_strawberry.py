@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias
@@ -33,7 +33,7 @@ __all__ = ["main"]
 _TABLE = os.environ.get("TABLE", "SmartLocker")
 _EARLIEST = "0001-01-01T00:00:00.000Z"
 _LATEST = "9999-12-31T23:59:59.999Z"
-_LONGEST = timedelta(days=30)
+_SLOTS = 1000
 _IS_NEW = "attribute_not_exists(#PK)"
 
 _DateTime = NewType("_DateTime", str)
@@ -54,6 +54,7 @@ class LockerStatus(Enum):
 class ReservationStatus(Enum):
     """State of a reservation."""
 
+    UPCOMING = "UPCOMING"
     ACTIVE = "ACTIVE"
     CANCELLED = "CANCELLED"
     EXPIRED = "EXPIRED"
@@ -330,16 +331,18 @@ async def _create_reservation(store: _Store, wanted: CreateReservationInput) -> 
         return "NOT_FOUND", None
     if locker["status"]["S"] == "MAINTENANCE":
         return "LOCKER_IN_MAINTENANCE", None
-    earliest = _text(datetime.fromisoformat(start) - _LONGEST)
-    values = {":pk": partition, ":low": f"RES#{earliest}", ":high": f"RES#{end}"}
-    others = await store.query(
-        "#PK = :pk AND #SK BETWEEN :low AND :high", values, limit=1000, forward=False, consistent=True
+    values = {":pk": partition, ":low": f"LIVE#{_EARLIEST}", ":high": f"LIVE#{end}"}
+    between, begins = "#PK = :pk AND #SK BETWEEN :low AND :high", "#PK = :pk AND begins_with(#SK, :prefix)"
+    before, slots = await asyncio.gather(
+        store.query(between, values, limit=1, forward=False, consistent=True),
+        store.query(begins, {":pk": f"OWNER#{wanted.owner_id}", ":prefix": "SLOT#"}, limit=_SLOTS, consistent=True),
     )
-    if any(
-        other["status"]["S"] == "ACTIVE" and other["startAt"]["S"] < end and start < other["endAt"]["S"]
-        for other in others
-    ):
+    if before and start < before[0]["endAt"]["S"]:
         return "OVERLAP", None
+    taken = {item["slot"]["S"] for item in slots}
+    slot = next((one for one in (f"{number:04d}" for number in range(_SLOTS)) if one not in taken), None)
+    if slot is None:
+        return "TOO_MANY_RESERVATIONS", None
     now = {"S": _now()}
     content = json.dumps([wanted.locker_id, wanted.owner_id, start, end])
     revision = {"N": str(int(guard["revision"]["N"]) + 1)}
@@ -365,7 +368,26 @@ async def _create_reservation(store: _Store, wanted: CreateReservationInput) -> 
     }
     steps = [
         _update(guard_key, changed, "#revision = :readRevision", {":readRevision": guard["revision"]}),
-        _put(_key(partition, place), item | {"entityType": {"S": "RESERVATION"}, "revision": revision}),
+        _put(
+            _key(partition, place),
+            item | {"entityType": {"S": "RESERVATION"}, "revision": revision, "slot": {"S": slot}},
+        ),
+        _put(
+            _key(partition, f"LIVE#{start}#{reservation_id}"),
+            item | {"entityType": {"S": "LIVE_RESERVATION"}, "revision": revision},
+        ),
+        _put(
+            _key(f"OWNER#{wanted.owner_id}", f"SLOT#{slot}"),
+            ids
+            | {
+                "entityType": {"S": "RESERVATION_SLOT"},
+                "ownerId": {"S": wanted.owner_id},
+                "slot": {"S": slot},
+                "endAt": {"S": end},
+            },
+            "attribute_not_exists(#PK) OR #endAt <= :now",
+            {":now": now},
+        ),
         _put(claim_key, ids | {"entityType": {"S": "RESERVATION_CLAIM"}, "fingerprint": fingerprint}),
         _put(_key(f"OWNER#{wanted.owner_id}", place), item | {"entityType": {"S": "OWNER_RESERVATION"}}),
         _check(
@@ -488,8 +510,14 @@ def _reservation(item: _Item) -> Reservation:
         owner_id=item["ownerId"]["S"],
         start_at=item["startAt"]["S"],
         end_at=item["endAt"]["S"],
-        status=ReservationStatus(item["status"]["S"]),
+        status=_status(item),
     )
+
+
+def _status(item: _Item) -> ReservationStatus:
+    status = ReservationStatus(item["status"]["S"])
+    is_to_come = status is ReservationStatus.ACTIVE and item["startAt"]["S"] > _now()
+    return ReservationStatus.UPCOMING if is_to_come else status
 
 
 def _owner(item: _Item) -> Owner:
@@ -500,8 +528,8 @@ def _key(partition: str, sort: str) -> _Item:
     return {"PK": {"S": partition}, "SK": {"S": sort}}
 
 
-def _put(key: _Item, attributes: _Item) -> _Item:
-    return {"Put": _conditioned(_IS_NEW, {}, "") | {"Item": key | attributes}}
+def _put(key: _Item, attributes: _Item, condition: str = _IS_NEW, values: _Item | None = None) -> _Item:
+    return {"Put": _conditioned(condition, values or {}, "") | {"Item": key | attributes}}
 
 
 def _check(key: _Item, condition: str, values: _Item) -> _Item:

@@ -5,7 +5,7 @@ import { check, key, put, update } from './store.mjs'
 
 const LATEST = '9999-12-31T23:59:59.999Z'
 const EARLIEST = '0001-01-01T00:00:00.000Z'
-const LONGEST_MS = 30 * 86_400_000
+const SLOTS = 1000
 const IS_NEW = 'attribute_not_exists(#PK)'
 
 const lockerKey = (id) => key(`LOCKER#${id}`, 'META')
@@ -32,7 +32,7 @@ const asReservation = (item) => ({
   ownerId: item.ownerId.S,
   startAt: item.startAt.S,
   endAt: item.endAt.S,
-  status: item.status.S
+  status: item.status.S === 'ACTIVE' && item.startAt.S > new Date().toISOString() ? 'UPCOMING' : item.status.S
 })
 
 const asOwner = (item) => ({ __typename: 'Owner', ownerId: item.ownerId.S, name: item.name.S })
@@ -157,15 +157,16 @@ async function createReservation(store, input) {
   if (claim !== undefined) return refused('ID_TAKEN', `The id ${reservationId} was used before.`)
   if (locker === undefined || owner === undefined) return refused('NOT_FOUND', 'The locker or owner does not exist.')
   if (locker.status.S === 'MAINTENANCE') return refused('LOCKER_IN_MAINTENANCE', 'The locker is in maintenance.')
-  const earliest = new Date(Date.parse(startAt) - LONGEST_MS).toISOString()
-  const values = { ':pk': { S: pk }, ':low': { S: `RES#${earliest}` }, ':high': { S: `RES#${endAt}` } }
-  const others = await store.query('#PK = :pk AND #SK BETWEEN :low AND :high', values, {
-    limit: 1000,
-    forward: false,
-    consistent: true
-  })
-  const overlaps = (item) => item.status.S === 'ACTIVE' && item.startAt.S < endAt && startAt < item.endAt.S
-  if (others.some(overlaps)) return refused('OVERLAP', 'Another reservation overlaps.')
+  const values = { ':pk': { S: pk }, ':low': { S: `LIVE#${EARLIEST}` }, ':high': { S: `LIVE#${endAt}` } }
+  const slotValues = { ':pk': { S: ownerPk }, ':prefix': { S: 'SLOT#' } }
+  const [[before], slots] = await Promise.all([
+    store.query('#PK = :pk AND #SK BETWEEN :low AND :high', values, { limit: 1, forward: false, consistent: true }),
+    store.query('#PK = :pk AND begins_with(#SK, :prefix)', slotValues, { limit: SLOTS, consistent: true })
+  ])
+  if (before !== undefined && startAt < before.endAt.S) return refused('OVERLAP', 'Another reservation overlaps.')
+  const taken = new Set(slots.map((item) => item.slot.S))
+  const slot = Array.from({ length: SLOTS }, (_, i) => String(i).padStart(4, '0')).find((one) => !taken.has(one))
+  if (slot === undefined) return refused('TOO_MANY_RESERVATIONS', 'The owner has too many reservations.')
 
   const now = new Date().toISOString()
   const content = JSON.stringify({ endAt, lockerId, ownerId, startAt })
@@ -193,7 +194,26 @@ async function createReservation(store, input) {
       '#revision = :readRevision',
       { ':readRevision': guard.revision }
     ),
-    put(key(pk, place), { entityType: { S: 'RESERVATION' }, ...shown, revision }, IS_NEW),
+    put(key(pk, place), { entityType: { S: 'RESERVATION' }, ...shown, revision, slot: { S: slot } }, IS_NEW),
+    put(
+      key(pk, `LIVE#${startAt}#${reservationId}`),
+      { entityType: { S: 'LIVE_RESERVATION' }, ...shown, revision },
+      IS_NEW
+    ),
+    put(
+      key(ownerPk, `SLOT#${slot}`),
+      {
+        entityType: { S: 'RESERVATION_SLOT' },
+        ownerId: { S: ownerId },
+        slot: { S: slot },
+        lockerId: { S: lockerId },
+        reservationId: { S: reservationId },
+        startAt: { S: startAt },
+        endAt: { S: endAt }
+      },
+      'attribute_not_exists(#PK) OR #endAt <= :now',
+      { ':now': { S: now } }
+    ),
     put(
       claimKey,
       {
