@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from domain.errors import SmartLockerError
-    from domain.models import LockerId, OwnerId
+    from domain.models import LocationId, LockerId, OwnerId
 
 
 class Role(StrEnum):
@@ -37,6 +37,8 @@ class Scope(StrEnum):
     EVENTS_WRITE = "events:write"
     BOOKINGS_READ = "bookings:read"
     BOOKINGS_WRITE = "bookings:write"
+    CODES_READ = "codes:read"
+    CODES_WRITE = "codes:write"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class Principal:
     """Owners that a partner may act for."""
     locker_id: LockerId | None = None
     """Locker of a device."""
+    location_id: LocationId | None = None
+    """Location of a device that controls a location's door."""
     scopes: frozenset[Scope] = frozenset()
     """Scopes of a partner."""
     by_key: bool = False
@@ -138,6 +142,15 @@ def may_record_events(principal: Principal, locker_id: LockerId, locker_owner: O
             return locker_owner is not None and acts_for(principal, locker_owner, Scope.EVENTS_WRITE)
         case Role.OWNER:
             return False
+
+
+def may_use_door(principal: Principal, locker_id: LockerId | None, location_id: LocationId | None) -> bool:
+    """Whether the caller is the device of this door, or an admin."""
+    if principal.role is not Role.DEVICE:
+        return is_admin(principal)
+    if locker_id is not None:
+        return principal.locker_id == locker_id
+    return location_id is not None and principal.location_id == location_id
 
 
 def may_see_locations(principal: Principal) -> bool:

@@ -229,3 +229,21 @@ class ReservationOverError(ConflictError):
     def __init__(self, message: str, reservation: Reservation) -> None:
         super().__init__(message, ("input", "reservationId"))
         self.reservation = reservation
+
+
+class CodeOverError(ConflictError):
+    """The access code is used up, revoked or expired."""
+
+    code = "ACCESS_CODE_OVER"
+
+    def __init__(self, message: str = "The access code is used up, revoked or expired.") -> None:
+        super().__init__(message, ("input", "codeId"))
+
+
+class TooManyCodesError(ConflictError):
+    """The door or the reservation has as many live access codes as it may have."""
+
+    code = "TOO_MANY_ACCESS_CODES"
+
+    def __init__(self, subject: str, most: int) -> None:
+        super().__init__(f"The {subject} has {most} live access codes, which is the maximum. Revoke one.", ("input",))

@@ -9,8 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
+    from domain.access_codes import CodeRing
     from domain.times import Instant
     from loaders.table.client import Store
+
+
+def _no_ring() -> CodeRing:
+    raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +29,5 @@ class Backend:
     most_pending_bookings: int = 20
     known_formats: set[int] = field(default_factory=set)
     """The table formats that the table is known to have; shared by all requests."""
+    code_ring: Callable[[], CodeRing] = _no_ring
+    """The secrets of access codes, which a development server creates on first use."""

@@ -16,6 +16,7 @@ from resolvers.api.scalars import schema_config
 from resolvers.bindings.base import Reading
 from resolvers.documents.cache import DocumentCache
 from resolvers.documents.limits import DEFAULT_LIMITS, MAX_ERRORS, DocumentLimits
+from resolvers.entities.access_codes import AccessCodeMutations
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
@@ -59,6 +60,7 @@ Mutation: Any = merge_types(
         LockerMutations,
         ReservationMutations,
         AccessEventMutations,
+        AccessCodeMutations,
         LocationMutations,
         BookingMutations,
         CalendarMutations,
@@ -74,7 +76,7 @@ Mutation.__strawberry_definition__.description = (
 _INCLUDED_SIZE = 100
 _SIZE_PER_UNIT = 10
 
-_PLURALS = {"AccessEvent": "access events", "ApiKey": "API keys"}
+_PLURALS = {"AccessCode": "access codes", "AccessEvent": "access events", "ApiKey": "API keys"}
 
 
 @dataclass(slots=True)

@@ -28,6 +28,7 @@ from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
 from server.auth.development import demo_tokens, read_secret
 from server.clock import ServerClock, utc_now
+from server.code_keys import read_ring
 from server.http.endpoint import GraphQLEndpoint
 from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
@@ -117,7 +118,17 @@ def create_app(
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
         async with telemetry.running(), _opened(connection, readiness.store, clock) as store, keys:
             backends.append(
-                (store, Backend(store, clock, new_id, settings.longest_reservation, settings.max_pending_bookings))
+                (
+                    store,
+                    Backend(
+                        store,
+                        clock,
+                        new_id,
+                        settings.longest_reservation,
+                        settings.max_pending_bookings,
+                        code_ring=cache(partial(read_ring, settings)),
+                    ),
+                )
             )
             yield
             backends.clear()

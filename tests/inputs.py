@@ -38,6 +38,12 @@ GOOD: dict[str, dict[str, Any]] = {
     "extendReservation": {"lockerId": "l1", "reservationId": "r1", "newEndAt": "2026-03-05T12:00:00Z"},
     "recordAccessEvent": EVENT,
     "recordAccessEvents": {"events": [EVENT]},
+    "createAccessCode": {"codeId": "c9", "kind": "RESERVATION", "lockerId": "l1", "reservationId": "r1"},
+    "rotateAccessCode": {"lockerId": "l1", "codeId": "c1", "expectedRotation": 1},
+    "revealAccessCode": {"lockerId": "l1", "codeId": "c1", "revealId": "x"},
+    "revokeAccessCode": {"lockerId": "l1", "codeId": "c1"},
+    "verifyAccessCode": {"lockerId": "l1", "digits": "000000", "attemptId": "a9"},
+    "clearLockout": {"lockerId": "l1"},
     "createLocation": {"locationId": ulid(9), "code": "rome", "name": "Rome", "timeZone": "Europe/Rome"},
     "updateLocation": {"locationId": ulid(0), "address": {"city": "Roma"}, **VERSION},
     "deactivateLocation": {"locationId": ulid(0), **VERSION},
@@ -93,5 +99,10 @@ async def stock(api: Api) -> None:
     await create_location(api, 8)
     await api.mutate(DEACTIVATE, locationId=ulid(8), expectedVersion=1)
     event = {"eventId": "c0", "date": "2026-04-01"}
-    for field, values in (("createCalendarEvent", event), ("createApiKey", {"keyId": "k0"})):
+    for field, values in (
+        ("createCalendarEvent", event),
+        ("createApiKey", {"keyId": "k0"}),
+        ("createAccessCode", {"codeId": "c1"}),
+        ("verifyAccessCode", {"attemptId": "a1"}),
+    ):
         assert not (await api.mutate(document(field), **GOOD[field] | values))["userErrors"]

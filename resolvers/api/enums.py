@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.access_codes import AccessCodeKind, AccessCodeState, AccessDecision
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Role, Scope
 from domain.bookings import BookingStatus, DayPart, DaySlot
@@ -39,6 +40,8 @@ class UserErrorCode(StrEnum):
     SLOT_TAKEN = "SLOT_TAKEN"
     BOOKING_CLOSED = "BOOKING_CLOSED"
     TOO_MANY_PENDING_BOOKINGS = "TOO_MANY_PENDING_BOOKINGS"
+    ACCESS_CODE_OVER = "ACCESS_CODE_OVER"
+    TOO_MANY_ACCESS_CODES = "TOO_MANY_ACCESS_CODES"
 
 
 def _describe(enum: type[StrEnum], description: str, *, name: str | None = None, **values: str) -> None:
@@ -130,6 +133,33 @@ _describe(
     EVENTS_WRITE="Record access events.",
     BOOKINGS_READ="Read bookings.",
     BOOKINGS_WRITE="Request and cancel bookings.",
+    CODES_READ="Read access codes, without their digits.",
+    CODES_WRITE="Create, rotate, reveal and revoke access codes.",
+)
+_describe(
+    AccessCodeKind,
+    "What an access code is for.",
+    RESERVATION="A reservation of a locker: valid as long as the reservation is.",
+    ONE_TIME="A single opening of a locker.",
+    COURIER="Several openings of a locker.",
+    STANDING="Staff of a locker's owner, without a limit of uses.",
+    BOOKING="An approved booking: valid for its half days at the door of the location.",
+)
+_describe(
+    AccessCodeState,
+    "State of an access code.",
+    SCHEDULED="The code is going to be valid.",
+    ACTIVE="The code opens its door.",
+    USED_UP="The code was used as often as it can be.",
+    REVOKED="The code was revoked.",
+    EXPIRED="The validity of the code has ended, or what it was for has.",
+)
+_describe(
+    AccessDecision,
+    "Answer to digits that were entered at a door.",
+    GRANTED="Open the door.",
+    DENIED="Keep the door closed: the digits open nothing now.",
+    LOCKED_OUT="Keep the door closed: there were too many failures, so the digits were not looked at.",
 )
 _describe(
     Order, "Sort direction.", name="SortDirection", ASC="Ascending: earliest first.", DESC="Descending: latest first."
@@ -152,4 +182,6 @@ _describe(
     SLOT_TAKEN="The half day is taken by another event.",
     BOOKING_CLOSED="The booking was decided or cancelled, or its day has passed.",
     TOO_MANY_PENDING_BOOKINGS="The owner has too many bookings that wait for a decision.",
+    ACCESS_CODE_OVER="The access code is used up, revoked or expired.",
+    TOO_MANY_ACCESS_CODES="The door or the reservation has too many live access codes.",
 )

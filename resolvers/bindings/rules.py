@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
 
 NO, YES, OWN, OFFERED = "no", "yes", "own", "own, organisation's"
-BOUND, OWN_LOCKER, OF_OBJECT = "bound", "own locker", "as the object"
+BOUND, OWN_LOCKER, OWN_DOOR, OF_OBJECT = "bound", "own locker", "own door", "as the object"
 _SCOPES = frozenset(Scope)
 
 
@@ -121,6 +121,7 @@ LOCKERS = Rule(OFFERED, Scope.LOCKERS_READ, allows=may_see_locker)
 RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, allows=_acts(Scope.RESERVATIONS_READ))
 EVENTS = Rule(OWN, Scope.EVENTS_READ, allows=_acts(Scope.EVENTS_READ))
 BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, allows=_acts(Scope.BOOKINGS_READ))
+CODES = Rule(OWN, Scope.CODES_READ, allows=_acts(Scope.CODES_READ))
 
 # The rules of mutations only say who may use them at all; the write decides for whom, by what it reads anyway.
 OWNER_CHANGES = Rule(OWN, Scope.OWNERS_WRITE)
@@ -129,3 +130,5 @@ RESERVATION_CREATION = Rule(OFFERED, Scope.RESERVATIONS_WRITE)
 RESERVATION_CHANGES = Rule(OWN, Scope.RESERVATIONS_WRITE)
 EVENT_RECORDING = Rule(NO, Scope.EVENTS_WRITE, OWN_LOCKER)
 BOOKING_CHANGES = Rule(OWN, Scope.BOOKINGS_WRITE)
+CODE_CHANGES = Rule(OWN, Scope.CODES_WRITE)
+DOOR_DEVICES = Rule(NO, NO, OWN_DOOR)

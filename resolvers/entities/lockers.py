@@ -11,6 +11,7 @@ from domain.ids import check_id, require_id
 from domain.models import Locker as Record
 from domain.models import LockerStatus, LockerSummary
 from domain.times import Instant
+from loaders.contracts.access_codes import LOCKER_ACCESS_CODES
 from loaders.contracts.base import Order
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
 from loaders.contracts.locations import LOCATION_BY_ID
@@ -35,7 +36,8 @@ from resolvers.api.relay import PAGING, Connection, Node, TimeWindow, in_window,
 from resolvers.bindings.base import Argument, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
+from resolvers.bindings.rules import CODES, EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
+from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.active_reservation import current_reservations, search_charges
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.events import AccessEvent
@@ -105,6 +107,13 @@ class Locker(Node):
         rule=EVENTS,
         arguments=[in_window("time of an event"), ordered(Order.DESC), *PAGING],
         description="Access events of the locker by time.",
+    )
+    access_codes: Connection[AccessCode] | None = pages(
+        LOCKER_ACCESS_CODES,
+        key="locker_id",
+        rule=CODES,
+        arguments=PAGING,
+        description="Access codes of the locker by code id, including those of reservations and those that are over.",
     )
 
 

@@ -18,10 +18,11 @@ from loaders.contracts.owners import OWNER_BY_ID
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, RESERVATION_BY_ID, RESERVATION_BY_KEY
 from loaders.writes import reservations as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import Node
+from resolvers.api.relay import Connection, Node
 from resolvers.bindings.base import column
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import LOCKERS, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
+from resolvers.bindings.rules import CODES, LOCKERS, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
+from resolvers.entities.access_codes import AccessCode, reservation_codes
 from resolvers.entities.base import CHANGED, entity, id_argument, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ class Reservation(Node):
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."
+    )
+    access_codes: Connection[AccessCode] | None = reservation_codes(
+        CODES, "Access codes of the reservation by code id, including those that are over."
     )
 
 

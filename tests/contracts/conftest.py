@@ -17,6 +17,7 @@ from loaders.table.recording import RecordedStore
 from loaders.table.sdk import SdkTransport
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.trace import Trace
+from tests.conftest import RING
 from tests.contracts.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run_scenario(plain_client: Any, clock: Clock) -> Runner:
         store = DynamoStore(SdkTransport(plain_client), table)
         await store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
         numbers = count(1)
-        backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30))
+        backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30), code_ring=lambda: RING)
         for call in scenario.prepare:
             await call(backend, names)
         trace = Trace()

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
+from domain.access_codes import AccessCodeKind, door_of
 from domain.api_keys import ApiKeyRole
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.bookings import CalendarSlot, DayPart, DaySlot
 from domain.budgets import Budget
+from domain.commands import access_codes as code_commands
 from domain.commands import api_keys as key_commands
 from domain.commands import bookings as booking_commands
 from domain.commands import locations as location_commands
@@ -27,6 +29,7 @@ from domain.models import AccessAction, AccessResult, EventId, LockerStatus, Own
 from domain.times import EARLIEST, LATEST
 from loaders import keys
 from loaders.codecs import CALENDAR_SLOT
+from loaders.contracts.access_codes import ACCESS_CODE_BY_ID
 from loaders.contracts.base import Consistency
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.doctor import DOCTOR_SCAN
@@ -45,7 +48,18 @@ from loaders.table.operations import Action, Step, Transact
 from loaders.table.values import item_from_wire
 from loaders.table_budgets import TableRates
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
-from loaders.writes import api_keys, bookings, calendar, events, locations, lockers, owners, reservations
+from loaders.writes import (
+    access_codes,
+    api_keys,
+    bookings,
+    calendar,
+    events,
+    locations,
+    lockers,
+    owners,
+    reservations,
+    verification,
+)
 from tests.contracts.lists import LISTS
 from tests.contracts.samples import DAY, NOON, SHORT, at, day
 
@@ -388,9 +402,55 @@ async def repair_table(backend: Backend, _: Names) -> None:
         await backend.store.transact(repair)
 
 
+def create_code(kind: AccessCodeKind, **values: Any) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        given: dict[str, Any] = {"locker_id": names.locker}
+        if kind is AccessCodeKind.RESERVATION:
+            given["reservation_id"] = names.reservation
+        if kind is AccessCodeKind.BOOKING:
+            given = {"booking_id": names.booking}
+        command = code_commands.CreateAccessCode(kind=kind, code_id=names.code_id, label=names.name, **given | values)
+        return access_codes.create_access_code(backend, command, coder(names))
+
+    return run
+
+
+def coder(names: Names) -> Principal:
+    """An admin with the longest possible name."""
+    return Principal(subject=names.subject, role=Role.ADMIN)
+
+
+def change_code(write: Any, command: Any, **values: Any) -> Call:
+    return lambda backend, names: write(
+        backend, command(locker_id=names.locker, code_id=names.code_id, **values), coder(names)
+    )
+
+
+def enter(digits: str | None, attempt: str = "attempt") -> Call:
+    """Enters digits at the locker's door, by default those of its code."""
+
+    async def run(backend: Backend, names: Names) -> Any:
+        entered = digits
+        if entered is None:
+            door = door_of(names.locker, None)
+            code = await ACCESS_CODE_BY_ID.read(backend.store, door, names.code_id)
+            assert code is not None
+            entered = backend.code_ring().digits(door, code)
+        command = code_commands.VerifyAccessCode(locker_id=names.locker, digits=entered, attempt_id=attempt)
+        return await verification.verify_access_code(backend, command, coder(names))
+
+    return run
+
+
+def clear(backend: Backend, names: Names) -> Awaitable[Any]:
+    return verification.clear_lockout(backend, code_commands.ClearLockout(locker_id=names.locker), coder(names))
+
+
 PLACED = (owner, location, locker)
 RESERVED = (*PLACED, reserve(0, 60))
 BOOKED = (owner, location, book)
+CODED = (*RESERVED, create_code(AccessCodeKind.RESERVATION))
+REVEAL = change_code(access_codes.reveal_access_code, code_commands.RevealAccessCode, reveal_id="r" * 64)
 OWNER_COPY, LOCATION_COPY = (
     lambda names: keys.owner_locker(names.owner, names.locker),
     lambda names: keys.location_locker(names.location, names.locker),
@@ -603,6 +663,30 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "create an API key": ("QC-61", (api_key,)),
     "create an API key again": ("QC-61", (api_key, api_key)),
     "revoke an API key": ("QC-62", (api_key, revoke_api_key)),
+    "create an access code of a reservation": ("QC-105", CODED),
+    "create an access code again": ("QC-105", (*CODED, create_code(AccessCodeKind.RESERVATION))),
+    "create a standing access code": ("QC-105", (*PLACED, create_code(AccessCodeKind.STANDING))),
+    "create an access code of a booking": ("QC-105", (*BOOKED, approve, create_code(AccessCodeKind.BOOKING))),
+    "rotate an access code": (
+        "QC-106",
+        (*CODED, change_code(access_codes.rotate_access_code, code_commands.RotateAccessCode, expected_rotation=1)),
+    ),
+    "reveal an access code": ("QC-106", (*CODED, REVEAL)),
+    "revoke an access code": (
+        "QC-106",
+        (*CODED, REVEAL, change_code(access_codes.revoke_access_code, code_commands.RevokeAccessCode)),
+    ),
+    "enter the digits of a reservation's code": ("QC-107", (*CODED, enter(None))),
+    "enter the digits of a one-time code": (
+        "QC-107",
+        (*PLACED, create_code(AccessCodeKind.ONE_TIME, valid_until=at(60)), enter(None)),
+    ),
+    "enter wrong digits": ("QC-107", (*CODED, enter("000000"))),
+    "enter wrong digits for the fifth time": (
+        "QC-107",
+        (*CODED, *(enter("000000", f"attempt-{number}") for number in range(4)), enter("000000")),
+    ),
+    "end a lockout": ("QC-108", (*CODED, enter("000000"), clear)),
     "save the first table format": ("QC-71", (WITHOUT_FORMAT, save_format)),
     "migrate an old table": ("QC-73", (*OLD_TABLE, run_migration)),
     "migrate a table without guards": (
@@ -695,6 +779,9 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-53": ((*BOOKED, approve), lambda names: (names.location, DAY, DaySlot.MORNING)),
     "QC-60": ((api_key,), lambda names: (names.key,)),
     "QC-70": ((), lambda _: ()),
+    "QC-100": (CODED, lambda names: (door_of(names.locker, None), names.code_id)),
+    "QC-103": (CODED, lambda names: (door_of(names.locker, None),)),
+    "QC-104": ((*CODED, enter("000000")), lambda names: (door_of(names.locker, None),)),
 }
 
 
@@ -761,4 +848,4 @@ def _scenarios() -> dict[str, Scenario]:
     }
 
 
-SCENARIOS = dict(sorted(_scenarios().items(), key=lambda entry: entry[1].contract))
+SCENARIOS = dict(sorted(_scenarios().items(), key=lambda entry: int(entry[1].contract[3:])))

@@ -21,10 +21,15 @@ PLACE = """id locationId code name address { formattedAddress street city region
   timeZone status createdAt updatedAt version"""
 EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
 RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt
-  locker { lockerId } owner { ownerId }"""
+  locker { lockerId } owner { ownerId } accessCodes(first: 1) { nodes { codeId } }"""
 SLOT = "id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }"
 NOTICE = "id notificationId bookingId bookingStatus message createdAt booking { bookingId }"
-KEY = "id keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
+CODE = """id codeId lockerId locationId kind ownerId reservationId bookingId label length maxUses uses lastUsedAt
+  rotation createdAt createdBy updatedAt revokedAt reveals { revealedAt revealedBy }
+  validity { state validFrom validUntil needsReveal }"""
+KEY = (
+    "id keyId name role ownerIds lockerId locationId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
+)
 PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recordedAt booking { bookingId }"
 
 
@@ -103,6 +108,28 @@ _USES: list[tuple[str, str, dict[str, Any]]] = [
     ("recordAccessEvent", "accessEvent { eventId }", ACCESS),
     ("recordAccessEvents", "accessEvents { eventId }", {"events": [ACCESS]}),
 ]
+CODED = {"lockerId": "locker-@tenant", "codeId": "revoked-@tenant"}
+_CODES: list[tuple[str, str, dict[str, Any]]] = [
+    (
+        "createAccessCode",
+        "accessCode { codeId } digits",
+        {
+            "codeId": "code-@tenant",
+            "kind": ":RESERVATION",
+            "lockerId": "locker-@tenant",
+            "reservationId": "current-@tenant",
+        },
+    ),
+    ("rotateAccessCode", "accessCode { codeId } digits", {"expectedRotation": 0, **CODED}),
+    ("revealAccessCode", "accessCode { codeId } digits", CODED),
+    ("revokeAccessCode", "accessCode { codeId }", CODED),
+    (
+        "verifyAccessCode",
+        "decision codeId lockedUntil",
+        {"lockerId": "locker-@tenant", "digits": "000000", "attemptId": "attempt-@tenant"},
+    ),
+    ("clearLockout", "lockout { failures lockedUntil lockouts }", {"lockerId": "locker-@tenant"}),
+]
 _PLACES: list[tuple[str, str, dict[str, Any]]] = [
     ("createLocation", "location { locationId }", {"code": "rome", "name": "Another", "timeZone": "Europe/Rome"}),
     ("updateLocation", "location { locationId }", {"name": "Another", **PLACED}),
@@ -148,7 +175,7 @@ CASES = [
     Case(f"""{{ locker(lockerId: "locker-@tenant") {{
       id lockerId alias status updatedAt version createdAt ownerId locationId
       owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
-      reservations{LIST} accessEvents{LIST}
+      reservations{LIST} accessEvents{LIST} accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }}
     }} }}"""),
     Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
@@ -166,5 +193,5 @@ CASES = [
       payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }}
     }} }}"""),
     Case(f'{{ apiKey(keyId: "key-1") {{ {KEY} }} apiKeys{LIST} }}'),
-    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _PLACES, _BOOKINGS, _KEYS)),
+    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _CODES, _PLACES, _BOOKINGS, _KEYS)),
 ]

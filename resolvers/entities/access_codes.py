@@ -1,0 +1,334 @@
+"""Access codes: the type, its lists and its mutations. Only the payloads of three mutations have digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import strawberry
+
+from domain.access_codes import (
+    AccessCode as Record,
+)
+from domain.access_codes import (
+    AccessCodeKind,
+    AccessCodeState,
+    AccessDecision,
+    CodeId,
+    check_door,
+    is_void,
+    validity_of,
+)
+from domain.access_codes import Lockout as LockoutRecord
+from domain.access_codes import Validity as ValidityRecord
+from domain.authorization import Scope, acts_for
+from domain.commands import access_codes as commands
+from domain.ids import check_id
+from domain.times import Instant
+from loaders.contracts.access_codes import (
+    ACCESS_CODE_BY_ID,
+    CHANGE_ACCESS_CODE,
+    CLEAR_LOCKOUT,
+    CODE_DOOR_BY_ID,
+    CREATE_ACCESS_CODE,
+    PURPOSE_ACCESS_CODES,
+    VERIFY_ACCESS_CODE,
+)
+from loaders.contracts.bookings import BOOKING_BY_ID
+from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.reservations import RESERVATION_BY_KEY
+from loaders.keys import reservation_purpose
+from loaders.writes import access_codes as writes
+from loaders.writes import verification
+from resolvers.api.mutations import mutations, write
+from resolvers.api.payloads import Payload, payload
+from resolvers.api.relay import PAGING, Node
+from resolvers.bindings.base import Reading, bound_field, column, embedded, look_up_charge
+from resolvers.bindings.lists import Pages
+from resolvers.bindings.rules import CODE_CHANGES, CODES, DOOR_DEVICES
+from resolvers.entities.base import entity, locker_of, locker_owner_charges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from domain.access_codes import Basis
+    from loaders.contracts.base import Contract
+    from loaders.contracts.reading import ReadOne
+    from resolvers.bindings.base import Charge, Step
+    from resolvers.bindings.rules import Rule
+    from resolvers.bindings.writes import Outcome
+    from resolvers.request import RequestState
+
+
+async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
+    """A code is visible to the owner of what it is for, and to the owner of the locker."""
+    if acts_for(request.principal, record.owner_id, Scope.CODES_READ):
+        return True
+    if record.locker_id is None:
+        return False
+    locker = await locker_of(record, request, path)
+    return locker is not None and acts_for(request.principal, locker.owner_id, Scope.CODES_READ)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ValidityOf(Reading):
+    """The validity of codes, from what gives the right to open their doors: read in batches, one for each kind."""
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"*"})
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        del step, bound
+        basis = "only for codes of this kind"
+        return [
+            look_up_charge(CODE_DOOR_BY_ID, parents),
+            look_up_charge(RESERVATION_BY_KEY, parents, condition=basis),
+            look_up_charge(BOOKING_BY_ID, parents, condition=basis),
+            look_up_charge(LOCKER_BY_ID, parents, condition=basis),
+        ]
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        del bound
+        keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
+        for code in rows:
+            contract, key = _basis_key(code)
+            keys.setdefault(contract, []).append(key)
+        found: dict[tuple[Any, ...], Any] = {}
+        for contract, wanted in keys.items():
+            loaded = await request.loaders.of(contract).load_bulk(wanted, step.path)
+            found |= {(contract.id, *key): basis for key, basis in zip(wanted, loaded, strict=True)}
+        doors = await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
+
+        def validity(code: Record, door: Any) -> Any:
+            contract, key = _basis_key(code)
+            basis: Basis | Exception | None = found[contract.id, *key]
+            failure = next((part for part in (basis, door) if isinstance(part, Exception)), None)
+            if failure is not None:
+                return failure
+            shown = validity_of(code, request.now, basis)  # type: ignore[arg-type]  # it is no exception
+            return CodeValidityRow(shown, is_void(code, door))
+
+        return [validity(code, door) for code, door in zip(rows, doors, strict=True)]
+
+
+class CodeValidityRow(NamedTuple):
+    """When a code is valid, and whether its digits must be replaced."""
+
+    validity: ValidityRecord
+    needs_reveal: bool
+
+
+def _basis_key(code: Record) -> tuple[ReadOne[Any], tuple[Any, ...]]:
+    match code.kind:
+        case AccessCodeKind.RESERVATION:
+            return RESERVATION_BY_KEY, (code.locker_id, code.start_at, code.reservation_id)
+        case AccessCodeKind.BOOKING:
+            return BOOKING_BY_ID, (code.booking_id,)
+        case _:
+            return LOCKER_BY_ID, (code.locker_id,)
+
+
+@entity(CodeValidityRow)
+class AccessCodeValidity:
+    """When an access code opens its door. It follows the reservation or the booking of the code."""
+
+    state: AccessCodeState = column("State of the code now.", lambda row, _: row.validity.state)
+    valid_from: Instant | None = column("Start of the validity.", lambda row, _: row.validity.valid_from)
+    valid_until: Instant | None = column(
+        "End of the validity; null if it has none. A code of a reservation that ended by itself opens the door for 15 "
+        "more minutes, unless another reservation has begun.",
+        lambda row, _: row.validity.valid_until,
+    )
+    needs_reveal: bool = column(
+        "Whether the digits became void because a device of the door was lost: reveal or rotate the code to get others."
+    )
+
+
+class RevealRow(NamedTuple):
+    """An entry of a code's reveals."""
+
+    revealed_at: Instant
+    revealed_by: str
+
+
+@entity(RevealRow)
+class AccessCodeReveal:
+    """A reveal of the digits of an access code."""
+
+    revealed_at: Instant = column("Time of the reveal.")
+    revealed_by: str = column("Subject of the caller who asked for the digits.")
+
+
+def _reveals(record: Record, _request: RequestState) -> list[RevealRow]:
+    parts = [reveal.split(" ", 2) for reveal in record.reveals]
+    return [RevealRow(Instant(time), subject) for time, _, subject in parts]
+
+
+@entity(
+    Record,
+    node={
+        "contract": ACCESS_CODE_BY_ID,
+        "key": {"door": check_door, "code_id": lambda text: CodeId(check_id(text))},
+        "rule": CODES.decided_by_result(),
+        "visible": _is_visible,
+        "visible_charges": locker_owner_charges,
+    },
+)
+class AccessCode(Node):
+    """A code that opens a door. Its digits are shown only by the mutations that create, rotate and reveal it."""
+
+    code_id: strawberry.ID = column("Id of the code, unique for its door.")
+    locker_id: strawberry.ID | None = column(
+        "Id of the locker that the code opens; null if it opens a location's door."
+    )
+    location_id: strawberry.ID | None = column("Id of the location whose door the code opens.")
+    kind: AccessCodeKind = column("What the code is for.")
+    owner_id: strawberry.ID = column("Id of the owner of the reservation, the booking or the locker.")
+    reservation_id: strawberry.ID | None = column("Id of the reservation that the code is for.")
+    booking_id: strawberry.ID | None = column("Id of the booking that the code is for.")
+    label: str | None = column("Note for people, such as the name of the holder.")
+    length: int = column("Number of digits.")
+    max_uses: int | None = column("How often the code can be used; null if there is no limit.")
+    uses: int = column("How often the code was used.")
+    last_used_at: Instant | None = column("Time of the last use.")
+    rotation: int = column("Incremented when the digits are replaced.")
+    created_at: Instant = column("Time at which the code was created.")
+    created_by: str = column("Subject of the caller who created the code.")
+    updated_at: Instant = column("Time at which the code was last rotated or revoked.")
+    revoked_at: Instant | None = column("Time at which the code was revoked; null if it was not.")
+    reveals: list[AccessCodeReveal] = embedded("The latest ten reveals of the digits.", _reveals, most=10)
+    validity: AccessCodeValidity | None = bound_field(
+        _ValidityOf(), "Whether and when the code opens its door, as of now."
+    )
+
+
+@entity(LockoutRecord)
+class Lockout:
+    """The failed attempts at a door. After 5 failures in 15 minutes it refuses all codes for a while."""
+
+    failures: list[Instant] = column("Times of recent failures that have not led to a lockout.")
+    locked_until: Instant | None = column("End of the current or the latest lockout.")
+    lockouts: int = column("Number of lockouts in a row; each lasts twice as long as the one before, an hour at most.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReservationCodes(Pages):
+    """The codes of a reservation, which its locker's id and its own identify."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"locker_id", "reservation_id"})
+
+    def row_key(self, row: Any) -> Any:
+        return reservation_purpose(row.locker_id, row.reservation_id)
+
+
+def reservation_codes(rule: Rule, description: str) -> Any:
+    """A field with the access codes of a reservation."""
+    binding = _ReservationCodes(contract=PURPOSE_ACCESS_CODES, key="reservation_id", rule=rule)
+    return bound_field(binding, description, PAGING)
+
+
+_DIGITS = "The digits; null if the mutation failed, or if a repeated request is not the first caller's own."
+
+
+def _record(outcome: Outcome, _request: RequestState) -> Record | None:
+    return None if outcome.entity is None else outcome.entity.record
+
+
+def _digits(outcome: Outcome, _request: RequestState) -> str | None:
+    return None if outcome.entity is None else outcome.entity.digits
+
+
+@payload
+class CreateAccessCodePayload(Payload):
+    """Return type of `createAccessCode`."""
+
+    access_code: AccessCode | None = embedded("The code; null if it was not created.", _record)
+    digits: str | None = column(_DIGITS, _digits)
+
+
+@payload
+class RotateAccessCodePayload(Payload):
+    """Return type of `rotateAccessCode`."""
+
+    access_code: AccessCode | None = embedded("The code; null if it was not rotated.", _record)
+    digits: str | None = column(_DIGITS, _digits)
+
+
+@payload
+class RevealAccessCodePayload(Payload):
+    """Return type of `revealAccessCode`."""
+
+    access_code: AccessCode | None = embedded("The code; null if it was not revealed.", _record)
+    digits: str | None = column("The digits; null if the mutation failed.", _digits)
+
+
+def _verified(attribute: str) -> Any:
+    return lambda outcome, _: None if outcome.entity is None else getattr(outcome.entity, attribute)
+
+
+@payload
+class VerifyAccessCodePayload(Payload):
+    """Return type of `verifyAccessCode`."""
+
+    decision: AccessDecision | None = column(
+        "Whether to open the door; null if there are errors.", _verified("decision")
+    )
+    code_id: strawberry.ID | None = column("Id of the code that was granted.", _verified("code_id"))
+    locked_until: Instant | None = column("Time until which the door refuses all codes.", _verified("locked_until"))
+
+
+@mutations
+class AccessCodeMutations:
+    """Merged into Mutation."""
+
+    create_access_code: CreateAccessCodePayload = write(
+        CREATE_ACCESS_CODE,
+        writes.create_access_code,
+        commands.CreateAccessCode,
+        CODE_CHANGES,
+        description="Create an access code for a reservation, an approved booking or a locker.",
+    )
+    rotate_access_code: RotateAccessCodePayload = write(
+        CHANGE_ACCESS_CODE,
+        writes.rotate_access_code,
+        commands.RotateAccessCode,
+        CODE_CHANGES,
+        description="Replace the digits of an access code.",
+    )
+    reveal_access_code: RevealAccessCodePayload = write(
+        CHANGE_ACCESS_CODE,
+        writes.reveal_access_code,
+        commands.RevealAccessCode,
+        CODE_CHANGES,
+        description="Show the digits of an access code. Who asks is recorded first.",
+    )
+    revoke_access_code: AccessCode = write(
+        CHANGE_ACCESS_CODE,
+        writes.revoke_access_code,
+        commands.RevokeAccessCode,
+        CODE_CHANGES,
+        returns="The revoked code; null if it was not revoked.",
+        description="Revoke an access code for ever.",
+    )
+    verify_access_code: VerifyAccessCodePayload = write(
+        VERIFY_ACCESS_CODE,
+        verification.verify_access_code,
+        commands.VerifyAccessCode,
+        DOOR_DEVICES,
+        description="Decide whether digits that were entered at a door open it. For the device of the door.",
+    )
+    clear_lockout: Lockout = write(
+        CLEAR_LOCKOUT,
+        verification.clear_lockout,
+        commands.ClearLockout,
+        CODE_CHANGES,
+        returns="The lockout record, without failures; null if it was not cleared.",
+        description="End the lockout of a door and forget its failed attempts.",
+    )
