@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NewType
 
 from domain.errors import BadInputError
-from domain.models import LocationId, OwnerId
+from domain.models import LocationId, LockerId, OwnerId, ReservationId
 from domain.times import Day, Instant, count_days, days_between
 
 MAX_CALENDAR_DAYS = 92
@@ -112,14 +112,16 @@ class Payment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """A message to an owner about the decision on a booking."""
+    """A message to an owner: about the decision on a booking, or about a reservation that someone else ended."""
 
     notification_id: str
     owner_id: OwnerId
-    booking_id: BookingId
-    booking_status: BookingStatus
     message: str
     created_at: Instant
+    booking_id: BookingId | None = None
+    booking_status: BookingStatus | None = None
+    locker_id: LockerId | None = None
+    reservation_id: ReservationId | None = None
 
 
 def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:

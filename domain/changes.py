@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from domain.bookings import Booking
 from domain.commands.base import change_fingerprint
 from domain.errors import IdTakenError, VersionConflictError
-from domain.models import Location, Locker, Owner
+from domain.models import Location, Locker, Owner, Reservation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.commands.base import Change
+    from domain.commands.base import Change, OptionalChange
     from domain.times import Instant
 
-V = TypeVar("V", Booking, Location, Locker, Owner)
+V = TypeVar("V", Booking, Location, Locker, Owner, Reservation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class ChangeRequest:
     response was lost: by the server, or by a client that chose a change id.
     """
 
-    command: Change
+    command: Change | OptionalChange
     token: str
 
     @classmethod
-    def of(cls, command: Change, new_id: Callable[[], str], subject: str = "") -> ChangeRequest:
+    def of(cls, command: Change | OptionalChange, new_id: Callable[[], str], subject: str = "") -> ChangeRequest:
         """The request of this command; with a `subject`, only the same caller can repeat it."""
         chosen = command.change_id
         return cls(command, new_id() if chosen is None else f"{chosen}#{change_fingerprint(command, subject)}")
@@ -52,7 +52,7 @@ class ChangeRequest:
             VersionConflictError: where the object has changed.
         """
         self._check_id(current)
-        if current.version != self.command.expected_version:
+        if self.command.expected_version not in {None, current.version}:
             raise VersionConflictError(current)
 
     def apply(self, current: V, now: Instant, **values: Any) -> V:

@@ -106,7 +106,7 @@ class VersionConflictError(ConflictError):
     code = "VERSION_CONFLICT"
     retryable = True
 
-    def __init__(self, current: Locker | Owner | Location | Booking) -> None:
+    def __init__(self, current: Locker | Owner | Location | Booking | Reservation) -> None:
         super().__init__(
             f"The current version is {current.version}. Read the current state and retry with its version.",
             ("input", "expectedVersion"),
@@ -211,6 +211,27 @@ class LockerInMaintenanceError(ConflictError):
     code = "LOCKER_IN_MAINTENANCE"
 
 
+class ReferenceTakenError(ConflictError):
+    """The owner has another reservation with this reference."""
+
+    code = "REFERENCE_TAKEN"
+
+    def __init__(self) -> None:
+        super().__init__("Another reservation of the owner has this reference.", ("input", "reference"))
+
+
+class TooManyReservationsError(ConflictError):
+    """The owner has as many live reservations as it may have."""
+
+    code = "TOO_MANY_RESERVATIONS"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The owner has {most} reservations that have not ended, which is the maximum. Cancel or release one.",
+            ("input", "ownerId"),
+        )
+
+
 class OverlapError(ConflictError):
     """The window overlaps another active reservation."""
 
@@ -221,14 +242,30 @@ class OverlapError(ConflictError):
         self.reservation = reservation
 
 
-class ReservationOverError(ConflictError):
-    """The reservation has ended or was cancelled, so it can no longer be changed."""
-
-    code = "RESERVATION_OVER"
+class ReservationStateError(ConflictError):
+    """Base class of errors that say that the state of the reservation does not allow the change."""
 
     def __init__(self, message: str, reservation: Reservation) -> None:
         super().__init__(message, ("input", "reservationId"))
         self.reservation = reservation
+
+
+class ReservationOverError(ReservationStateError):
+    """The reservation has ended, or was cancelled or released, so it can no longer be changed."""
+
+    code = "RESERVATION_OVER"
+
+
+class ReservationStartedError(ReservationStateError):
+    """The window of the reservation has begun, so it can be released, but not cancelled."""
+
+    code = "RESERVATION_STARTED"
+
+
+class ReservationNotStartedError(ReservationStateError):
+    """The window of the reservation has not begun, so it can be cancelled, but neither started nor released."""
+
+    code = "RESERVATION_NOT_STARTED"
 
 
 class CodeOverError(ConflictError):

@@ -49,11 +49,25 @@ class LocationStatus(StrEnum):
 
 
 class ReservationStatus(StrEnum):
-    """State of a reservation; EXPIRED is derived from its end and never stored."""
+    """State of a reservation.
 
+    Stored is only what someone did: ACTIVE until it is CANCELLED or, by its release, COMPLETED. The clock decides on
+    the others.
+    """
+
+    UPCOMING = "UPCOMING"
     ACTIVE = "ACTIVE"
-    CANCELLED = "CANCELLED"
+    COMPLETED = "COMPLETED"
     EXPIRED = "EXPIRED"
+    CANCELLED = "CANCELLED"
+
+
+class ReservationParty(StrEnum):
+    """Who ended a reservation."""
+
+    OWNER = "OWNER"
+    LOCKER_OWNER = "LOCKER_OWNER"
+    ADMIN = "ADMIN"
 
 
 class AccessAction(StrEnum):
@@ -65,6 +79,7 @@ class AccessAction(StrEnum):
     LOCK = "LOCK"
     DENIED = "DENIED"
     TAMPER = "TAMPER"
+    OVERSTAY = "OVERSTAY"
 
 
 class AccessResult(StrEnum):
@@ -86,6 +101,8 @@ class Locker:
     updated_at: Instant
     version: int
     location_id: LocationId | None = None
+    occupied_by: ReservationId | None = None
+    """Reservation whose start made the locker OCCUPIED."""
     last_change: str | None = None
     """Token of the latest change, if it has one (see `domain.changes`)."""
 
@@ -162,6 +179,57 @@ class Reservation:
     status: ReservationStatus
     created_at: Instant
     updated_at: Instant
+    version: int = 1
+    started_at: Instant | None = None
+    """Time of the check-in."""
+    ended_at: Instant | None = None
+    """Time at which it was cancelled or released."""
+    ended_by: ReservationParty | None = None
+    end_reason: str | None = None
+    reference: str | None = None
+    """Order number of the partner, unique for the owner who reserved."""
+    last_change: str | None = None
+    """Token of the latest change, if it has one (see `domain.changes`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """The person that a partner reserves for."""
+
+    name: str
+    email: str | None = None
+    phone: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationDetails:
+    """What only the owner who reserved sees of a reservation. It never changes and has no copies."""
+
+    locker_id: LockerId
+    reservation_id: ReservationId
+    recipient_name: str | None
+    recipient_email: str | None
+    recipient_phone: str | None
+    metadata: Mapping[str, Json] | None
+
+    @property
+    def recipient(self) -> Recipient | None:
+        """The recipient, if there is one."""
+        if self.recipient_name is None:
+            return None
+        return Recipient(name=self.recipient_name, email=self.recipient_email, phone=self.recipient_phone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationSlot:
+    """One of the live reservations that an owner may have: free if it does not exist or its reservation has ended."""
+
+    owner_id: OwnerId
+    slot: str
+    locker_id: LockerId
+    reservation_id: ReservationId
+    start_at: Instant
+    end_at: Instant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

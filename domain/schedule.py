@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from domain.times import shift, to_datetime
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from domain.models import ActivePointer, Reservation
+    from domain.models import ActivePointer, Reservation, ReservationSlot
     from domain.times import Instant
 
 CLOCK_SKEW = timedelta(minutes=10)
@@ -64,16 +65,37 @@ def is_current(reservation: Reservation, now: Instant) -> bool:
 
 
 def effective_status(reservation: Reservation, now: Instant) -> ReservationStatus:
-    """Status at `now`: EXPIRED is derived from the clock and never stored."""
-    if reservation.status is ReservationStatus.ACTIVE and has_ended(reservation, now):
-        return ReservationStatus.EXPIRED
-    return reservation.status
+    """Status at `now`: until someone ends a reservation, its window and its check-in decide."""
+    if reservation.status is not ReservationStatus.ACTIVE:
+        return reservation.status
+    if now < reservation.start_at:
+        return ReservationStatus.UPCOMING
+    if not has_ended(reservation, now):
+        return ReservationStatus.ACTIVE
+    return ReservationStatus.EXPIRED if reservation.started_at is None else ReservationStatus.COMPLETED
 
 
 def overlaps(reservation: Reservation, start: Instant, end: Instant) -> bool:
-    """Whether the reservation is active and overlaps the window."""
-    is_active = reservation.status is ReservationStatus.ACTIVE
-    return is_active and reservation.start_at < end and start < reservation.end_at
+    """Whether the reservation is neither cancelled nor released, and overlaps the window."""
+    is_live = reservation.status is ReservationStatus.ACTIVE
+    return is_live and reservation.start_at < end and start < reservation.end_at
+
+
+def free_slot(slots: Sequence[ReservationSlot], most: int, now: Instant, chosen_by: str) -> str | None:
+    """A slot that an owner with `most` slots may take, or None where all are taken.
+
+    Taken slots beyond the limit, from a time when it was higher, reduce the number of slots. Two reservations at once
+    usually choose different slots.
+    """
+    taken = {slot.slot for slot in slots if now < slot.end_at}
+    usable = most - sum(int(slot) >= most for slot in taken)
+    free = [name for name in map(slot_name, range(usable)) if name not in taken]
+    return free[zlib.crc32(chosen_by.encode()) % len(free)] if free else None
+
+
+def slot_name(number: int) -> str:
+    """The name of the slot with that number."""
+    return f"{number:04d}"
 
 
 def _format(duration: timedelta) -> str:

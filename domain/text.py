@@ -17,6 +17,7 @@ _MAX_TEXT_LENGTH = 2000
 _MAX_EMAIL_LENGTH = 254
 _EMAIL = re.compile(r"[!-?A-~]{1,64}@[!-?A-~]+\.[!-?A-~]+")  # printable ASCII without spaces, one @
 _PHONE = re.compile(r"\+?[0-9][0-9 ()./-]{4,29}")
+_REFERENCE = re.compile(r"[ -~]{1,64}")
 _CONTROL_CATEGORIES = frozenset({"Cc", "Zl", "Zp"})  # control characters, line and paragraph separators
 
 
@@ -59,6 +60,14 @@ def check_phone(value: str) -> str:
     if _PHONE.fullmatch(phone) is None:
         raise ValueError("must be a phone number such as +39 123 456 7890")
     return phone
+
+
+def check_reference(value: str) -> str:
+    """Trims and checks the number by which a partner knows a reservation."""
+    reference = value.strip()
+    if _REFERENCE.fullmatch(reference) is None:
+        raise ValueError("must have 1 to 64 printable ASCII characters")
+    return reference
 
 
 def check_currency(value: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import timedelta
 
     from domain.access_codes import CodeRing
@@ -27,6 +27,9 @@ class Backend:
     new_id: Callable[[], str]
     longest_reservation: timedelta
     most_pending_bookings: int = 20
+    most_live_reservations: int = 20
+    live_reservations_of: Mapping[str, int] = field(default_factory=dict)
+    """Other limits of live reservations, by owner id."""
     known_formats: set[int] = field(default_factory=set)
     """The table formats that the table is known to have; shared by all requests."""
     code_ring: Callable[[], CodeRing] = _no_ring

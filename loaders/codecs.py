@@ -32,7 +32,9 @@ from domain.models import (
     Owner,
     OwnerId,
     Reservation,
+    ReservationDetails,
     ReservationId,
+    ReservationSlot,
 )
 from domain.times import Day, Instant, is_instant
 from loaders import keys
@@ -60,6 +62,17 @@ class ReservationClaim:
     locker_id: LockerId
     start_at: Instant
     fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceClaim:
+    """The reservation of an owner that has this reference."""
+
+    owner_id: OwnerId
+    reference: str
+    locker_id: LockerId
+    start_at: Instant
+    reservation_id: ReservationId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +132,11 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReservation:
-    """A reservation and the revision of the guard that wrote it; older items have none."""
+    """A reservation, the revision of the guard that wrote it, and its slot; older items have none."""
 
     reservation: Reservation
     revision: int | None = None
+    slot: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,6 +383,9 @@ STORED_LIVE_RESERVATION = Codec(StoredReservation, "LIVE_RESERVATION")
 OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION")
 ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE")
 RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM")
+REFERENCE_CLAIM = Codec(ReferenceClaim, "REFERENCE_CLAIM")
+RESERVATION_DETAILS = Codec(ReservationDetails, "RESERVATION_DETAILS")
+RESERVATION_SLOT = Codec(ReservationSlot, "RESERVATION_SLOT")
 GUARD = Codec(Guard, "RESERVATION_GUARD")
 LOCATION = Codec(Location, "LOCATION")
 LOCATION_CODE = Codec(LocationCode, "LOCATION_CODE")

@@ -266,7 +266,7 @@ def _reservation(reservation: Reservation, revision: int) -> _Piece:
 def _event(
     chance: random.Random, locker: LockerId, count: int, owners: int, midnight: Instant
 ) -> tuple[Key, dict[str, Any]]:
-    action = chance.choice(tuple(AccessAction))
+    action = chance.choice([action for action in AccessAction if action is not AccessAction.OVERSTAY])
     timestamp = shift(midnight, timedelta(minutes=-17 * count - chance.randint(0, 16)))
     is_failure = action in {AccessAction.DENIED, AccessAction.TAMPER}
     event = AccessEvent(

@@ -212,7 +212,15 @@ class Doctor:
         """What belongs to the records, except the reservations of lockers and the bookings of owners."""
         for ids, ranges in (
             (records.lockers, (keys.reservation_claims,)),
-            (records.owners, (keys.owner_lockers, keys.owner_reservations)),
+            (
+                records.owners,
+                (
+                    keys.owner_lockers,
+                    keys.owner_reservations,
+                    keys.reservation_slots,
+                    keys.reservation_references,
+                ),
+            ),
             (records.locations, (keys.location_lockers, keys.location_days)),
         ):
             for record_id in ids:

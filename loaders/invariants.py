@@ -7,7 +7,7 @@ checks that the record is as it was read, so a repair that comes too late writes
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,10 +19,12 @@ from domain.schedule import has_ended, has_ended_everywhere
 from domain.text import normalize_email
 from loaders import keys
 from loaders.codecs import (
+    ACCESS_CODE,
     ACTIVE_POINTER,
     API_KEY,
     BOOKING,
     CALENDAR_SLOT,
+    CODE_CLAIM,
     EMAIL_CLAIM,
     GUARD,
     LOCATION,
@@ -33,7 +35,10 @@ from loaders.codecs import (
     OWNER_BOOKING,
     OWNER_LOCKER,
     OWNER_RESERVATION,
+    REFERENCE_CLAIM,
     RESERVATION_CLAIM,
+    RESERVATION_DETAILS,
+    RESERVATION_SLOT,
     STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
     DamagedItemError,
@@ -43,8 +48,10 @@ from loaders.codecs import (
 )
 from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
 from loaders.table.keys import Key
+from loaders.writes.access_codes import code_index
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.reservation_steps import reference_claim, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -213,6 +220,57 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
         problem = f"the id is claimed for a reservation that starts at {claim.start_at}"
         yield Finding("I6", _key(item), problem, _key(item))
     yield from _reservation_copy(reservation, item, get)
+    if reservation.reference is not None:
+        yield from _reference_of(reservation, reservation.reference, item, get)
+
+
+def _reference_of(reservation: Reservation, reference: str, subject: Item, get: Get) -> Iterator[Finding]:
+    key = keys.reservation_reference(reservation.owner_id, reference)
+    expected = reference_claim(reservation, reference)
+    claim = _read(REFERENCE_CLAIM, key, get)
+    if claim is None:
+        put = REPAIR_DERIVED.step("claim", key, REFERENCE_CLAIM.encode(expected))
+        repair = REPAIR_DERIVED.transact(_as_read(reservation), put)
+        yield Finding("I6", key, "the claim of a reference is missing", _key(subject), None, repair)
+    elif claim != expected:
+        problem = f"the reference is claimed by reservation {claim.reservation_id} of locker {claim.locker_id}"
+        yield Finding("I6", _key(subject), problem, _key(subject))
+
+
+def _reference_claim(item: Item, get: Get) -> Iterator[Finding]:
+    claim = REFERENCE_CLAIM.decode(item)
+    stored = _read(STORED_RESERVATION, keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id), get)
+    made = None if stored is None else stored.reservation
+    if made is None or (made.owner_id, made.reference) != (claim.owner_id, claim.reference):
+        yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id} with this reference")
+
+
+def _reservation_slot(item: Item, get: Get) -> Iterator[Finding]:
+    """A slot is taken by a live reservation; one that has ended may leave its slot behind."""
+    slot = RESERVATION_SLOT.decode(item)
+    place = (slot.locker_id, slot.start_at, slot.reservation_id)
+    stored = _read(STORED_RESERVATION, keys.reservation(*place), get)
+    if stored is None:
+        yield _orphan("I6", item, f"reservation {slot.reservation_id} of locker {slot.locker_id}")
+        return
+    made = stored.reservation
+    is_taken = made.status is ReservationStatus.ACTIVE and (stored.slot, made.end_at) == (slot.slot, slot.end_at)
+    if not is_taken or made.owner_id != slot.owner_id:
+        problem = f"surplus slot: reservation {made.reservation_id} has ended, or another end or slot"
+        remove = REPAIR_DERIVED.step(
+            "surplus reservation slot",
+            (slot.owner_id, slot.slot),
+            reservationId=slot.reservation_id,
+            lockerId=slot.locker_id,
+        )
+        repair = REPAIR_DERIVED.transact(_as_read(made), remove)
+        yield Finding("I6", _key(item), problem, _key(item), None, repair)
+
+
+def _details(item: Item, get: Get) -> Iterator[Finding]:
+    details = RESERVATION_DETAILS.decode(item)
+    if get(keys.reservation_claim(details.locker_id, details.reservation_id)) is None:
+        yield _orphan("I6", item, f"reservation {details.reservation_id} of locker {details.locker_id}")
 
 
 def _reservation_copy(reservation: Reservation, subject: Item, get: Get) -> Iterator[Finding]:
@@ -395,6 +453,21 @@ def _api_key(item: Item, _: Get) -> Iterator[Finding]:
         yield Finding("I3", _key(item), "its place in the index is wrong", _key(item))
 
 
+def _access_code(item: Item, _: Get) -> Iterator[Finding]:
+    if _index_of(item) != code_index(ACCESS_CODE.decode(item)):
+        yield Finding("I3", _key(item), "its place in the index is wrong", _key(item))
+
+
+def _code_claim(item: Item, get: Get) -> Iterator[Finding]:
+    yield from _unindexed(item, get)
+    code_id, place = CODE_CLAIM.decode(item).code_id, _key(item)
+    code = _read(ACCESS_CODE, keys.code_beside(place, code_id), get)
+    if code is None:
+        yield _orphan("I6", item, f"access code {code_id}")
+    elif code.revoked_at is not None:
+        yield Finding("I6", place, f"access code {code_id} is revoked, so it has no digits", place)
+
+
 def _unindexed(item: Item, _: Get) -> Iterator[Finding]:
     if _index_of(item):
         yield Finding("I3", _key(item), "it must not be in the index", _key(item))
@@ -413,6 +486,7 @@ def _timeline(locker_id: LockerId, items: list[Item], get: Get, now: Instant) ->
     yield from stale
     if guard is not None and guard.has_live:
         yield from _live_copies(locker_id, guard, stored_live, copies, now)
+    yield from _slots_of(locker_id, [one for one in stored_live if not has_ended(one.reservation, now)], get)
     pointer = _read(ACTIVE_POINTER, keys.active_pointer(locker_id), get)
     problem = _pointer_problem(pointer, live, now)
     if problem is None:
@@ -434,6 +508,24 @@ def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
             latest = reservation
 
 
+def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get) -> Iterator[Finding]:
+    """A reservation that has not ended has the slot that it names; those of earlier versions name none."""
+    for one in live:
+        if one.slot is None:
+            continue
+        wanted = slot_of(one.reservation, one.slot)
+        key = keys.reservation_slot(wanted.owner_id, wanted.slot)
+        found = _read(RESERVATION_SLOT, key, get)
+        if found is None:
+            put = REPAIR_DERIVED.step("claim", key, RESERVATION_SLOT.encode(wanted))
+            repair = REPAIR_DERIVED.transact(_as_read(one.reservation), put)
+            problem = f"the slot of reservation {wanted.reservation_id} is missing"
+            yield Finding("I6", key, problem, key, locker_id, repair)
+        elif (found.locker_id, found.reservation_id) != (locker_id, wanted.reservation_id):
+            problem = f"the slot of reservation {wanted.reservation_id} has another one"
+            yield Finding("I6", key, problem, key, locker_id)
+
+
 def _live_copies(
     locker_id: LockerId, guard: Guard, live: list[StoredReservation], copies: list[Item], now: Instant
 ) -> Iterator[Finding]:
@@ -444,7 +536,7 @@ def _live_copies(
         place = (locker_id, one.reservation.start_at, one.reservation.reservation_id)
         key = keys.live_reservation(*place)
         item = left.pop(key, None)
-        expected = STORED_LIVE_RESERVATION.encode(one)
+        expected = STORED_LIVE_RESERVATION.encode(replace(one, slot=None))
         if item is None and has_ended(one.reservation, now):
             continue  # an earlier version wrote it
         if item is None or _content(STORED_LIVE_RESERVATION, item) != expected:
@@ -520,6 +612,7 @@ def _pointing(
             becomes,
             pointed=pointer.reservation.reservation_id,
             pointedEnd=pointer.reservation.end_at,
+            pointedVersion=pointer.reservation.version,
             readLastEnd=pointer.last_end_at or "unknown",
         )
     if guard is None:
@@ -599,6 +692,9 @@ _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "LOCATION_LOCKER": _location_locker,
     "RESERVATION": _reservation,
     "RESERVATION_CLAIM": _claim,
+    "RESERVATION_SLOT": _reservation_slot,
+    "RESERVATION_DETAILS": _details,
+    "REFERENCE_CLAIM": _reference_claim,
     "OWNER_RESERVATION": _owner_reservation,
     "OWNER": _owner,
     "EMAIL_CLAIM": _email_claim,
@@ -608,6 +704,8 @@ _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "OWNER_BOOKING": _owner_booking,
     "CALENDAR_SLOT": _slot,
     "API_KEY": _api_key,
+    "ACCESS_CODE": _access_code,
+    "CODE_CLAIM": _code_claim,
 }
 CHECKED_KINDS = _TIMELINE | _OF_BOOKINGS | _CHECKS.keys()
 """The kinds of items that invariants are about; the others stand alone."""

@@ -82,6 +82,11 @@ def live_reservation(locker_id: LockerId, start_at: Instant, reservation_id: Res
     return Key(f"LOCKER#{locker_id}", f"LIVE#{start_at}#{reservation_id}")
 
 
+def reservation_details(locker_id: LockerId, reservation_id: ReservationId) -> Key:
+    """What only the owner who made a reservation sees of it."""
+    return Key(f"LOCKER#{locker_id}", f"DETAILS#{reservation_id}")
+
+
 def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
     """An access event, ordered by time within its locker."""
     return Key(f"LOCKER#{locker_id}", f"EVT#{timestamp}#{event_id}")
@@ -105,6 +110,16 @@ def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:
 def owner_reservation(owner_id: OwnerId, start_at: Instant, reservation_id: ReservationId) -> Key:
     """The copy of a reservation in the partition of the owner who made it."""
     return Key(f"OWNER#{owner_id}", f"RES#{start_at}#{reservation_id}")
+
+
+def reservation_reference(owner_id: OwnerId, reference: str) -> Key:
+    """The claim that makes a reference unique among the reservations of an owner."""
+    return Key(f"OWNER#{owner_id}", f"REF#{reference}")
+
+
+def reservation_slot(owner_id: OwnerId, slot: str) -> Key:
+    """One of the live reservations that an owner may have."""
+    return Key(f"OWNER#{owner_id}", f"SLOT#{slot}")
 
 
 def email_claim(email: str) -> Key:
@@ -192,6 +207,11 @@ def code_claim(door: Door, claim: str) -> Key:
     return Key(_door(door), f"DIGITS#{claim}")
 
 
+def code_beside(claim: Key, code_id: CodeId) -> Key:
+    """The access code that a claim in the same partition names."""
+    return Key(claim.pk, f"CODE#{code_id}")
+
+
 def code_door(door: Door) -> Key:
     """What is common to the codes of a door."""
     return Key(_door(door), "DOOR")
@@ -200,6 +220,11 @@ def code_door(door: Door) -> Key:
 def lockout(door: Door) -> Key:
     """The failed attempts at a door."""
     return Key(_door(door), "LOCKOUT")
+
+
+def locker_lockout(locker_id: LockerId) -> Key:
+    """The failed attempts at the door of a locker."""
+    return Key(f"LOCKER#{locker_id}", "LOCKOUT")
 
 
 def attempt(door: Door, attempt_id: str) -> Key:
@@ -369,6 +394,16 @@ def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant =
 def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
     """The reservations that an owner made, by start from `start` to `end`, both included."""
     return Between(f"OWNER#{owner_id}", f"RES#{start}", f"RES#{end}~")
+
+
+def reservation_slots(owner_id: OwnerId) -> KeyRange:
+    """The slots of an owner's live reservations."""
+    return Prefix(f"OWNER#{owner_id}", "SLOT#")
+
+
+def reservation_references(owner_id: OwnerId) -> KeyRange:
+    """The claims of the references of an owner's reservations."""
+    return Prefix(f"OWNER#{owner_id}", "REF#")
 
 
 def named_by(entity_type: str, key: Key) -> dict[str, str] | None:

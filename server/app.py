@@ -26,9 +26,9 @@ from resolvers.request import PageSizes, RequestState
 from resolvers.schema import build_schema
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
+from server.auth.code_keys import read_ring
 from server.auth.development import demo_tokens, read_secret
 from server.clock import ServerClock, utc_now
-from server.code_keys import read_ring
 from server.http.endpoint import GraphQLEndpoint
 from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
@@ -117,19 +117,17 @@ def create_app(
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
         async with telemetry.running(), _opened(connection, readiness.store, clock) as store, keys:
-            backends.append(
-                (
-                    store,
-                    Backend(
-                        store,
-                        clock,
-                        new_id,
-                        settings.longest_reservation,
-                        settings.max_pending_bookings,
-                        code_ring=cache(partial(read_ring, settings)),
-                    ),
-                )
+            backend = Backend(
+                store,
+                clock,
+                new_id,
+                settings.longest_reservation,
+                settings.max_pending_bookings,
+                settings.max_live_reservations,
+                settings.live_reservations,
+                code_ring=cache(partial(read_ring, settings)),
             )
+            backends.append((store, backend))
             yield
             backends.clear()
 

@@ -176,6 +176,13 @@ class Settings(BaseSettings):
     max_pending_bookings: Annotated[int, Field(ge=1)] = Field(
         default=20, description="Bookings of one owner that may wait for a decision at the same time."
     )
+    max_live_reservations: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=20, description="Reservations of one owner that have not ended, at the same time; at most 1,000."
+    )
+    live_reservations: dict[str, Annotated[int, Field(ge=0, le=1000)]] = Field(
+        default={},
+        description="JSON object from owner ids to other limits, for example for the organisation of a partner.",
+    )
     page_size: Annotated[int, Field(ge=1)] = Field(default=25, description="Page size when a request names none.")
     page_size_max: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = Field(
         default=MAX_ITEMS, description="Largest page size that a request may name."

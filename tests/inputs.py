@@ -33,8 +33,14 @@ GOOD: dict[str, dict[str, Any]] = {
         "ownerId": "ada",
         "startAt": "2026-03-02T10:00:00Z",
         "endAt": "2026-03-02T12:00:00Z",
+        "reference": "order 4711",
+        "recipient": {"name": "Rita", "email": "rita@example.com"},
+        "metadata": {"parcels": 2},
     },
     "cancelReservation": {"lockerId": "l1", "reservationId": "r1"},
+    "startReservation": {"lockerId": "l1", "reservationId": "r0", **VERSION},
+    "releaseReservation": {"lockerId": "l1", "reservationId": "r0"},
+    "shortenReservation": {"lockerId": "l1", "reservationId": "r1", "newEndAt": "2026-03-05T10:30:00Z"},
     "extendReservation": {"lockerId": "l1", "reservationId": "r1", "newEndAt": "2026-03-05T12:00:00Z"},
     "recordAccessEvent": EVENT,
     "recordAccessEvents": {"events": [EVENT]},
@@ -94,6 +100,7 @@ async def stock(api: Api) -> None:
     """Creates what the inputs refer to."""
     await prepare(api)
     await api.locker("l1", "ada")
+    await api.reservation("r0", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     await api.reservation("r1", "l1", "ada", "2026-03-05T10:00:00Z", "2026-03-05T11:00:00Z")
     await book(api, "b1")
     await create_location(api, 8)

@@ -65,15 +65,27 @@ class Command(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
+_CHANGE_ID = Field(
+    default=None,
+    description="Id of your choice for this change. Repeated with the same id and input while no other change "
+    "followed, the request returns the object and changes nothing.",
+)
+
+
 class Change(Command):
     """A change of an object with a version."""
 
     expected_version: int = Field(description="Version of the object that the change is based on.")
-    change_id: Id | None = Field(
-        default=None,
-        description="Id of your choice for this change. Repeated with the same id and input while no other change "
-        "followed, the request returns the object and changes nothing.",
+    change_id: Id | None = _CHANGE_ID
+
+
+class OptionalChange(Command):
+    """A change that may be based on any version: what it does depends on the state of the object alone."""
+
+    expected_version: int | None = Field(
+        default=None, description="Version of the object that the change is based on; any version if left out."
     )
+    change_id: Id | None = _CHANGE_ID
 
 
 C = TypeVar("C", bound=Command)
@@ -107,7 +119,7 @@ def fingerprint(command: Command, without: str) -> str:
     return _hash(content)
 
 
-def change_fingerprint(command: Change, subject: str) -> str:
+def change_fingerprint(command: Change | OptionalChange, subject: str) -> str:
     """Returns a hash of a change without its id: who asks for which change, with every value that was given."""
     content = command.model_dump(exclude={"change_id"}, exclude_unset=True)
     return _hash([type(command).__name__, subject, content])

@@ -6,12 +6,30 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from domain.commands.base import CHOSEN_ID, CheckedLockerId, CheckedOwnerId, Command, optional
+from domain.commands.base import (
+    CHOSEN_ID,
+    CheckedLockerId,
+    CheckedOwnerId,
+    Command,
+    Name,
+    OptionalChange,
+    optional,
+)
+from domain.commands.events import Metadata
 from domain.ids import check_id
 from domain.models import ReservationId
+from domain.text import check_email, check_phone, check_reference
 from domain.times import Instant
 
 CheckedReservationId = Annotated[ReservationId, AfterValidator(check_id), Field(description="Id of the reservation.")]
+
+
+class Recipient(Command):
+    """The person that a reservation is for."""
+
+    name: Name = Field(description="Name of the person.")
+    email: Annotated[str, AfterValidator(check_email)] | None = optional("E-mail address of the person.")
+    phone: Annotated[str, AfterValidator(check_phone)] | None = optional("Phone number of the person.")
 
 
 class CreateReservation(Command):
@@ -22,18 +40,56 @@ class CreateReservation(Command):
     owner_id: CheckedOwnerId = Field(description="Id of the owner who reserves.")
     start_at: Instant = Field(description="Start of the reservation; may lie in the past.")
     end_at: Instant = Field(description="End of the reservation; must be in the future.")
+    reference: Annotated[str, AfterValidator(check_reference)] | None = optional(
+        "Your own number of the reservation, such as an order number: at most 64 printable ASCII characters, "
+        "permanently unique for the owner who reserves. `reservationByReference` finds the reservation."
+    )
+    recipient: Recipient | None = optional(
+        "The person that the locker is reserved for, with an e-mail address, a phone number or both."
+    )
+    metadata: Metadata | None = optional("JSON object with at most 16 KB, 50 keys and 5 levels.")
 
 
-class CancelReservation(Command):
+_REASON = (
+    "Why the reservation ends, for the owner who made it. Required if the owner of the locker ends a reservation of "
+    "another owner."
+)
+
+
+class CancelReservation(OptionalChange):
     """Input of `cancelReservation`."""
+
+    locker_id: CheckedLockerId
+    reservation_id: CheckedReservationId
+    reason: Name | None = optional(_REASON)
+
+
+class StartReservation(OptionalChange):
+    """Input of `startReservation`."""
 
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
 
 
-class ExtendReservation(Command):
+class ReleaseReservation(OptionalChange):
+    """Input of `releaseReservation`."""
+
+    locker_id: CheckedLockerId
+    reservation_id: CheckedReservationId
+    reason: Name | None = optional(_REASON)
+
+
+class ExtendReservation(OptionalChange):
     """Input of `extendReservation`."""
 
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
     new_end_at: Instant = Field(description="New end of the reservation, after the present one.")
+
+
+class ShortenReservation(OptionalChange):
+    """Input of `shortenReservation`."""
+
+    locker_id: CheckedLockerId
+    reservation_id: CheckedReservationId
+    new_end_at: Instant = Field(description="New end of the reservation, in the future and before the present one.")

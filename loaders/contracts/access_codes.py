@@ -16,6 +16,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import (
     ACCESS_CODE,
+    ACTIVE_POINTER,
     ATTEMPT,
     BOOKING,
     CODE_CLAIM,
@@ -28,18 +29,22 @@ from loaders.codecs import (
     RESERVATION,
     RESERVATION_CLAIM,
     STORED_ACCESS_CODE,
+    STORED_RESERVATION,
 )
 from loaders.contracts.base import Consistency
+from loaders.contracts.bookings import BOOKING_BYTES
+from loaders.contracts.locations import LOCATION_BYTES
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS, RESERVATION_BYTES
 from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-_CODE_BYTES = 6400
+_CODE_BYTES = 6300
+_NEW_CODE_BYTES = 3000
 _DOOR_BYTES = 8000
 _SMALL_BYTES = 800
-_BOOKING_BYTES = 12_000
-_LOCATION_BYTES = 8000
+_APPROVED_BYTES = 10_500  # an approved booking has no reason
 _EVENT_BYTES = 1000
 _ROUNDS = 12
 _HOT_PARTITION = "Low: one door's partition; its codes are written one after another."
@@ -97,10 +102,10 @@ CODE_DOOR_BY_ID = ReadOne(
     hot_partition=_HOT_PARTITION,
 )
 
-LOCKOUT_BY_DOOR = ReadOne(
+LOCKER_LOCKOUT = ReadOne(
     id="QC-104",
-    purpose="Failed attempts and lockout of a door",
-    key=keys.lockout,
+    purpose="Failed attempts and lockout of a locker's door",
+    key=keys.locker_lockout,
     codec=LOCKOUT,
     item_bytes=_SMALL_BYTES,
     typical_bytes=200,
@@ -113,7 +118,7 @@ _CODE_READ = ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES)
 _DOOR_READ = ItemRead("door", keys.code_door, CODE_DOOR, _DOOR_BYTES)
 _DOOR_RULES = (
     StepRule(
-        "first door", Action.PUT, keys.code_door, IS_NEW, when="the door has no codes yet", item_bytes=_DOOR_BYTES
+        "first door", Action.PUT, keys.code_door, IS_NEW, when="the door has no codes yet", item_bytes=_SMALL_BYTES
     ),
     StepRule("door", Action.UPDATE, keys.code_door, _AS_READ, item_bytes=_DOOR_BYTES),
 )
@@ -131,7 +136,7 @@ _CLAIM_RULES = (
 )
 _RESERVATION_RULES = (
     StepRule(
-        "reservation",
+        "same reservation",
         Action.CHECK,
         keys.reservation_guard,
         _AS_READ,
@@ -139,7 +144,7 @@ _RESERVATION_RULES = (
         item_bytes=_SMALL_BYTES,
     ),
     StepRule(
-        "locker",
+        "owned locker",
         Action.CHECK,
         keys.locker,
         "#ownerId = :readOwner",
@@ -152,7 +157,7 @@ _RESERVATION_RULES = (
         keys.booking,
         "#status = :approved",
         when="the code is for a booking",
-        item_bytes=_BOOKING_BYTES,
+        item_bytes=_APPROVED_BYTES,
     ),
 )
 CREATE_ACCESS_CODE = WriteContract(
@@ -163,8 +168,8 @@ CREATE_ACCESS_CODE = WriteContract(
             "code", keys.access_code, STORED_ACCESS_CODE, _CODE_BYTES, when="only where the client chose the codeId"
         ),
         _DOOR_READ,
-        ItemRead("booking", keys.booking, BOOKING, _BOOKING_BYTES, when="only where the code is for a booking"),
-        ItemRead("location", keys.location, LOCATION, _LOCATION_BYTES, when="only where the code is for a booking"),
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only where the code is for a booking"),
+        ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when="only where the code is for a booking"),
         ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the code is for a locker"),
         ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES, when="only where the code is for a reservation"),
         ItemRead(
@@ -178,7 +183,7 @@ CREATE_ACCESS_CODE = WriteContract(
             "reservation",
             keys.reservation,
             RESERVATION,
-            _SMALL_BYTES,
+            RESERVATION_BYTES,
             when="only where the code is for a reservation",
         ),
     ),
@@ -196,7 +201,7 @@ CREATE_ACCESS_CODE = WriteContract(
             "live reservation",
             keys.reservation,
             RESERVATION,
-            _SMALL_BYTES,
+            RESERVATION_BYTES,
             at_once=MAX_LIVE_CODES,
             when="only where the door has as many live codes as it may have",
             most=_ROUNDS,
@@ -204,7 +209,7 @@ CREATE_ACCESS_CODE = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        StepRule("code", Action.PUT, keys.access_code, IS_NEW, index_writes=1),
+        StepRule("code", Action.PUT, keys.access_code, IS_NEW, index_writes=1, item_bytes=_NEW_CODE_BYTES),
         *_CLAIM_RULES,
         *_DOOR_RULES,
         *_RESERVATION_RULES,
@@ -234,8 +239,8 @@ CHANGE_ACCESS_CODE = WriteContract(
     reads=(
         BatchRead(items=(_CODE_READ, _DOOR_READ)),
         ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the code stands alone"),
-        ItemRead("reservation", keys.reservation, RESERVATION, _SMALL_BYTES, when="only for a reservation's code"),
-        ItemRead("booking", keys.booking, BOOKING, _BOOKING_BYTES, when="only for a booking's code"),
+        ItemRead("reservation", keys.reservation, RESERVATION, RESERVATION_BYTES, when="only for a reservation's code"),
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only for a booking's code"),
     ),
     rounds=_ROUNDS,
     steps=(
@@ -249,7 +254,7 @@ CHANGE_ACCESS_CODE = WriteContract(
             when="the digits become invalid",
             item_bytes=_SMALL_BYTES,
         ),
-        *_DOOR_RULES,
+        _DOOR_RULES[1],
     ),
     most_steps=4 + MAX_RING_KEYS - 1,
     errors=(BadInputError, NotFoundError, ForbiddenError, CodeOverError, UnavailableError),
@@ -285,18 +290,27 @@ VERIFY_ACCESS_CODE = WriteContract(
             at_once=MAX_RING_KEYS,
             when="only where a claim is found",
         ),
-        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES, when="only for a reservation's code"),
-        ItemRead("reservation", keys.reservation, RESERVATION, _SMALL_BYTES, when="only for a reservation's code"),
-        ItemRead("booking", keys.booking, BOOKING, _BOOKING_BYTES, when="only for a booking's code"),
+        BatchRead(
+            items=(
+                ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES),
+                ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, RESERVATION_BYTES),
+                ItemRead("reserved locker", keys.locker, LOCKER, LOCKER_BYTES),
+            )
+        ),
+        ItemRead(
+            "reservation", keys.reservation, STORED_RESERVATION, RESERVATION_BYTES, when="only for a reservation's code"
+        ),
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only for a booking's code"),
         RangeRead(
             "next reservation",
             keys.live_reservations,
             LIVE_RESERVATION,
-            _SMALL_BYTES,
+            RESERVATION_BYTES,
             1,
             usual=1,
             when="only in the grace period after a reservation",
         ),
+        *NEXT_READS,
     ),
     rounds=_ROUNDS,
     steps=(
@@ -318,18 +332,20 @@ VERIFY_ACCESS_CODE = WriteContract(
         ),
         StepRule("same door", Action.CHECK, keys.code_door, _AS_READ, when="a success", item_bytes=_DOOR_BYTES),
         *_RESERVATION_RULES,
+        *CHECK_IN_RULES,
         *_EVENT_RULES,
         StepRule("tamper event", Action.PUT, keys.event, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
         StepRule(
             "notification", Action.PUT, keys.notification, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES
         ),
     ),
-    most_steps=7,
+    most_steps=15,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="Every answer follows a transaction on the lockout record as it was read, so guesses at the same time are "
     "decided one after another and cannot exceed the limit of failures. While the door is locked out nothing is read "
     "of the codes and nothing is written.",
-    cardinality="The lockout record, the attempt, an event and, for a success, the code.",
+    cardinality="The lockout record, the attempt, an event and, for a success, the code; at the first use for a "
+    "reservation also what its start writes.",
     hot_partition="One door's partition: attempts at the same door are decided one after another.",
     item_bytes=_CODE_BYTES,
 )

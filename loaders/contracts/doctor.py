@@ -11,7 +11,7 @@ from loaders.table.keys import Key
 from loaders.table.operations import Action
 
 _LARGEST_BYTES = 25_600
-_RESERVATION_BYTES = 800
+_RESERVATION_BYTES = 1900
 _CLAIM_BYTES = 2000
 _RATE = "One record's partition, at the pace of an operator."
 
@@ -35,6 +35,8 @@ DOCTOR_RANGES = ReadRanges(
         keys.reservation_claims,
         keys.owner_lockers,
         keys.owner_reservations,
+        keys.reservation_slots,
+        keys.reservation_references,
         keys.owner_bookings,
         keys.location_lockers,
         keys.location_days,
@@ -98,6 +100,14 @@ REPAIR_DERIVED = WriteContract(
             keys.reservation_claim,
             "#startAt = :readStart",
             when="a claim names no reservation",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
+            "surplus reservation slot",
+            Action.DELETE,
+            keys.reservation_slot,
+            "#reservationId = :reservationId AND #lockerId = :lockerId",
+            when="its reservation was cancelled or released",
             item_bytes=_CLAIM_BYTES,
         ),
         StepRule(

@@ -53,6 +53,17 @@ _LOCATION_IS_ACTIVE = StepRule(
 _LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
 
 
+# A change of status moves each copy within the index.
+STATUS_RULES = (
+    _LOCKER_AS_READ,
+    replace(_OWNER_COPY, index_writes=2),
+    _MISSING_OWNER_COPY,
+    replace(_LOCATION_COPY, index_writes=2),
+    _MISSING_LOCATION_COPY,
+)
+"""What changes the status of a locker and of its copies."""
+
+
 def _with_missing_copies(items: int) -> Part:
     """Older data may lack a copy: then the transaction is sent once more, and creates what is missing."""
     return Part(operation="TransactWriteItems", sizes=(LOCKER_BYTES,) * items, when="only where older data has no copy")
@@ -105,14 +116,7 @@ CHANGE_LOCKER_STATUS = WriteContract(
     id="QC-03",
     purpose="Change a locker's status",
     reads=(_LOCKER_READ,),
-    # A change of status moves each copy within the index.
-    steps=(
-        _LOCKER_AS_READ,
-        replace(_OWNER_COPY, index_writes=2),
-        _MISSING_OWNER_COPY,
-        replace(_LOCATION_COPY, index_writes=2),
-        _MISSING_LOCATION_COPY,
-    ),
+    steps=STATUS_RULES,
     fallbacks=(_with_missing_copies(3),),
     most_steps=3,
     errors=(BadInputError, NotFoundError, InvalidTransitionError, IdTakenError, VersionConflictError),

@@ -7,14 +7,14 @@ from loaders.codecs import BOOKING, GUARD, LOCKER, OWNER_LOCKER
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.bookings import BOOKING_BYTES
 from loaders.contracts.lockers import LOCKER_BYTES
-from loaders.contracts.reservations import GUARD_RULES, UPGRADE_READS, UPGRADE_RULES
+from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
 from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, StepRule, WriteContract
 from loaders.conversions import OLD_BOOKING
 from loaders.table.keys import Key
 from loaders.table.operations import Action
 
-_RESERVATION_BYTES = 800
+_RESERVATION_BYTES = 1900
 _LARGEST_BYTES = 25_600
 
 LOAD_DEMO_DATA = WriteContract(
@@ -57,9 +57,27 @@ UPGRADE_RESERVATIONS = WriteContract(
     reads=(
         ItemRead("guard", keys.reservation_guard, GUARD, _RESERVATION_BYTES),
         *UPGRADE_READS,
+        SLOTS_READ,
     ),
     rounds=24,
-    steps=(*GUARD_RULES, *UPGRADE_RULES),
+    steps=(
+        *GUARD_RULES,
+        *UPGRADE_RULES,
+        StepRule(
+            "taken slot",
+            Action.PUT,
+            keys.reservation_slot,
+            "attribute_not_exists(#PK) OR #endAt <= :now",
+            when="a live reservation has no slot",
+        ),
+        StepRule(
+            "slot of a reservation",
+            Action.UPDATE,
+            keys.reservation,
+            "#status = :readStatus AND #endAt = :readEnd AND attribute_not_exists(#slot)",
+            when="a live reservation has no slot",
+        ),
+    ),
     most_steps=6,
     note="Only `smartlocker table migrate` uses it: one transaction for each reservation, then live copies, then the "
     "pointer.",

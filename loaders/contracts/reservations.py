@@ -12,8 +12,13 @@ from domain.errors import (
     LockerInMaintenanceError,
     NotFoundError,
     OverlapError,
+    ReferenceTakenError,
+    ReservationNotStartedError,
     ReservationOverError,
+    ReservationStartedError,
+    TooManyReservationsError,
     UnavailableError,
+    VersionConflictError,
 )
 from loaders import keys
 from loaders.codecs import (
@@ -23,24 +28,39 @@ from loaders.codecs import (
     LOCKER,
     OWNER,
     OWNER_RESERVATION,
+    REFERENCE_CLAIM,
     RESERVATION,
     RESERVATION_CLAIM,
+    RESERVATION_DETAILS,
+    RESERVATION_SLOT,
     STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
 )
 from loaders.contracts.base import MAX_ITEMS, Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
-from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.contracts.lockers import LOCKER_BYTES, STATUS_RULES
 from loaders.contracts.owners import OWNER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import EXISTS, IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.contracts.writing import (
+    EXISTS,
+    IS_NEW,
+    REPEATED_CHANGE,
+    BatchRead,
+    ItemRead,
+    RangeRead,
+    StepRule,
+    WriteContract,
+)
 from loaders.table.keys import Key
 from loaders.table.operations import Action
 
 LIVE_COPIES_AT_ONCE = 5
 """How many live copies of reservations of an earlier version one transaction writes."""
 
-_RESERVATION_BYTES = 800
+RESERVATION_BYTES = 1900
+_CLAIM_BYTES = 600
+_DETAILS_BYTES = 27_500
+_MOST_SLOTS = 1000
 _BOTH = (Order.ASC, Order.DESC)
 _PAGE = 1000
 _ROUNDS = 24
@@ -50,33 +70,36 @@ _HOT_PARTITION = (
     "partitions."
 )
 
-_GUARD_READ = ItemRead("guard", keys.reservation_guard, GUARD, _RESERVATION_BYTES)
-_POINTER_READ = ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, _RESERVATION_BYTES)
-_CLAIM_READ = ItemRead("claim", keys.reservation_claim, RESERVATION_CLAIM, _RESERVATION_BYTES)
-_RESERVATION_READ = ItemRead("reservation", keys.reservation, RESERVATION, _RESERVATION_BYTES)
+_GUARD_READ = ItemRead("guard", keys.reservation_guard, GUARD, _CLAIM_BYTES)
+_POINTER_READ = ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, RESERVATION_BYTES)
+_CLAIM_READ = ItemRead("claim", keys.reservation_claim, RESERVATION_CLAIM, _CLAIM_BYTES)
+_LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
+_RESERVATION_READ = ItemRead("reservation", keys.reservation, STORED_RESERVATION, RESERVATION_BYTES)
 _BEFORE_READ = RangeRead(
-    "before", keys.live_before, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, 1, usual=1, forward=False
+    "before", keys.live_before, STORED_LIVE_RESERVATION, RESERVATION_BYTES, 1, usual=1, forward=False
 )
 _POINTER_MOVES = "only where the pointer must move: its reservation ends, or ended longer ago than clocks differ"
-_NEXT_READS = (
+NEXT_READS = (
     replace(_BEFORE_READ, name="running", when=_POINTER_MOVES),
     RangeRead(
-        "ahead", keys.live_reservations, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, 2, usual=2, when=_POINTER_MOVES
+        "ahead", keys.live_reservations, STORED_LIVE_RESERVATION, RESERVATION_BYTES, 2, usual=2, when=_POINTER_MOVES
     ),
 )
 _OLDER = "only where the locker has no guard, or that of an earlier version"
 UPGRADE_READS = (
-    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, _RESERVATION_BYTES, _PAGE, when=_OLDER),
-    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, _PAGE, when=_OLDER),
+    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, RESERVATION_BYTES, _PAGE, when=_OLDER),
+    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, RESERVATION_BYTES, _PAGE, when=_OLDER),
     ItemRead(
         "claims",
         keys.reservation_claim,
         RESERVATION_CLAIM,
-        _RESERVATION_BYTES,
+        _CLAIM_BYTES,
         at_once=MAX_ITEMS,
         when="only where an earlier version wrote reservations without a revision",
     ),
 )
+
+SLOTS_READ = RangeRead("slots", keys.reservation_slots, RESERVATION_SLOT, _CLAIM_BYTES, _MOST_SLOTS, usual=5)
 
 GUARD_RULES = (
     StepRule("first guard", Action.PUT, keys.reservation_guard, IS_NEW, when="the locker has none yet"),
@@ -104,6 +127,7 @@ _LAST_CHANGE_RULES = (
 # A pointer of an older form has no status, and its times another spelling.
 POINTER_AS_READ = (
     "#reservationId = :pointed AND (#endAt = :pointedEnd OR attribute_not_exists(#status)) "
+    "AND (#version = :pointedVersion OR attribute_not_exists(#version)) "
     "AND (#lastEndAt = :readLastEnd OR attribute_not_exists(#lastEndAt))"
 )
 _POINTER_RULES = (
@@ -149,6 +173,42 @@ UPGRADE_RULES = (
 )
 """What brings the reservations of a locker to today's form. The guard orders these writes like all others."""
 
+_OWN_SLOT = "#reservationId = :reservationId AND #lockerId = :lockerId"
+_CHANGE_RULES = (
+    *GUARD_RULES,
+    StepRule(
+        "reservation",
+        Action.UPDATE,
+        keys.reservation,
+        "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version))",
+    ),
+    StepRule("reservation copy", Action.PUT, keys.owner_reservation, None),
+    StepRule("live copy", Action.PUT, keys.live_reservation, None, when="the reservation stays live"),
+    StepRule("no live copy", Action.DELETE, keys.live_reservation, None, when="it is cancelled or released"),
+    StepRule(
+        "free slot",
+        Action.DELETE,
+        keys.reservation_slot,
+        f"attribute_not_exists(#PK) OR ({_OWN_SLOT})",
+        when="it is cancelled or released",
+        item_bytes=_CLAIM_BYTES,
+    ),
+    StepRule(
+        "notification", Action.PUT, keys.notification, None, when="someone else ends the reservation with a reason"
+    ),
+    *_POINTER_RULES,
+    *_NO_POINTER_RULES,
+    *_LAST_CHANGE_RULES,
+)
+_LOCKER_IS_OWNED = StepRule(
+    "owned locker",
+    Action.CHECK,
+    keys.locker,
+    "#ownerId = :readOwner",
+    when="the owner of the locker ends a reservation of someone else",
+    item_bytes=LOCKER_BYTES,
+)
+
 CREATE_RESERVATION = WriteContract(
     id="QC-04",
     purpose="Create a reservation",
@@ -158,12 +218,13 @@ CREATE_RESERVATION = WriteContract(
                 _GUARD_READ,
                 _POINTER_READ,
                 _CLAIM_READ,
-                ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES),
+                _LOCKER_READ,
                 ItemRead("owner", keys.owner, OWNER, OWNER_BYTES),
             )
         ),
         _BEFORE_READ,
-        *_NEXT_READS,
+        SLOTS_READ,
+        *NEXT_READS,
     ),
     fallbacks=(
         replace(_RESERVATION_READ, most=LOOKS_FOR_CLAIMED, when="only where the reservationId was used before"),
@@ -173,9 +234,32 @@ CREATE_RESERVATION = WriteContract(
     steps=(
         *GUARD_RULES,
         StepRule("reservation", Action.PUT, keys.reservation, IS_NEW),
-        StepRule("claim", Action.PUT, keys.reservation_claim, IS_NEW),
+        StepRule("claim", Action.PUT, keys.reservation_claim, IS_NEW, item_bytes=_CLAIM_BYTES),
         StepRule("copy", Action.PUT, keys.owner_reservation, IS_NEW),
         StepRule("live copy", Action.PUT, keys.live_reservation, IS_NEW),
+        StepRule(
+            "slot",
+            Action.PUT,
+            keys.reservation_slot,
+            "attribute_not_exists(#PK) OR #endAt <= :now",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
+            "reference",
+            Action.PUT,
+            keys.reservation_reference,
+            IS_NEW,
+            when="the reservation has a reference",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        StepRule(
+            "details",
+            Action.PUT,
+            keys.reservation_details,
+            IS_NEW,
+            when="the reservation has a recipient or metadata",
+            item_bytes=_DETAILS_BYTES,
+        ),
         *_POINTER_RULES,
         StepRule(
             "locker",
@@ -187,16 +271,27 @@ CREATE_RESERVATION = WriteContract(
         *_LAST_CHANGE_RULES,
         *UPGRADE_RULES,
     ),
-    most_steps=8,
-    errors=(BadInputError, NotFoundError, OverlapError, LockerInMaintenanceError, IdTakenError, UnavailableError),
+    most_steps=11,
+    errors=(
+        BadInputError,
+        NotFoundError,
+        OverlapError,
+        LockerInMaintenanceError,
+        IdTakenError,
+        ReferenceTakenError,
+        TooManyReservationsError,
+        UnavailableError,
+    ),
     note="The guard makes read-then-write atomic: where its revision changed, or the last change it names is not "
     "visible yet, everything is read again. Live reservations do not overlap, so the one with the latest start before "
     "endAt decides. Reservations that other programs or earlier versions wrote are brought to today's form first. The "
-    "same id with the same content writes nothing and returns the current state, permanently.",
-    cardinality="The reservation, its claim, the owner's copy, the live copy, the guard and the pointer; the locker "
-    "and the last change are checked.",
-    hot_partition=_HOT_PARTITION,
-    item_bytes=_RESERVATION_BYTES,
+    "same id with the same content writes nothing and returns the current state, permanently. A free slot of the owner "
+    "is taken: there are as many as the owner may have live reservations.",
+    cardinality="The reservation, its claim, the owner's copy, the live copy, a slot, the guard and the pointer, the "
+    "claim of its reference and its details; the locker and the last change are checked.",
+    hot_partition=f"{_HOT_PARTITION} The slots of one owner share its partition; reservations at once choose different "
+    "ones.",
+    item_bytes=RESERVATION_BYTES,
 )
 
 LOCKER_RESERVATIONS = ReadPage(
@@ -206,7 +301,7 @@ LOCKER_RESERVATIONS = ReadPage(
     codec=RESERVATION,
     orders=_BOTH,
     note="By start time; both bounds are included.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="Up to some 10,000 reservations in a locker's life.",
     hot_partition="Low: one locker's partition.",
@@ -222,7 +317,7 @@ OVERLAPPING_RESERVATIONS = ReadPage(
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="By start time. Live reservations do not overlap, so besides those that start in the window only the one "
     "before it (QC-86) may reach into it: then the list begins with that one.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="Up to some 100 live reservations a month.",
     hot_partition="Low: one locker's partition.",
@@ -238,7 +333,7 @@ RESERVATION_BEFORE = ReadPage(
     needs_format=4,
     errors=(UnavailableError,),
     note="Says where the list of QC-85 begins.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
@@ -251,7 +346,7 @@ ACTIVE_RESERVATION = ReadOne(
     codec=ACTIVE_POINTER,
     note="Several in one request are one BatchGetItem of up to 100 keys. Where the reservation has ended and another "
     "live one may follow, QC-19 finds the current one. Nothing is written.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=400,
     cardinality="At most one item a locker.",
     hot_partition="Low: one locker's partition.",
@@ -267,7 +362,7 @@ CURRENT_RESERVATION = ReadPage(
     needs_format=4,
     errors=(UnavailableError,),
     note="Live reservations do not overlap, so no other can be current. Read where the active pointer has ended.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
@@ -275,13 +370,13 @@ CURRENT_RESERVATION = ReadPage(
 
 CHANGE_RESERVATION = WriteContract(
     id="QC-13",
-    purpose="Cancel or extend a reservation",
+    purpose="Cancel, extend or shorten a reservation",
     variants=("cancel", "extend"),
     reads=(
-        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ)),
+        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
         _RESERVATION_READ,
         replace(_BEFORE_READ, only=("extend",)),
-        *_NEXT_READS,
+        *NEXT_READS,
     ),
     fallbacks=(
         replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
@@ -289,25 +384,265 @@ CHANGE_RESERVATION = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        *GUARD_RULES,
-        StepRule("reservation", Action.UPDATE, keys.reservation, "#status = :readStatus AND #endAt = :readEnd"),
-        StepRule("copy", Action.PUT, keys.owner_reservation, None),
-        StepRule("live copy", Action.PUT, keys.live_reservation, None),
-        StepRule("no live copy", Action.DELETE, keys.live_reservation, None, when="the reservation ends"),
-        *_POINTER_RULES,
-        *_NO_POINTER_RULES,
-        *_LAST_CHANGE_RULES,
+        *_CHANGE_RULES,
+        StepRule(
+            "slot end",
+            Action.UPDATE,
+            keys.reservation_slot,
+            _OWN_SLOT,
+            when="the end of the reservation moves",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        _LOCKER_IS_OWNED,
         *UPGRADE_RULES,
     ),
-    most_steps=7,
-    errors=(BadInputError, NotFoundError, OverlapError, ReservationOverError, UnavailableError),
-    note="A repeated request returns the reservation as it is and writes nothing. Where the locker has no guard yet, "
-    "the reservation is looked for without its claim, and brought to today's form first.",
-    cardinality="The reservation, the owner's copy, the live copy, the guard and the pointer; the last change is "
-    "checked.",
+    most_steps=10,
+    errors=(
+        BadInputError,
+        NotFoundError,
+        OverlapError,
+        IdTakenError,
+        VersionConflictError,
+        ReservationOverError,
+        ReservationStartedError,
+        UnavailableError,
+    ),
+    note=f"{REPEATED_CHANGE} Where the locker has no guard yet, the reservation is looked for without its claim, and "
+    "brought to today's form first. The owner of the locker may cancel a reservation of someone else, who is notified.",
+    cardinality="The reservation, the owner's copy, the live copy, the slot, the guard, the pointer and a "
+    "notification; the last change and the owner of the locker are checked.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
 )
+
+_OVERSTAY = StepRule(
+    "overstay",
+    Action.PUT,
+    keys.event,
+    IS_NEW,
+    when="the locker is still occupied by a reservation that has ended",
+    item_bytes=_CLAIM_BYTES,
+)
+_NOT_FOR_CHECK_IN = {"first guard", "no live copy", "free slot", "notification", "no pointer", "still no pointer"}
+CHECK_IN_RULES = (
+    *(replace(rule, item_bytes=RESERVATION_BYTES) for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN),
+    *(replace(rule, item_bytes=LOCKER_BYTES) for rule in STATUS_RULES),
+    _OVERSTAY,
+)
+"""What checks a reservation in and makes its locker OCCUPIED."""
+
+USE_RESERVATION = WriteContract(
+    id="QC-87",
+    purpose="Start or release a reservation",
+    variants=("start", "release"),
+    reads=(
+        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
+        _RESERVATION_READ,
+        *(replace(read, only=("release",)) for read in NEXT_READS),
+    ),
+    fallbacks=(
+        replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
+        *UPGRADE_READS,
+    ),
+    rounds=_ROUNDS,
+    steps=(
+        *_CHANGE_RULES,
+        *STATUS_RULES,
+        _LOCKER_IS_OWNED,
+        _OVERSTAY,
+        *UPGRADE_RULES,
+    ),
+    most_steps=11,
+    errors=(
+        BadInputError,
+        NotFoundError,
+        OverlapError,
+        LockerInMaintenanceError,
+        IdTakenError,
+        ReferenceTakenError,
+        TooManyReservationsError,
+        UnavailableError,
+    ),
+    note="The guard makes read-then-write atomic: where its revision changed, or the last change it names is not "
+    "visible yet, everything is read again. Live reservations do not overlap, so the one with the latest start before "
+    "endAt decides. Reservations that other programs or earlier versions wrote are brought to today's form first. The "
+    "same id with the same content writes nothing and returns the current state, permanently. A free slot of the owner "
+    "is taken: there are as many as the owner may have live reservations.",
+    cardinality="The reservation, its claim, the owner's copy, the live copy, a slot, the guard and the pointer, the "
+    "claim of its reference and its details; the locker and the last change are checked.",
+    hot_partition=f"{_HOT_PARTITION} The slots of one owner share its partition; reservations at once choose different "
+    "ones.",
+    item_bytes=RESERVATION_BYTES,
+)
+
+LOCKER_RESERVATIONS = ReadPage(
+    id="QC-05",
+    purpose="Reservations of a locker in a time window",
+    range=keys.locker_reservations,
+    codec=RESERVATION,
+    orders=_BOTH,
+    note="By start time; both bounds are included.",
+    item_bytes=RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="Up to some 10,000 reservations in a locker's life.",
+    hot_partition="Low: one locker's partition.",
+)
+
+OVERLAPPING_RESERVATIONS = ReadPage(
+    id="QC-85",
+    purpose="Live reservations of a locker that overlap a time window",
+    range=keys.live_reservations,
+    codec=LIVE_RESERVATION,
+    orders=_BOTH,
+    needs_format=4,
+    errors=(BadInputError, InvalidCursorError, UnavailableError),
+    note="By start time. Live reservations do not overlap, so besides those that start in the window only the one "
+    "before it (QC-86) may reach into it: then the list begins with that one.",
+    item_bytes=RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="Up to some 100 live reservations a month.",
+    hot_partition="Low: one locker's partition.",
+)
+
+RESERVATION_BEFORE = ReadPage(
+    id="QC-86",
+    purpose="The live reservation of a locker with the latest start before a time",
+    range=keys.live_before,
+    codec=LIVE_RESERVATION,
+    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
+    orders=(Order.DESC,),
+    needs_format=4,
+    errors=(UnavailableError,),
+    note="Says where the list of QC-85 begins.",
+    item_bytes=RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One item a read.",
+    hot_partition="Low: one locker's partition.",
+)
+
+ACTIVE_RESERVATION = ReadOne(
+    id="QC-07",
+    purpose="The current or next reservation of a locker",
+    key=keys.active_pointer,
+    codec=ACTIVE_POINTER,
+    note="Several in one request are one BatchGetItem of up to 100 keys. Where the reservation has ended and another "
+    "live one may follow, QC-19 finds the current one. Nothing is written.",
+    item_bytes=RESERVATION_BYTES,
+    typical_bytes=400,
+    cardinality="At most one item a locker.",
+    hot_partition="Low: one locker's partition.",
+)
+
+CURRENT_RESERVATION = ReadPage(
+    id="QC-19",
+    purpose="The latest live reservation of a locker that has started",
+    range=keys.live_reservations,
+    codec=LIVE_RESERVATION,
+    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
+    orders=(Order.DESC,),
+    needs_format=4,
+    errors=(UnavailableError,),
+    note="Live reservations do not overlap, so no other can be current. Read where the active pointer has ended.",
+    item_bytes=RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One item a read.",
+    hot_partition="Low: one locker's partition.",
+)
+
+CHANGE_RESERVATION = WriteContract(
+    id="QC-13",
+    purpose="Cancel, extend or shorten a reservation",
+    variants=("cancel", "extend"),
+    reads=(
+        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
+        _RESERVATION_READ,
+        replace(_BEFORE_READ, only=("extend",)),
+        *NEXT_READS,
+    ),
+    fallbacks=(
+        replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
+        *UPGRADE_READS,
+    ),
+    rounds=_ROUNDS,
+    steps=(
+        *_CHANGE_RULES,
+        StepRule(
+            "slot end",
+            Action.UPDATE,
+            keys.reservation_slot,
+            _OWN_SLOT,
+            when="the end of the reservation moves",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        _LOCKER_IS_OWNED,
+        *UPGRADE_RULES,
+    ),
+    most_steps=10,
+    errors=(
+        BadInputError,
+        NotFoundError,
+        OverlapError,
+        IdTakenError,
+        VersionConflictError,
+        ReservationOverError,
+        ReservationStartedError,
+        UnavailableError,
+    ),
+    note=f"{REPEATED_CHANGE} Where the locker has no guard yet, the reservation is looked for without its claim, and "
+    "brought to today's form first. The owner of the locker may cancel a reservation of someone else, who is notified.",
+    cardinality="The reservation, the owner's copy, the live copy, the slot, the guard, the pointer and a "
+    "notification; the last change and the owner of the locker are checked.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=RESERVATION_BYTES,
+)
+
+USE_RESERVATION = WriteContract(
+    id="QC-87",
+    purpose="Start or release a reservation",
+    variants=("start", "release"),
+    reads=(
+        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
+        _RESERVATION_READ,
+        *(replace(read, only=("release",)) for read in NEXT_READS),
+    ),
+    fallbacks=(
+        replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
+        *UPGRADE_READS,
+    ),
+    rounds=_ROUNDS,
+    steps=(
+        *_CHANGE_RULES,
+        *STATUS_RULES,
+        _LOCKER_IS_OWNED,
+        StepRule(
+            "overstay",
+            Action.PUT,
+            keys.event,
+            IS_NEW,
+            when="the locker is still occupied by a reservation that has ended",
+            item_bytes=_CLAIM_BYTES,
+        ),
+        *UPGRADE_RULES,
+    ),
+    most_steps=11,
+    errors=(
+        BadInputError,
+        NotFoundError,
+        IdTakenError,
+        VersionConflictError,
+        LockerInMaintenanceError,
+        ReservationOverError,
+        ReservationNotStartedError,
+        UnavailableError,
+    ),
+    note=f"{REPEATED_CHANGE} A start makes the locker OCCUPIED, a release makes it AVAILABLE, in the same transaction. "
+    "Nothing runs when a reservation ends: the next start takes the locker over and records the overstay.",
+    cardinality="The reservation, its copies, the slot, the guard and the pointer; the locker and its copies; an "
+    "overstay event or a notification; the last change is checked.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=RESERVATION_BYTES,
+)
+
 
 OWNER_RESERVATIONS = ReadPage(
     id="QC-14",
@@ -316,7 +651,7 @@ OWNER_RESERVATIONS = ReadPage(
     codec=OWNER_RESERVATION,
     orders=_BOTH,
     note="By start time; both bounds are included. The copy has everything that is shown.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="Up to some 1,000 a person, 100,000 a partner's organisation.",
     hot_partition="Medium for a partner that reserves for one organisation: all copies share its partition.",
@@ -330,7 +665,7 @@ RESERVATION_BY_KEY = ReadOne(
     consistency=Consistency.EVENTUAL_OR_STRONG,
     note="The global id and the claim hold the key. Several in one request are one BatchGetItem of up to 100 keys. A "
     "reservation that a claim names and an eventual read does not find is read strongly.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a reservation.",
     hot_partition="Low: one locker's partition.",
@@ -344,8 +679,35 @@ RESERVATION_BY_ID = ReadOne(
     then=RESERVATION_BY_KEY,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     note="Reads the claim of the id, which holds the start time, then the reservation (QC-18).",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=300,
     cardinality="One claim a reservation.",
+    hot_partition="Low: one locker's partition.",
+)
+
+RESERVATION_BY_REFERENCE = ReadOne(
+    id="QC-88",
+    purpose="A reservation by the reference of the owner who made it",
+    key=keys.reservation_reference,
+    codec=REFERENCE_CLAIM,
+    then=RESERVATION_BY_KEY,
+    errors=(NotFoundError, BadInputError, ForbiddenError),
+    note="Reads the claim of the reference, then the reservation (QC-18).",
+    item_bytes=_CLAIM_BYTES,
+    typical_bytes=250,
+    cardinality="One claim a reference.",
+    hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
+)
+
+DETAILS_OF_RESERVATION = ReadOne(
+    id="QC-89",
+    purpose="Recipient and metadata of a reservation",
+    key=keys.reservation_details,
+    codec=RESERVATION_DETAILS,
+    note="Read only where these are selected, by the owner who made the reservation. Several in one request are one "
+    "BatchGetItem of up to 100 keys.",
+    item_bytes=_DETAILS_BYTES,
+    typical_bytes=400,
+    cardinality="At most one item a reservation.",
     hot_partition="Low: one locker's partition.",
 )

@@ -59,7 +59,7 @@ from loaders.writes.booking_steps import booking_item, slots_of_booking
 from loaders.writes.locations import indexed_location
 from loaders.writes.lockers import location_copy, owner_copy
 from loaders.writes.timeline import MovedError
-from loaders.writes.upgrades import upgrade_reservations
+from loaders.writes.upgrades import take_slots, upgrade_reservations
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -201,12 +201,16 @@ class Migration:
                 item = item_from_wire(wire)
             except TypeError:
                 continue  # no program that we know writes such a value
-            kind = _old_kind(item)
+            kind = _old_kind(item) or self._without_slot(item)
             if kind is not None:
                 old.append((kind, item))
             elif item.get("entityType") == "RESERVATION" and "revision" not in item:
                 unsure.append(item)
         return old + [("RESERVATION", item) for item in await self._unclaimed(unsure)]
+
+    def _without_slot(self, item: Item) -> str | None:
+        is_live = (item.get("entityType"), item.get("status")) == ("RESERVATION", "ACTIVE")
+        return "RESERVATION" if is_live and "slot" not in item and str(item["endAt"]) > self._now else None
 
     async def _unclaimed(self, reservations: list[Item]) -> list[Item]:
         """Those without a claim: earlier versions wrote claims, but no revisions."""
@@ -250,9 +254,10 @@ class Migration:
         async for _ in attempts(UPGRADE_RESERVATIONS.rounds):
             guard = await UPGRADE_RESERVATIONS.read(self._store, "guard", locker_id)
             try:
-                return await upgrade_reservations(
+                changed = await upgrade_reservations(
                     self._store, UPGRADE_RESERVATIONS, locker_id, guard, self._now, most=_ALL, since=EARLIEST
                 )
+                return changed + await take_slots(self._store, UPGRADE_RESERVATIONS, locker_id, self._now)
             except MovedError:
                 continue
         raise UnavailableError("Too many concurrent changes to a locker's reservations. Run the migration again.")

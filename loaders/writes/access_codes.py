@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
@@ -196,14 +197,21 @@ def creating(
 ) -> Transact:
     """The request that creates a code."""
     contract = CREATE_ACCESS_CODE
-    index = {} if (named := _named_purpose(code)) is None else keys.purpose_index(named, code.code_id)
-    item = ACCESS_CODE.encode(code) | index | {"fingerprint": content}
+    item = ACCESS_CODE.encode(code) | code_index(code) | {"fingerprint": content}
     return contract.transact(
         contract.step("code", (code.door, code.code_id), item),
         *_claim_steps(contract, ring, code),
         door_step(contract, code.door, door, live=live),
         basis_step(contract, code, purpose.basis, purpose.guard),
     )
+
+
+def code_index(code: AccessCode) -> dict[str, str]:
+    """The index attributes of a code, by which its reservation or booking lists it."""
+    purpose: str | None = code.booking_id
+    if code.reservation_id is not None and code.locker_id is not None:
+        purpose = keys.reservation_purpose(code.locker_id, code.reservation_id)
+    return {} if purpose is None else keys.purpose_index(purpose, code.code_id)
 
 
 def rotating(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDoor) -> Transact:
@@ -246,11 +254,11 @@ def basis_step(contract: WriteContract, code: AccessCode, basis: Basis, guard: G
     match basis:
         case Reservation():
             revision = 0 if guard is None else guard.revision
-            return contract.step("reservation", (basis.locker_id,), readRevision=revision)
+            return contract.step("same reservation", (basis.locker_id,), readRevision=revision)
         case Booking():
             return contract.step("booking", (basis.booking_id,), approved=BookingStatus.APPROVED)
         case Locker():
-            return contract.step("locker", (basis.locker_id,), readOwner=code.owner_id)
+            return contract.step("owned locker", (basis.locker_id,), readOwner=code.owner_id)
 
 
 def named_door(command: DoorCommand) -> Door:
@@ -406,7 +414,12 @@ def _refusal(basis: Basis) -> SmartLockerError:
 
 def _entry(code: AccessCode) -> str:
     """The code in the door's list of live codes."""
-    return f"{code.code_id} {code.reservation_id or ''}"
+    return f"{code.code_id} {_mark(code)}"
+
+
+def _mark(code: AccessCode) -> str:
+    """A short name of the code's reservation."""
+    return "" if code.reservation_id is None else hashlib.sha256(code.reservation_id.encode()).hexdigest()[:8]
 
 
 async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Instant) -> tuple[str, ...]:
@@ -431,7 +444,7 @@ async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Inst
 
 
 def _is_full(live: tuple[str, ...], code: AccessCode) -> bool:
-    siblings = [entry for entry in live if code.reservation_id and entry.partition(" ")[2] == code.reservation_id]
+    siblings = [entry for entry in live if code.reservation_id and entry.partition(" ")[2] == _mark(code)]
     return len(live) >= MAX_LIVE_CODES or len(siblings) >= MAX_CODES_PER_RESERVATION
 
 
@@ -441,12 +454,6 @@ def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation
         return validity_of(code, now, reservations.get(code.reservation_id)).state not in LIVE_STATES
     is_past = code.valid_until is not None and code.valid_until <= now
     return is_past or code.revoked_at is not None or code.uses >= (code.max_uses or code.uses + 1)
-
-
-def _named_purpose(code: AccessCode) -> str | None:
-    if code.reservation_id is not None and code.locker_id is not None:
-        return keys.reservation_purpose(code.locker_id, code.reservation_id)
-    return code.booking_id
 
 
 def _claim_steps(contract: WriteContract, ring: CodeRing, code: AccessCode) -> list[Step]:

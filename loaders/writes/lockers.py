@@ -70,7 +70,9 @@ async def update_locker_status(backend: Backend, command: UpdateLockerStatus, pr
         check_transition(current, command.new_status)
 
     build = partial(changing, CHANGE_LOCKER_STATUS)
-    values = {"status": command.new_status}
+    values: dict[str, Any] = {"status": command.new_status}
+    if command.new_status is not LockerStatus.OCCUPIED:
+        values["occupied_by"] = None
     return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, values, build, check=check)
 
 
@@ -128,11 +130,18 @@ def changing(
     contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING
 ) -> Transact:
     """The request that changes a locker and its copies; those that are `missing` are created."""
-    return contract.transact(
+    return contract.transact(*changing_steps(contract, current, changed, missing))
+
+
+def changing_steps(
+    contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING
+) -> list[Step]:
+    """The steps of a request that changes a locker and its copies."""
+    return [
         _locker_step(contract, current, changed),
         _owner_copy_step(contract, changed, missing),
         *_location_copy_step(contract, changed, missing),
-    )
+    ]
 
 
 def moving(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:

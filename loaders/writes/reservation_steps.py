@@ -1,69 +1,198 @@
-"""The requests of the reservation writes: the guard, the reservation, its claim, its copy and the pointer."""
+"""The requests of the reservation writes: the guard, the reservation, its claims, copies and slot, and the pointer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from domain.models import LockerStatus
-from loaders.codecs import OWNER_RESERVATION, RESERVATION, RESERVATION_CLAIM, ReservationClaim, difference
-from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION
+from domain.bookings import Notification
+from domain.models import (
+    AccessAction,
+    AccessEvent,
+    AccessResult,
+    EventId,
+    LockerStatus,
+    ReservationSlot,
+    ReservationStatus,
+)
+from loaders.codecs import (
+    ACCESS_EVENT,
+    NOTIFICATION,
+    OWNER_RESERVATION,
+    REFERENCE_CLAIM,
+    RESERVATION,
+    RESERVATION_CLAIM,
+    RESERVATION_DETAILS,
+    RESERVATION_SLOT,
+    STORED_RESERVATION,
+    ReferenceClaim,
+    ReservationClaim,
+    StoredReservation,
+    difference,
+)
+from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
 
 if TYPE_CHECKING:
-    from domain.models import ActivePointer, OwnerId, Reservation
+    from domain.models import (
+        ActivePointer,
+        Locker,
+        OwnerId,
+        Reservation,
+        ReservationDetails,
+        ReservationId,
+    )
+    from domain.times import Instant
     from loaders.codecs import Guard
-    from loaders.table.operations import Transact
+    from loaders.contracts.writing import WriteContract
+    from loaders.table.operations import Step, Transact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What a reservation write reads before the reservations themselves.
+
+    The guard is read first: the conditions of the write cover everything that is read after it, except the owner, who
+    is never deleted.
+    """
+
+    guard: Guard | None
+    pointer: ActivePointer | None
+    claim: ReservationClaim | None
+    locker: Locker | None
 
 
 def creating(
     reservation: Reservation,
     content: str,
-    guard: Guard | None,
-    pointer: ActivePointer | None,
+    ledger: Ledger,
     becomes: ActivePointer | None,
+    *,
+    slot: ReservationSlot,
+    details: ReservationDetails | None,
     locker_owner: OwnerId,
 ) -> Transact:
-    """The request that creates a reservation, given what was read of guard, pointer and locker."""
+    """The request that creates a reservation, given what was read."""
     locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
+    contract, guard = CREATE_RESERVATION, ledger.guard
     claim = ReservationClaim(reservation_id=reservation_id, locker_id=locker_id, start_at=start, fingerprint=content)
-    contract = CREATE_RESERVATION
-    return contract.transact(
+    stored = StoredReservation(reservation=reservation, revision=next_revision(guard), slot=slot.slot)
+    steps = [
         guard_step(contract, locker_id, guard, guard_after(guard, reservation)),
-        contract.step(
-            "reservation",
-            (locker_id, start, reservation_id),
-            RESERVATION.encode(reservation) | {"revision": next_revision(guard)},
-        ),
+        contract.step("reservation", (locker_id, start, reservation_id), STORED_RESERVATION.encode(stored)),
         contract.step("claim", (locker_id, reservation_id), RESERVATION_CLAIM.encode(claim)),
         contract.step("copy", (reservation.owner_id, start, reservation_id), OWNER_RESERVATION.encode(reservation)),
         live_step(contract, reservation, guard),
-        pointer_step(contract, locker_id, pointer, becomes),
+        pointer_step(contract, locker_id, ledger.pointer, becomes),
+        contract.step(
+            "slot",
+            (slot.owner_id, slot.slot),
+            RESERVATION_SLOT.encode(slot),
+            now=reservation.created_at,
+        ),
         contract.step("locker", (locker_id,), readOwner=locker_owner, maintenance=LockerStatus.MAINTENANCE),
         *last_change_step(contract, locker_id, guard),
-    )
+    ]
+    if reservation.reference is not None:
+        reference = reference_claim(reservation, reservation.reference)
+        place = (reservation.owner_id, reservation.reference)
+        steps.append(contract.step("reference", place, REFERENCE_CLAIM.encode(reference)))
+    if details is not None:
+        steps.append(contract.step("details", (locker_id, reservation_id), RESERVATION_DETAILS.encode(details)))
+    return contract.transact(*steps)
 
 
 def changing(
-    read: Reservation,
+    contract: WriteContract,
+    read: StoredReservation,
     changed: Reservation,
-    guard: Guard | None,
-    pointer: ActivePointer | None,
+    ledger: Ledger,
     becomes: ActivePointer | None,
-) -> Transact:
-    """The request that changes a reservation and its copy, and the pointer with it."""
-    locker_id, reservation_id, start = read.locker_id, read.reservation_id, read.start_at
-    contract = CHANGE_RESERVATION
-    return contract.transact(
+) -> list[Step]:
+    """The steps that change a reservation and its copies, and the pointer with it."""
+    before, guard = read.reservation, ledger.guard
+    locker_id, reservation_id, start = before.locker_id, before.reservation_id, before.start_at
+    return [
         guard_step(contract, locker_id, guard, guard_after(guard, changed)),
         contract.step(
             "reservation",
             (locker_id, start, reservation_id),
-            difference(RESERVATION.encode(read), RESERVATION.encode(changed)) | {"revision": next_revision(guard)},
-            readStatus=read.status,
-            readEnd=read.end_at,
+            difference(RESERVATION.encode(before), RESERVATION.encode(changed)) | {"revision": next_revision(guard)},
+            readStatus=before.status,
+            readEnd=before.end_at,
+            readVersion=before.version,
         ),
-        contract.step("copy", (read.owner_id, start, reservation_id), OWNER_RESERVATION.encode(changed)),
+        contract.step("reservation copy", (before.owner_id, start, reservation_id), OWNER_RESERVATION.encode(changed)),
         live_step(contract, changed, guard),
-        pointer_step(contract, locker_id, pointer, becomes),
+        pointer_step(contract, locker_id, ledger.pointer, becomes),
         *last_change_step(contract, locker_id, guard, but=reservation_id),
+    ]
+
+
+def slot_steps(contract: WriteContract, read: StoredReservation, changed: Reservation) -> list[Step]:
+    """The step that frees the slot of a reservation, or moves its end; earlier versions took no slots."""
+    if read.slot is None:
+        return []
+    place = (changed.owner_id, read.slot)
+    own: dict[str, Any] = {"reservationId": changed.reservation_id, "lockerId": changed.locker_id}
+    if changed.status is not ReservationStatus.ACTIVE:
+        return [contract.step("free slot", place, **own)]
+    if changed.end_at != read.reservation.end_at:
+        return [contract.step("slot end", place, {"endAt": changed.end_at}, **own)]
+    return []
+
+
+def slot_of(reservation: Reservation, slot: str) -> ReservationSlot:
+    """The slot that a reservation takes."""
+    return ReservationSlot(
+        owner_id=reservation.owner_id,
+        slot=slot,
+        locker_id=reservation.locker_id,
+        reservation_id=reservation.reservation_id,
+        start_at=reservation.start_at,
+        end_at=reservation.end_at,
     )
+
+
+def reference_claim(reservation: Reservation, reference: str) -> ReferenceClaim:
+    """The claim on the reference of a reservation."""
+    return ReferenceClaim(
+        owner_id=reservation.owner_id,
+        reference=reference,
+        locker_id=reservation.locker_id,
+        start_at=reservation.start_at,
+        reservation_id=reservation.reservation_id,
+    )
+
+
+def notifying(contract: WriteContract, ended: Reservation, now: Instant) -> Step:
+    """The step that tells the owner who reserved that someone else ended the reservation."""
+    done = "cancelled" if ended.status is ReservationStatus.CANCELLED else "ended"
+    notice = Notification(
+        notification_id=f"{ended.reservation_id}-{ended.status.lower()}",
+        owner_id=ended.owner_id,
+        message=f"Your reservation of locker {ended.locker_id} from {ended.start_at} was {done}: {ended.end_reason}",
+        created_at=now,
+        locker_id=ended.locker_id,
+        reservation_id=ended.reservation_id,
+    )
+    return contract.step(
+        "notification", (notice.owner_id, notice.created_at, notice.notification_id), NOTIFICATION.encode(notice)
+    )
+
+
+def recording_overstay(
+    contract: WriteContract, started: Reservation, overstayed: ReservationId, event_id: str, now: Instant
+) -> Step:
+    """The step that records that a reservation found the locker still occupied by an ended one."""
+    event = AccessEvent(
+        event_id=EventId(event_id),
+        locker_id=started.locker_id,
+        timestamp=now,
+        recorded_at=now,
+        action=AccessAction.OVERSTAY,
+        actor_id=started.owner_id,
+        result=AccessResult.SUCCESS,
+        metadata={"overstayed": overstayed, "started": started.reservation_id},
+    )
+    return contract.step("overstay", (event.locker_id, now, event.event_id), ACCESS_EVENT.encode(event))

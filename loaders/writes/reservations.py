@@ -1,13 +1,14 @@
-"""Writes of reservations: two reservations of a locker that are not cancelled never overlap."""
+"""Writes of reservations: two live reservations of a locker never overlap."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from domain.authorization import Scope, acts_for, may_reserve, not_found_or_forbidden, require
+from domain.authorization import Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
+from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
@@ -15,59 +16,79 @@ from domain.errors import (
     LockerInMaintenanceError,
     NotFoundError,
     OverlapError,
+    ReferenceTakenError,
+    ReservationNotStartedError,
     ReservationOverError,
+    ReservationStartedError,
+    TooManyReservationsError,
     UnavailableError,
 )
-from domain.models import LockerStatus, Reservation, ReservationId, ReservationStatus
-from domain.schedule import check_end_after_start, check_reservation_window, has_ended, overlaps
+from domain.models import (
+    LockerStatus,
+    Reservation,
+    ReservationDetails,
+    ReservationId,
+    ReservationParty,
+    ReservationStatus,
+)
+from domain.schedule import check_end_after_start, check_reservation_window, effective_status, free_slot, overlaps
 from domain.times import EARLIEST, shift
 from loaders import keys
 from loaders.codecs import DamagedItemError, ReservationClaim
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
-from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION
+from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.reservation_steps import changing, creating
+from loaders.writes.lockers import NONE_MISSING, changing_steps
+from loaders.writes.reservation_steps import (
+    Ledger,
+    changing,
+    creating,
+    notifying,
+    recording_overstay,
+    slot_of,
+    slot_steps,
+)
 from loaders.writes.timeline import MOVED, MovedError, earliest_other, latest_before, may_have_old, pointer_after
 from loaders.writes.upgrades import MOST_UPGRADES, upgrade_reservations
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from domain.authorization import Principal
-    from domain.commands.reservations import CancelReservation, CreateReservation, ExtendReservation
-    from domain.models import ActivePointer, Locker, LockerId
+    from domain.commands.reservations import (
+        CancelReservation,
+        CreateReservation,
+        ExtendReservation,
+        ReleaseReservation,
+        ShortenReservation,
+        StartReservation,
+    )
+    from domain.models import Locker, LockerId, OwnerId, ReservationSlot
     from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import Guard
+    from loaders.codecs import Guard, StoredReservation
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.operations import Transact
+    from loaders.table.operations import Step
+
+    _Change: TypeAlias = (
+        CancelReservation | ExtendReservation | ShortenReservation | StartReservation | ReleaseReservation
+    )
 
 T = TypeVar("T")
 U = TypeVar("U")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ledger:
-    """What a reservation write reads before the reservations themselves.
-
-    The guard is read first: the conditions of the write cover everything that is read after it, except the owner, who
-    is never deleted.
-    """
-
-    guard: Guard | None
-    pointer: ActivePointer | None
-    claim: ReservationClaim | None
 
 
 async def create_reservation(backend: Backend, command: CreateReservation, principal: Principal) -> Reservation:
     """Reserves a locker for a window that no other reservation overlaps (QC-04)."""
     require(acts_for(principal, command.owner_id, Scope.RESERVATIONS_WRITE), ("input", "ownerId"))
     check_end_after_start(command.start_at, command.end_at, "endAt")
+    _check_recipient(command)
     reservation_id = command.reservation_id or ReservationId(backend.new_id())
     content = fingerprint(command, without="reservation_id")
     store, locker_id = backend.store, command.locker_id
+    most = backend.live_reservations_of.get(command.owner_id, backend.most_live_reservations)
     async for _ in attempts(CREATE_RESERVATION.rounds):
         read = await CREATE_RESERVATION.read_batch(
             store,
@@ -77,15 +98,12 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
             locker=(locker_id,),
             owner=(command.owner_id,),
         )
-        ledger = _Ledger(guard=read["guard"], pointer=read["pointer"], claim=read["claim"])
+        owner = read.pop("owner")
+        ledger = Ledger(**read)
         if ledger.claim is not None and ledger.claim.fingerprint == content:
-            return await _claimed(store, CREATE_RESERVATION, ledger.claim)
-        locker = _offered(read["locker"], command, principal)
-        if ledger.claim is not None:
-            message = f"The id {reservation_id} was used before, for another reservation of this locker."
-            raise IdTakenError(message, ("input", "reservationId"))
-        _check_bookable(locker)
-        if read["owner"] is None:
+            return (await _claimed(store, CREATE_RESERVATION, ledger.claim)).reservation
+        locker = _bookable(ledger, command, principal)
+        if owner is None:
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
         now = backend.clock()
         reservation = Reservation(
@@ -97,15 +115,19 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
             status=ReservationStatus.ACTIVE,
             created_at=now,
             updated_at=now,
+            reference=command.reference,
         )
         check_reservation_window(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
         if await _is_old(store, locker_id, ledger):
             await _upgrade(backend, CREATE_RESERVATION, locker_id, ledger.guard)
             continue
         try:
-            latest, other = await _together(
+            latest, (other, slots) = await _together(
                 _latest_before(store, reservation, ledger),
-                earliest_other(store, CREATE_RESERVATION, ledger.pointer, ledger.guard, reservation_id, now),
+                _together(
+                    earliest_other(store, CREATE_RESERVATION, ledger.pointer, ledger.guard, reservation_id, now),
+                    _slots(store, command.owner_id),
+                ),
             )
         except MovedError:
             continue
@@ -113,9 +135,20 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
             if latest.reservation_id == reservation_id:
                 continue  # the same request, sent twice, was faster: its claim is visible by now
             raise OverlapError(latest, ("input", "startAt"))
-        becomes = pointer_after(ledger.pointer, reservation, other)
+        slot = free_slot(slots, most, now, f"{locker_id} {reservation_id}")
+        if slot is None:
+            raise TooManyReservationsError(most)
+        transaction = creating(
+            reservation,
+            content,
+            ledger,
+            pointer_after(ledger.pointer, reservation, other),
+            slot=slot_of(reservation, slot),
+            details=_details(command, reservation_id),
+            locker_owner=locker.owner_id,
+        )
         try:
-            await store.transact(creating(reservation, content, ledger.guard, ledger.pointer, becomes, locker.owner_id))
+            await store.transact(transaction)
         except TransactionRefusedError as refusal:
             _raise_unless_moved(refusal, reservation)
             continue
@@ -124,91 +157,316 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
 
 
 async def cancel_reservation(backend: Backend, command: CancelReservation, principal: Principal) -> Reservation:
-    """Cancels a reservation; one that is already cancelled is returned unchanged (QC-13)."""
-    store = backend.store
-    async for _ in attempts(CHANGE_RESERVATION.rounds):
-        now = backend.clock()
-        ledger = await _open_existing(store, command, principal)
-        claim = ledger.claim
-        if claim is None or may_have_old(ledger.guard):
-            await _upgrade(backend, CHANGE_RESERVATION, command.locker_id, ledger.guard)
-            continue
-        try:
-            reservation, other = await _together(
-                _claimed(store, CHANGE_RESERVATION, claim),
-                earliest_other(
-                    store, CHANGE_RESERVATION, ledger.pointer, ledger.guard, claim.reservation_id, now, ends=True
-                ),
-            )
-        except MovedError:
-            continue
-        _require_change(principal, reservation)
+    """Cancels a reservation before its start; one that is already cancelled is returned unchanged (QC-13)."""
+
+    def cancel(state: _State) -> dict[str, Any]:
+        reservation, now = state.reservation, state.now
         if reservation.status is ReservationStatus.CANCELLED:
-            return reservation
-        if has_ended(reservation, now):
-            raise ReservationOverError("The reservation has ended, so it cannot be cancelled.", reservation)
-        cancelled = replace(reservation, status=ReservationStatus.CANCELLED, updated_at=now)
-        becomes = pointer_after(ledger.pointer, cancelled, other)
-        if await _changed(backend, changing(reservation, cancelled, ledger.guard, ledger.pointer, becomes)):
-            return cancelled
-    raise _contended()
+            return {}
+        _check_reason(state, command.reason)
+        _check_not_over(reservation, now, "cancelled")
+        if reservation.start_at <= now:
+            message = "The reservation has started, so it cannot be cancelled. Release it instead."
+            raise ReservationStartedError(message, reservation)
+        return _ending(state, ReservationStatus.CANCELLED, command.reason)
+
+    return await _change(backend, CHANGE_RESERVATION, command, principal, cancel, ends=True)
 
 
 async def extend_reservation(backend: Backend, command: ExtendReservation, principal: Principal) -> Reservation:
     """Moves the end of a reservation to a later time; one that already ends then is returned unchanged (QC-13)."""
+
+    def extend(state: _State) -> dict[str, Any]:
+        reservation, latest = state.reservation, state.latest
+        if command.new_end_at < reservation.end_at:
+            message = f"newEndAt must be after the current end, {reservation.end_at}"
+            raise BadInputError(message, ("input", "newEndAt"))
+        if latest is not None and latest.start_at > reservation.start_at:
+            raise OverlapError(latest, ("input", "newEndAt"))
+        return {"end_at": command.new_end_at}
+
+    return await _move_end(backend, command, principal, "extended", extend)
+
+
+async def shorten_reservation(backend: Backend, command: ShortenReservation, principal: Principal) -> Reservation:
+    """Moves the end of a reservation to an earlier time; one that already ends then is returned unchanged (QC-13)."""
+
+    def shorten(state: _State) -> dict[str, Any]:
+        if command.new_end_at > state.reservation.end_at:
+            message = f"newEndAt must be before the current end, {state.reservation.end_at}"
+            raise BadInputError(message, ("input", "newEndAt"))
+        return {"end_at": command.new_end_at}
+
+    return await _move_end(backend, command, principal, "shortened", shorten)
+
+
+async def start_reservation(backend: Backend, command: StartReservation, principal: Principal) -> Reservation:
+    """Checks in within the window, which makes the locker OCCUPIED; a repeated check-in changes nothing (QC-87)."""
+
+    def start(state: _State) -> dict[str, Any]:
+        reservation, now = state.reservation, state.now
+        _require_own(state)
+        _check_not_over(reservation, now, "started")
+        if now < reservation.start_at:
+            message = f"The reservation starts at {reservation.start_at}."
+            raise ReservationNotStartedError(message, reservation)
+        if reservation.started_at is not None:
+            return {}
+        _check_in_service(state.locker)
+        return {"started_at": now}
+
+    def occupy(state: _State, locker: Locker) -> Locker:
+        return replace(locker, status=LockerStatus.OCCUPIED, occupied_by=state.reservation.reservation_id)
+
+    return await _change(backend, USE_RESERVATION, command, principal, start, use=occupy)
+
+
+async def release_reservation(backend: Backend, command: ReleaseReservation, principal: Principal) -> Reservation:
+    """Ends a reservation now, and makes the locker that it occupies AVAILABLE (QC-87).
+
+    A reservation that has ended can be released while it still occupies its locker.
+    """
+
+    def release(state: _State) -> dict[str, Any]:
+        reservation, now = state.reservation, state.now
+        if reservation.status is ReservationStatus.COMPLETED:
+            return {}
+        _check_reason(state, command.reason)
+        if not _occupies(reservation, state.locker):
+            _check_not_over(reservation, now, "released")
+        if now < reservation.start_at:
+            message = "The reservation has not started, so it cannot be released. Cancel it instead."
+            raise ReservationNotStartedError(message, reservation)
+        return _ending(state, ReservationStatus.COMPLETED, command.reason)
+
+    def leave(state: _State, locker: Locker) -> Locker:
+        if not _occupies(state.reservation, locker):
+            return locker
+        return replace(locker, status=LockerStatus.AVAILABLE, occupied_by=None)
+
+    return await _change(backend, USE_RESERVATION, command, principal, release, ends=True, use=leave)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """What a change of a reservation is decided on: `latest` is the live one with the latest start before a new end."""
+
+    stored: StoredReservation
+    locker: Locker
+    party: ReservationParty
+    latest: Reservation | None
+    now: Instant
+
+    @property
+    def reservation(self) -> Reservation:
+        return self.stored.reservation
+
+
+async def _move_end(
+    backend: Backend,
+    command: ExtendReservation | ShortenReservation,
+    principal: Principal,
+    done: str,
+    decide: Callable[[_State], dict[str, Any]],
+) -> Reservation:
+    new_end = command.new_end_at
+
+    def move(state: _State) -> dict[str, Any]:
+        reservation, now = state.reservation, state.now
+        _require_own(state)
+        check_end_after_start(reservation.start_at, new_end, "newEndAt")
+        if reservation.end_at == new_end and reservation.status is ReservationStatus.ACTIVE:
+            return {}
+        _check_not_over(reservation, now, done)
+        check_reservation_window(reservation.start_at, new_end, now, backend.longest_reservation, "newEndAt")
+        return decide(state)
+
+    return await _change(backend, CHANGE_RESERVATION, command, principal, move, new_end=new_end)
+
+
+async def _change(
+    backend: Backend,
+    contract: WriteContract,
+    command: _Change,
+    principal: Principal,
+    decide: Callable[[_State], dict[str, Any]],
+    *,
+    ends: bool = False,
+    new_end: Instant | None = None,
+    use: Callable[[_State, Locker], Locker] = lambda _, locker: locker,
+) -> Reservation:
+    """Changes a reservation that exists to the values that `decide` returns, and its locker as `use` says.
+
+    Everything is decided on what was read, and written on the condition that it is still so.
+    """
     store = backend.store
-    async for _ in attempts(CHANGE_RESERVATION.rounds):
+    request = ChangeRequest.of(command, backend.new_id, principal.subject)
+    missing, has_slot = NONE_MISSING, True
+    async for _ in attempts(contract.rounds):
         now = backend.clock()
-        ledger = await _open_existing(store, command, principal)
+        ledger = await _open_existing(store, contract, command, principal)
         claim = ledger.claim
         if claim is None or may_have_old(ledger.guard):
-            await _upgrade(backend, CHANGE_RESERVATION, command.locker_id, ledger.guard)
+            await _upgrade(backend, contract, command.locker_id, ledger.guard)
             continue
-        own_id, end = claim.reservation_id, max(claim.start_at, command.new_end_at)
         try:
-            reservation, (latest, other) = await _together(
-                _claimed(store, CHANGE_RESERVATION, claim),
+            stored, (latest, other) = await _together(
+                _claimed(store, contract, claim),
                 _together(
-                    latest_before(store, CHANGE_RESERVATION, claim.locker_id, end, ledger.guard),
-                    earliest_other(store, CHANGE_RESERVATION, ledger.pointer, ledger.guard, own_id, now),
+                    _latest_from(store, contract, claim, new_end, ledger.guard),
+                    earliest_other(store, contract, ledger.pointer, ledger.guard, claim.reservation_id, now, ends=ends),
                 ),
             )
         except MovedError:
             continue
-        _require_change(principal, reservation)
-        check_end_after_start(claim.start_at, command.new_end_at, "newEndAt")
-        if reservation.end_at == command.new_end_at and reservation.status is ReservationStatus.ACTIVE:
+        locker = _existing(ledger.locker, claim)
+        reservation = stored.reservation
+        party = _party(principal, reservation, locker)
+        if request.is_made(reservation):
             return reservation
-        _check_extendable(reservation, command.new_end_at, now)
-        check_reservation_window(reservation.start_at, command.new_end_at, now, backend.longest_reservation, "newEndAt")
-        if latest is not None and latest.reservation_id != own_id and latest.start_at >= claim.start_at:
-            raise OverlapError(latest, ("input", "newEndAt"))
-        extended = replace(reservation, end_at=command.new_end_at, updated_at=now)
-        becomes = pointer_after(ledger.pointer, extended, other)
-        if await _changed(backend, changing(reservation, extended, ledger.guard, ledger.pointer, becomes)):
-            return extended
+        request.check(reservation)
+        state = _State(stored=stored, locker=locker, party=party, latest=latest, now=now)
+        values = decide(state)
+        if not values:
+            return reservation
+        if new_end is not None and not has_slot:
+            raise ReservationOverError("The reservation has ended, so its end cannot be moved.", reservation)
+        changed = request.apply(reservation, now, **values)
+        steps = changing(contract, stored, changed, ledger, pointer_after(ledger.pointer, changed, other))
+        steps += slot_steps(contract, stored, changed) if has_slot else []
+        steps += _locker_steps(backend, contract, state, use(state, locker), missing)
+        if changed.end_reason is not None and party is not ReservationParty.OWNER:
+            steps.append(notifying(contract, changed, now))
+        try:
+            await store.transact(contract.transact(*steps))
+        except TransactionRefusedError as refusal:
+            # Everything is read again, unless older data lacks a copy of the locker, or the slot of a reservation that
+            # has ended by the clock of another server was taken.
+            missing = frozenset(refusal.failed) & {"copy", "location copy"}
+            has_slot = not refusal.failed.keys() & {"free slot", "slot end"}
+            continue
+        return changed
     raise _contended()
 
 
-async def _open_existing(store: Store, command: CancelReservation | ExtendReservation, principal: Principal) -> _Ledger:
+def _locker_steps(
+    backend: Backend, contract: WriteContract, state: _State, changed: Locker, missing: frozenset[str]
+) -> list[Step]:
+    """The steps that change the locker with the reservation, or check its owner, who ends one of someone else."""
+    locker, now = state.locker, state.now
+    if changed == locker:
+        if state.party is not ReservationParty.LOCKER_OWNER:
+            return []
+        return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)]
+    changed = replace(changed, updated_at=now, version=locker.version + 1, last_change=None)
+    steps = changing_steps(contract, locker, changed, missing)
+    if changed.occupied_by is not None and locker.occupied_by is not None:
+        steps.append(recording_overstay(contract, state.reservation, locker.occupied_by, backend.new_id(), now))
+    return steps
+
+
+def _party(principal: Principal, reservation: Reservation, locker: Locker) -> ReservationParty:
+    """In which capacity the caller changes a reservation: as who made it, or as the owner of the locker."""
+    if is_admin(principal):
+        return ReservationParty.ADMIN
+    if acts_for(principal, reservation.owner_id, Scope.RESERVATIONS_WRITE):
+        return ReservationParty.OWNER
+    require(acts_for(principal, locker.owner_id, Scope.RESERVATIONS_WRITE), ("input", "reservationId"))
+    return ReservationParty.LOCKER_OWNER
+
+
+def _require_own(state: _State) -> None:
+    """Only who made a reservation may use it and move its end."""
+    require(state.party is not ReservationParty.LOCKER_OWNER, ("input", "reservationId"))
+
+
+def _check_reason(state: _State, reason: str | None) -> None:
+    if reason is None and state.party is ReservationParty.LOCKER_OWNER:
+        raise BadInputError("reason is required to end a reservation of another owner", ("input", "reason"))
+
+
+def _ending(state: _State, status: ReservationStatus, reason: str | None) -> dict[str, Any]:
+    return {"status": status, "ended_at": state.now, "ended_by": state.party, "end_reason": reason}
+
+
+def _occupies(reservation: Reservation, locker: Locker) -> bool:
+    return locker.status is LockerStatus.OCCUPIED and locker.occupied_by == reservation.reservation_id
+
+
+def _check_not_over(reservation: Reservation, now: Instant, done: str) -> None:
+    match effective_status(reservation, now):
+        case ReservationStatus.CANCELLED:
+            why = "was cancelled"
+        case ReservationStatus.COMPLETED if reservation.status is ReservationStatus.COMPLETED:
+            why = "was released"
+        case ReservationStatus.COMPLETED | ReservationStatus.EXPIRED:
+            why = "has ended"
+        case _:
+            return
+    raise ReservationOverError(f"The reservation {why}, so it cannot be {done}.", reservation)
+
+
+def _check_recipient(command: CreateReservation) -> None:
+    recipient = command.recipient
+    if recipient is not None and recipient.email is None and recipient.phone is None:
+        raise BadInputError("recipient must have an email or a phone", ("input", "recipient"))
+
+
+def _details(command: CreateReservation, reservation_id: ReservationId) -> ReservationDetails | None:
+    recipient = command.recipient
+    if recipient is None and command.metadata is None:
+        return None
+    return ReservationDetails(
+        locker_id=command.locker_id,
+        reservation_id=reservation_id,
+        recipient_name=None if recipient is None else recipient.name,
+        recipient_email=None if recipient is None else recipient.email,
+        recipient_phone=None if recipient is None else recipient.phone,
+        metadata=command.metadata,
+    )
+
+
+async def _slots(store: Store, owner_id: OwnerId) -> list[ReservationSlot]:
+    return [slot async for _, slot in CREATE_RESERVATION.read_range(store, "slots", owner_id)]
+
+
+async def _latest_from(
+    store: Store, contract: WriteContract, claim: ReservationClaim, new_end: Instant | None, guard: Guard | None
+) -> Reservation | None:
+    """The live reservation with the latest start before a new end."""
+    if new_end is None:
+        return None
+    return await latest_before(store, contract, claim.locker_id, max(new_end, claim.start_at), guard)
+
+
+def _existing(locker: Locker | None, claim: ReservationClaim) -> Locker:
+    if locker is None:
+        raise DamagedItemError(f"a reservation names {keys.masked(keys.locker(claim.locker_id))}, which does not exist")
+    return locker
+
+
+async def _open_existing(store: Store, contract: WriteContract, command: _Change, principal: Principal) -> Ledger:
     """What is known of a reservation that exists; it has no claim where it has an older form."""
     locker_id = command.locker_id
-    read = await CHANGE_RESERVATION.read_batch(
-        store, guard=(locker_id,), pointer=(locker_id,), claim=(locker_id, command.reservation_id)
+    read = await contract.read_batch(
+        store,
+        guard=(locker_id,),
+        pointer=(locker_id,),
+        claim=(locker_id, command.reservation_id),
+        locker=(locker_id,),
     )
-    ledger = _Ledger(guard=read["guard"], pointer=read["pointer"], claim=read["claim"])
+    ledger = Ledger(**read)
     if ledger.claim is None:
-        old = await _unclaimed(store, command) if may_have_old(ledger.guard) else None
-        if old is None:
+        old = await _unclaimed(store, contract, command) if may_have_old(ledger.guard) else None
+        if old is None or ledger.locker is None:
             message = f"Locker {locker_id} has no reservation {command.reservation_id}."
             raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
-        _require_change(principal, old)
+        _party(principal, old, ledger.locker)
     return ledger
 
 
-async def _unclaimed(store: Store, command: CancelReservation | ExtendReservation) -> Reservation | None:
-    whole = (command.locker_id, EARLIEST)
-    async for _, stored in CHANGE_RESERVATION.read_range(store, "all", *whole):
+async def _unclaimed(store: Store, contract: WriteContract, command: _Change) -> Reservation | None:
+    async for _, stored in contract.read_range(store, "all", command.locker_id, EARLIEST):
         # Another write may have given it today's form meanwhile; then everything is read again.
         if stored.reservation.reservation_id == command.reservation_id:
             reservation: Reservation = stored.reservation
@@ -234,33 +492,34 @@ async def _together(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U
     return tasks[0].result(), tasks[1].result()
 
 
-def _require_change(principal: Principal, reservation: Reservation) -> None:
-    require(acts_for(principal, reservation.owner_id, Scope.RESERVATIONS_WRITE), ("input", "reservationId"))
-
-
-async def _claimed(store: Store, contract: WriteContract, claim: ReservationClaim) -> Reservation:
+async def _claimed(store: Store, contract: WriteContract, claim: ReservationClaim) -> StoredReservation:
     place = (claim.locker_id, claim.start_at, claim.reservation_id)
     async for _ in attempts(LOOKS_FOR_CLAIMED):  # the claim may be visible before the reservation
-        reservation: Reservation | None = await contract.read(store, "reservation", *place)
-        if reservation is not None:
-            return reservation
+        stored: StoredReservation | None = await contract.read(store, "reservation", *place)
+        if stored is not None:
+            return stored
     raise DamagedItemError(f"a claim names {keys.masked(keys.reservation(*place))}, which does not exist")
 
 
-def _offered(locker: Locker | None, command: CreateReservation, principal: Principal) -> Locker:
-    path = ("input", "lockerId")
+def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) -> Locker:
+    """The locker, where the caller may reserve it and the id is not taken."""
+    locker, path = ledger.locker, ("input", "lockerId")
     if locker is None:
         raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", path)
     require(may_reserve(principal, locker.owner_id, command.owner_id), path)
+    if ledger.claim is not None:
+        message = f"The id {command.reservation_id} was used before, for another reservation of this locker."
+        raise IdTakenError(message, ("input", "reservationId"))
+    _check_in_service(locker)
     return locker
 
 
-def _check_bookable(locker: Locker) -> None:
+def _check_in_service(locker: Locker) -> None:
     if locker.status is LockerStatus.MAINTENANCE:
         raise LockerInMaintenanceError(f"Locker {locker.locker_id} is in maintenance.", ("input", "lockerId"))
 
 
-async def _is_old(store: Store, locker_id: LockerId, ledger: _Ledger) -> bool:
+async def _is_old(store: Store, locker_id: LockerId, ledger: Ledger) -> bool:
     """Whether reservations of the locker must be brought to today's form first; a new locker has none and no guard."""
     if ledger.guard is not None or ledger.pointer is not None:
         return may_have_old(ledger.guard)
@@ -269,7 +528,7 @@ async def _is_old(store: Store, locker_id: LockerId, ledger: _Ledger) -> bool:
     return False
 
 
-async def _latest_before(store: Store, wanted: Reservation, ledger: _Ledger) -> Reservation | None:
+async def _latest_before(store: Store, wanted: Reservation, ledger: Ledger) -> Reservation | None:
     """The live reservation with the latest start before the end of the wanted one; a locker without a guard has none.
 
     Where it ends by the start of the wanted one, no other overlaps it.
@@ -279,32 +538,16 @@ async def _latest_before(store: Store, wanted: Reservation, ledger: _Ledger) -> 
     return await latest_before(store, CREATE_RESERVATION, wanted.locker_id, wanted.end_at, ledger.guard)
 
 
-async def _changed(backend: Backend, transaction: Transact) -> bool:
-    """Whether the change was made; if not, a concurrent write was faster."""
-    try:
-        await backend.store.transact(transaction)
-    except TransactionRefusedError:
-        return False
-    return True
-
-
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
-    # A locker whose check fails is in maintenance by now, or has another owner: reading it again tells.
-    if refusal.failed.keys() & (MOVED | {"locker"}):
+    # A locker whose check fails is in maintenance by now, or has another owner, and a slot was taken by another
+    # reservation at once: reading them again tells.
+    if refusal.failed.keys() & (MOVED | {"locker", "slot"}):
         return
+    if "reference" in refusal.failed:
+        raise ReferenceTakenError from None
     if "copy" in refusal.failed:
         message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
         raise IdTakenError(message, ("input", "reservationId")) from None
-
-
-def _check_extendable(reservation: Reservation, new_end: Instant, now: Instant) -> None:
-    if reservation.status is ReservationStatus.CANCELLED:
-        raise ReservationOverError("The reservation was cancelled, so it cannot be extended.", reservation)
-    if has_ended(reservation, now):
-        raise ReservationOverError("The reservation has ended, so it cannot be extended.", reservation)
-    if new_end < reservation.end_at:
-        message = f"newEndAt must be after the current end, {reservation.end_at}"
-        raise BadInputError(message, ("input", "newEndAt"))
 
 
 def _contended() -> UnavailableError:

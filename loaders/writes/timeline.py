@@ -201,6 +201,7 @@ def pointer_step(
     as_read: dict[str, Any] = {
         "pointed": read.reservation.reservation_id,
         "pointedEnd": read.reservation.end_at,
+        "pointedVersion": read.reservation.version,
         "readLastEnd": read.last_end_at or "unknown",
     }
     if becomes is None:

@@ -14,7 +14,7 @@ from domain.commands.base import fingerprint
 from domain.commands.reservations import CreateReservation
 from domain.errors import UnavailableError
 from domain.models import ActivePointer, Reservation, ReservationStatus
-from domain.schedule import has_ended, has_ended_everywhere
+from domain.schedule import free_slot, has_ended, has_ended_everywhere
 from domain.times import EARLIEST
 from loaders import keys
 from loaders.codecs import (
@@ -22,6 +22,7 @@ from loaders.codecs import (
     OWNER_RESERVATION,
     RESERVATION,
     RESERVATION_CLAIM,
+    RESERVATION_SLOT,
     STORED_LIVE_RESERVATION,
     Guard,
     ReservationClaim,
@@ -30,6 +31,7 @@ from loaders.codecs import (
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.reservations import LIVE_COPIES_AT_ONCE
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.reservation_steps import slot_of
 from loaders.writes.timeline import MovedError, guard_step, next_revision
 
 if TYPE_CHECKING:
@@ -86,7 +88,8 @@ async def upgrade_reservations(
         raise _too_many()
     live = [one for one in stored if one.reservation.status is ReservationStatus.ACTIVE]
     copies = [copy async for _, copy in contract.read_range(store, "copies", locker_id)]
-    uncopied = [one for one in live if one.reservation.end_at > since and one not in copies]
+    wanted = [replace(one, slot=None) for one in live if one.reservation.end_at > since]
+    uncopied = [one for one in wanted if one not in copies]
     for first in range(0, min(len(uncopied), most), LIVE_COPIES_AT_ONCE):
         steps = [_live_step(contract, one) for one in uncopied[first : first + LIVE_COPIES_AT_ONCE]]
         guard = await _send(store, contract, locker_id, guard, guard or Guard(revision=0), *steps)
@@ -99,6 +102,40 @@ async def upgrade_reservations(
 
 def _too_many() -> UnavailableError:
     return UnavailableError("The locker has many reservations of an older form. Try again.")
+
+
+async def take_slots(store: Store, contract: WriteContract, locker_id: LockerId, now: Instant) -> int:
+    """Gives each live reservation of a locker without a slot one of its owner's; returns how many.
+
+    It may be beyond the owner's limit, which then allows no more reservations until others have ended.
+
+    Raises:
+        MovedError: where another write was faster.
+    """
+    taken = 0
+    async for _, stored in contract.read_range(store, "all", locker_id, EARLIEST):
+        one = stored.reservation
+        if one.status is not ReservationStatus.ACTIVE or stored.slot is not None or has_ended(one, now):
+            continue
+        slots = [slot async for _, slot in contract.read_range(store, "slots", one.owner_id)]
+        slot = free_slot(slots, len(slots) + 1, now, f"{locker_id} {one.reservation_id}")
+        place = (one.owner_id, slot)
+        steps = [
+            contract.step("taken slot", place, RESERVATION_SLOT.encode(slot_of(one, str(slot))), now=now),
+            contract.step(
+                "slot of a reservation",
+                (locker_id, one.start_at, one.reservation_id),
+                {"slot": slot},
+                readStatus=one.status,
+                readEnd=one.end_at,
+            ),
+        ]
+        try:
+            await store.transact(contract.transact(*steps))
+        except TransactionRefusedError:
+            raise MovedError from None
+        taken += 1
+    return taken
 
 
 def _check_visible(locker_id: LockerId, found: list[tuple[Position, StoredReservation]], guard: Guard | None) -> None:

@@ -17,6 +17,7 @@ from domain.models import (
     LockerStatus,
     OwnerKind,
     OwnerRole,
+    ReservationParty,
     ReservationStatus,
 )
 from loaders.contracts.base import Order
@@ -34,6 +35,10 @@ class UserErrorCode(StrEnum):
     LOCKER_IN_MAINTENANCE = "LOCKER_IN_MAINTENANCE"
     RESERVATION_OVERLAP = "RESERVATION_OVERLAP"
     RESERVATION_OVER = "RESERVATION_OVER"
+    RESERVATION_STARTED = "RESERVATION_STARTED"
+    RESERVATION_NOT_STARTED = "RESERVATION_NOT_STARTED"
+    REFERENCE_TAKEN = "REFERENCE_TAKEN"
+    TOO_MANY_RESERVATIONS = "TOO_MANY_RESERVATIONS"
     FORBIDDEN = "FORBIDDEN"
     CODE_TAKEN = "CODE_TAKEN"
     LOCATION_INACTIVE = "LOCATION_INACTIVE"
@@ -90,9 +95,18 @@ _describe(
 _describe(
     ReservationStatus,
     "Status of a reservation.",
-    ACTIVE="The reservation is valid and has not ended.",
-    CANCELLED="The reservation was cancelled.",
-    EXPIRED="The reservation has ended.",
+    UPCOMING="The reservation has not started yet.",
+    ACTIVE="The present moment is within the reservation.",
+    COMPLETED="The reservation was released, or has ended after a check-in.",
+    EXPIRED="The reservation has ended without a check-in.",
+    CANCELLED="The reservation was cancelled before it started.",
+)
+_describe(
+    ReservationParty,
+    "Who ended a reservation.",
+    OWNER="The owner who made the reservation, or a partner of that owner.",
+    LOCKER_OWNER="The owner of the locker, or a partner of that owner.",
+    ADMIN="An administrator.",
 )
 _describe(
     AccessAction,
@@ -103,6 +117,7 @@ _describe(
     LOCK="The lock was set.",
     DENIED="Access was refused.",
     TAMPER="The locker was tampered with.",
+    OVERSTAY="A reservation started while the locker was still occupied by one that had ended.",
 )
 _describe(AccessResult, "Result of an action at a locker.", SUCCESS="The action succeeded.", FAIL="The action failed.")
 _describe(
@@ -175,7 +190,11 @@ _describe(
     EMAIL_TAKEN="The e-mail address belongs to another owner.",
     LOCKER_IN_MAINTENANCE="The locker is in maintenance and accepts no new reservations.",
     RESERVATION_OVERLAP="Another reservation overlaps the requested window.",
-    RESERVATION_OVER="The reservation has ended or was cancelled.",
+    RESERVATION_OVER="The reservation has ended, or was cancelled or released.",
+    RESERVATION_STARTED="The reservation has started: it can be released, but not cancelled.",
+    RESERVATION_NOT_STARTED="The reservation has not started: it can be cancelled, but neither started nor released.",
+    REFERENCE_TAKEN="Another reservation of the owner has this reference.",
+    TOO_MANY_RESERVATIONS="The owner has too many reservations that have not ended.",
     FORBIDDEN="The caller is not allowed to do this.",
     CODE_TAKEN="The code is or was used by another location.",
     LOCATION_INACTIVE="The location is inactive and accepts nothing new.",

@@ -86,7 +86,7 @@ def current_entity(outcome: Outcome, _request: RequestState) -> Any:
         case (
             errors.VersionConflictError(current=entity)
             | errors.InvalidTransitionError(locker=entity)
-            | errors.ReservationOverError(reservation=entity)
+            | errors.ReservationStateError(reservation=entity)
             | errors.BookingClosedError(booking=entity)
             | errors.SlotTakenError(booking=entity)
             | errors.LocationInactiveError(booking=entity)

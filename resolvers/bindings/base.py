@@ -104,14 +104,16 @@ class Embedded(Binding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(Binding):
-    """A field that asks the store; `key` is the attribute of its parent that it looks for."""
+    """A field that asks the store; `key` is the attribute of its parent that it looks for, or several."""
 
     contract: Contract | None = None
-    key: str | None = None
+    key: str | tuple[str, ...] | None = None
 
     @property
     def needs(self) -> frozenset[str]:
-        return frozenset() if self.key is None else frozenset({self.key})
+        if self.key is None:
+            return frozenset()
+        return frozenset(self.key) if isinstance(self.key, tuple) else frozenset({self.key})
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
@@ -120,6 +122,8 @@ class Reading(Binding):
 
     def row_key(self, row: Any) -> Any:
         """What identifies a parent for this field: equal keys have equal results."""
+        if isinstance(self.key, tuple):
+            return tuple(getattr(row, name) for name in self.key)
         return None if self.key is None else getattr(row, self.key)
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:

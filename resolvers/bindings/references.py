@@ -56,7 +56,7 @@ class Reference(Reading):
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
         keys = [self.row_key(row) for row in rows]
-        wanted = [(key,) for key in keys if key is not None]
+        wanted = [key if isinstance(key, tuple) else (key,) for key in keys if key is not None]
         if not wanted:
             return [None] * len(rows)
         found = await request.loaders.of(self.contract).load_bulk(wanted, step.path)
@@ -214,8 +214,10 @@ async def load_named(
     return found
 
 
-def one(contract: ReadOne[Any], *, key: str, rule: Rule = AS_OBJECT, description: str, **binding: Any) -> Any:
-    """A field with the one object that an attribute of its parent names."""
+def one(
+    contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule = AS_OBJECT, description: str, **binding: Any
+) -> Any:
+    """A field with the one object that an attribute of its parent names, or several attributes together."""
     return bound_field(Reference(contract=contract, key=key, rule=rule, **binding), description)
 
 

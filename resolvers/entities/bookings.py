@@ -145,11 +145,13 @@ class Booking(Node):
     },
 )
 class Notification(Node):
-    """A message to an owner about a decision."""
+    """A message to an owner: about the decision on a booking, or about a reservation that someone else ended."""
 
     notification_id: strawberry.ID = column("Id of the notification.")
-    booking_id: strawberry.ID = column("Id of the booking.")
-    booking_status: BookingStatus = column("The decision.")
+    booking_id: strawberry.ID | None = column("Id of the booking, if the notification is about one.")
+    booking_status: BookingStatus | None = column("The decision on the booking.")
+    locker_id: strawberry.ID | None = column("Id of the locker, if the notification is about a reservation.")
+    reservation_id: strawberry.ID | None = column("Id of the reservation, if the notification is about one.")
     message: str = column("Text of the notification.")
     created_at: Instant = column("Time of the notification.")
     booking: Booking | None = one(BOOKING_BY_ID, key="booking_id", rule=BOOKINGS, description="The booking.")

@@ -11,7 +11,7 @@ from domain.ids import check_id, require_id
 from domain.models import Locker as Record
 from domain.models import LockerStatus, LockerSummary
 from domain.times import Instant
-from loaders.contracts.access_codes import LOCKER_ACCESS_CODES
+from loaders.contracts.access_codes import LOCKER_ACCESS_CODES, LOCKER_LOCKOUT
 from loaders.contracts.base import Order
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
 from loaders.contracts.locations import LOCATION_BY_ID
@@ -37,7 +37,7 @@ from resolvers.bindings.base import Argument, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import CODES, EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
-from resolvers.entities.access_codes import AccessCode
+from resolvers.entities.access_codes import AccessCode, Lockout
 from resolvers.entities.active_reservation import current_reservations, search_charges
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.events import AccessEvent
@@ -114,6 +114,12 @@ class Locker(Node):
         rule=CODES,
         arguments=PAGING,
         description="Access codes of the locker by code id, including those of reservations and those that are over.",
+    )
+    lockout: Lockout | None = one(
+        LOCKER_LOCKOUT,
+        key="locker_id",
+        rule=CODES,
+        description="Failed attempts to open the locker with a code; null if there were none.",
     )
 
 

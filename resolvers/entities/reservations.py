@@ -8,22 +8,34 @@ import strawberry
 
 from domain.authorization import may_see_reservation
 from domain.commands import reservations as commands
+from domain.errors import BadInputError
 from domain.ids import check_id, require_id
 from domain.models import Reservation as Record
-from domain.models import ReservationStatus
+from domain.models import ReservationDetails as DetailsRecord
+from domain.models import ReservationParty, ReservationStatus
 from domain.schedule import effective_status
+from domain.text import check_reference
 from domain.times import Instant, parse_instant
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, RESERVATION_BY_ID, RESERVATION_BY_KEY
+from loaders.contracts.reservations import (
+    CHANGE_RESERVATION,
+    CREATE_RESERVATION,
+    DETAILS_OF_RESERVATION,
+    RESERVATION_BY_ID,
+    RESERVATION_BY_KEY,
+    RESERVATION_BY_REFERENCE,
+    USE_RESERVATION,
+)
 from loaders.writes import reservations as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
-from resolvers.bindings.base import column
+from resolvers.api.scalars import JSON, show_json
+from resolvers.bindings.base import Argument, column, embedded
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import CODES, LOCKERS, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
 from resolvers.entities.access_codes import AccessCode, reservation_codes
-from resolvers.entities.base import CHANGED, entity, id_argument, locker_of, locker_owner_charges
+from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
     from resolvers.entities.lockers import Locker
@@ -42,6 +54,27 @@ async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
 
 def _status(record: Record, request: RequestState) -> ReservationStatus:
     return effective_status(record, request.now)
+
+
+def _metadata(record: DetailsRecord, _request: RequestState) -> Any:
+    return None if record.metadata is None else show_json(record.metadata)
+
+
+@strawberry.type(description="The person that a reservation is for.")
+class Recipient:
+    """Part of the details."""
+
+    name: str = column("Name of the person.")
+    email: str | None = column("E-mail address of the person.")
+    phone: str | None = column("Phone number of the person.")
+
+
+@entity(DetailsRecord)
+class ReservationDetails:
+    """What only the owner who made a reservation sees of it."""
+
+    recipient: Recipient | None = embedded("The person that the locker is reserved for.")
+    metadata: JSON | None = column("Metadata of the reservation.", _metadata)
 
 
 @entity(
@@ -64,7 +97,20 @@ class Reservation(Node):
     end_at: Instant = column("End of the reservation; the locker is free from this moment on.")
     created_at: Instant = column("Time at which the reservation was made.")
     updated_at: Instant = column(CHANGED)
+    version: int = column(VERSION)
     status: ReservationStatus = column("Current status of the reservation.", _status)
+    started_at: Instant | None = column("Time of the check-in; null if there was none.")
+    ended_at: Instant | None = column("Time at which the reservation was cancelled or released; null if it was not.")
+    ended_by: ReservationParty | None = column("Who cancelled or released the reservation; null if nobody did.")
+    end_reason: str | None = column("Why the reservation was cancelled or released, if a reason was given.")
+    reference: str | None = column("Number of the reservation in the system of who made it, such as an order number.")
+    details: ReservationDetails | None = one(
+        DETAILS_OF_RESERVATION,
+        key=("locker_id", "reservation_id"),
+        rule=RESERVATIONS,
+        description="Recipient and metadata of the reservation; null if it has neither. Visible to the owner who made "
+        "the reservation, but not to the owner of the locker.",
+    )
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
         key="locker_id",
@@ -77,6 +123,13 @@ class Reservation(Node):
     access_codes: Connection[AccessCode] | None = reservation_codes(
         CODES, "Access codes of the reservation by code id, including those that are over."
     )
+
+
+def _require_reference(value: str, argument: str) -> str:
+    try:
+        return check_reference(value)
+    except ValueError as error:
+        raise BadInputError(f"{argument} {error}", (argument,)) from None
 
 
 def _named_by_claim(claim: Any) -> tuple[Any, ...]:
@@ -102,6 +155,19 @@ class ReservationQueries:
         ],
         description="Look up a reservation by its locker and id.",
     )
+    reservation_by_reference: Reservation | None = look_up(
+        RESERVATION_BY_KEY,
+        via=RESERVATION_BY_REFERENCE,
+        named_by=_named_by_claim,
+        parse={"owner_id": require_id, "reference": _require_reference},
+        rule=RESERVATIONS,
+        message="Owner {owner_id} has no reservation with this reference.",
+        arguments=[
+            id_argument("owner_id", "Id of the owner who made the reservation."),
+            Argument("reference", str, "Reference of the reservation."),
+        ],
+        description="Look up a reservation by the reference that the owner who made it, or a partner, chose.",
+    )
 
 
 @mutations
@@ -122,7 +188,27 @@ class ReservationMutations:
         commands.CancelReservation,
         RESERVATION_CHANGES,
         variant="cancel",
-        description="Cancel a reservation. A repeated request returns the cancelled reservation.",
+        description="Cancel a reservation before it starts. The owner of the locker may cancel it too, with a reason. "
+        "A repeated request returns the cancelled reservation.",
+    )
+    start_reservation: Reservation = write(
+        USE_RESERVATION,
+        writes.start_reservation,
+        commands.StartReservation,
+        RESERVATION_CHANGES,
+        variant="start",
+        description="Check in within the time of a reservation. The locker becomes OCCUPIED, also if it is still "
+        "occupied by a reservation that has ended. A repeated request returns the started reservation.",
+    )
+    release_reservation: Reservation = write(
+        USE_RESERVATION,
+        writes.release_reservation,
+        commands.ReleaseReservation,
+        RESERVATION_CHANGES,
+        variant="release",
+        description="End a reservation now; the rest of its time is free. The locker that it occupies becomes "
+        "AVAILABLE. The owner of the locker may release it too, with a reason. A repeated request returns the released "
+        "reservation.",
     )
     extend_reservation: Reservation = write(
         CHANGE_RESERVATION,
@@ -130,5 +216,15 @@ class ReservationMutations:
         commands.ExtendReservation,
         RESERVATION_CHANGES,
         variant="extend",
-        description="Move the end of a reservation. A repeated request returns the extended reservation.",
+        description="Move the end of a reservation to a later time. A repeated request returns the extended "
+        "reservation.",
+    )
+    shorten_reservation: Reservation = write(
+        CHANGE_RESERVATION,
+        writes.shorten_reservation,
+        commands.ShortenReservation,
+        RESERVATION_CHANGES,
+        variant="extend",
+        description="Move the end of a reservation to an earlier time in the future. A repeated request returns the "
+        "shortened reservation.",
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
-from server.code_keys import read_ring
 from server.settings import is_loopback
 
 if TYPE_CHECKING:

@@ -70,6 +70,7 @@ class Names:
     email: str
     other_email: str
     phone: str
+    reference: str
     code: str
     other_code: str
     time_zone: str
@@ -100,6 +101,7 @@ SHORT = Names(
     email="Ada@example.com",
     other_email="new@example.com",
     phone="+390612345",
+    reference="order 4711",
     code="rome",
     other_code="oslo",
     time_zone="Europe/Rome",
@@ -129,6 +131,7 @@ LONGEST = Names(
     email="a" * 64 + "@" + "b" * 185 + ".com",
     other_email="c" * 64 + "@" + "b" * 185 + ".com",
     phone="+" + "1" * 30,
+    reference="#" * 64,
     code="c" * 40,
     other_code="d" * 40,
     time_zone="America/Argentina/ComodRivadavia",
@@ -139,6 +142,8 @@ LONGEST = Names(
 _LONG: dict[str, Any] = {
     "description": _TEXT,
     "reason": _TEXT,
+    "reference": LONGEST.reference,
+    "slot": "0000",
     "message": f"Your booking for 2026-03-01 was rejected: {_TEXT}",
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
     "owner_ids": LONGEST.key_owners,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
-from domain.access_codes import AccessCodeKind, door_of
+from domain.access_codes import MAX_LIVE_CODES, AccessCodeKind, door_of
 from domain.api_keys import ApiKeyRole
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.bookings import CalendarSlot, DayPart, DaySlot
@@ -182,6 +182,65 @@ def reserve(start: int, end: int, reservation: str = "reservation") -> Call:
         return reservations.create_reservation(backend, command, ADMIN)
 
     return run
+
+
+def reserve_for_a_recipient(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = reservation_commands.CreateReservation(
+        locker_id=names.locker,
+        reservation_id=names.reservation,
+        owner_id=names.other_owner,
+        start_at=at(0),
+        end_at=at(60),
+        reference=names.reference,
+        recipient=reservation_commands.Recipient(name=names.name, email=names.email, phone=names.phone),
+        metadata=names.metadata,
+    )
+    return reservations.create_reservation(backend, command, ADMIN)
+
+
+def reserve_for_another(start: int, end: int) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        command = reservation_commands.CreateReservation(
+            locker_id=names.locker,
+            reservation_id=names.reservation,
+            owner_id=names.other_owner,
+            start_at=at(start),
+            end_at=at(end),
+            reference=names.reference,
+        )
+        return reservations.create_reservation(backend, command, ADMIN)
+
+    return run
+
+
+def use(write: Any, command: Any, reservation: str = "reservation", **values: Any) -> Call:
+    """A change of a reservation by an admin; if it has a reason, by the owner of the locker."""
+
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        reason = {"reason": names.name} if values else {}
+        change_id = f"{write.__name__[0]}{str(names.change)[1:]}"
+        changed = command(
+            locker_id=names.locker, reservation_id=getattr(names, reservation), change_id=change_id, **reason
+        )
+        by = Principal(subject=names.subject, role=Role.OWNER, owner_id=names.owner) if values else ADMIN
+        changing: Awaitable[Any] = write(backend, changed, by)
+        return changing
+
+    return run
+
+
+def wait(minutes: int) -> Call:
+    async def run(backend: Backend, _: Names) -> None:
+        cast("Any", backend.clock).move(minutes=minutes)
+
+    return run
+
+
+START_WRITE = (reservations.start_reservation, reservation_commands.StartReservation)
+RELEASE_WRITE = (reservations.release_reservation, reservation_commands.ReleaseReservation)
+START, RELEASE = use(*START_WRITE), use(*RELEASE_WRITE)
+EVICT = use(*RELEASE_WRITE, reason=True)
+WITHDRAW = use(reservations.cancel_reservation, reservation_commands.CancelReservation, reason=True)
 
 
 def extend(end: int, reservation: str = "reservation") -> Call:
@@ -402,14 +461,16 @@ async def repair_table(backend: Backend, _: Names) -> None:
         await backend.store.transact(repair)
 
 
-def create_code(kind: AccessCodeKind, **values: Any) -> Call:
+def create_code(kind: AccessCodeKind, reservation: str = "reservation", **values: Any) -> Call:
     def run(backend: Backend, names: Names) -> Awaitable[Any]:
         given: dict[str, Any] = {"locker_id": names.locker}
         if kind is AccessCodeKind.RESERVATION:
-            given["reservation_id"] = names.reservation
+            given["reservation_id"] = getattr(names, reservation)
         if kind is AccessCodeKind.BOOKING:
             given = {"booking_id": names.booking}
-        command = code_commands.CreateAccessCode(kind=kind, code_id=names.code_id, label=names.name, **given | values)
+        command = code_commands.CreateAccessCode(
+            **{"kind": kind, "code_id": names.code_id, "label": names.name, **given, **values}
+        )
         return access_codes.create_access_code(backend, command, coder(names))
 
     return run
@@ -426,20 +487,33 @@ def change_code(write: Any, command: Any, **values: Any) -> Call:
     )
 
 
-def enter(digits: str | None, attempt: str = "attempt") -> Call:
-    """Enters digits at the locker's door, by default those of its code."""
+def enter(digits: str | None, attempt: str = "attempt", *, booked: bool = False) -> Call:
+    """Enters digits at the door of the locker or the location, by default those of its code."""
 
     async def run(backend: Backend, names: Names) -> Any:
-        entered = digits
+        entered, place = digits, {"location_id": names.location} if booked else {"locker_id": names.locker}
         if entered is None:
-            door = door_of(names.locker, None)
+            door = door_of(None if booked else names.locker, names.location)
             code = await ACCESS_CODE_BY_ID.read(backend.store, door, names.code_id)
             assert code is not None
             entered = backend.code_ring().digits(door, code)
-        command = code_commands.VerifyAccessCode(locker_id=names.locker, digits=entered, attempt_id=attempt)
+        command = code_commands.VerifyAccessCode(digits=entered, attempt_id=attempt, **cast("Any", place))
         return await verification.verify_access_code(backend, command, coder(names))
 
     return run
+
+
+def crowd(backend: Backend, names: Names) -> Awaitable[Any]:
+    """Gives the locker's door as many other codes as it may have."""
+    ids = [f"{names.code_id[:-2]}{number}" for number in range(10, 10 + MAX_LIVE_CODES - 1)]
+    changes = {"live": [f"{code_id} 12345678" for code_id in ids], "loaded": [f"{code_id} 1" for code_id in ids]}
+    door = keys.code_door(door_of(names.locker, None))
+    return backend.store.transact(Transact("", (Step("item", Action.UPDATE, door, changes, "attribute_exists(#PK)"),)))
+
+
+def reveal(number: int = 0) -> Call:
+    reveal_id = f"{number:064d}"
+    return change_code(access_codes.reveal_access_code, code_commands.RevealAccessCode, reveal_id=reveal_id)
 
 
 def clear(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -448,9 +522,15 @@ def clear(backend: Backend, names: Names) -> Awaitable[Any]:
 
 PLACED = (owner, location, locker)
 RESERVED = (*PLACED, reserve(0, 60))
+UPCOMING = (*PLACED, reserve(30, 60))
+STARTED = (*RESERVED, START)
+FOR_ANOTHER = (*PLACED, other_owner, reserve_for_another(0, 60))
 BOOKED = (owner, location, book)
 CODED = (*RESERVED, create_code(AccessCodeKind.RESERVATION))
-REVEAL = change_code(access_codes.reveal_access_code, code_commands.RevealAccessCode, reveal_id="r" * 64)
+CODE_LATER = create_code(AccessCodeKind.RESERVATION, reservation="later")
+ANOTHER_CODE = create_code(AccessCodeKind.STANDING, code_id="other")
+ROTATE_CODE = change_code(access_codes.rotate_access_code, code_commands.RotateAccessCode, expected_rotation=1)
+REVEALED = (*(reveal(number) for number in range(10)), crowd)
 OWNER_COPY, LOCATION_COPY = (
     lambda names: keys.owner_locker(names.owner, names.locker),
     lambda names: keys.location_locker(names.location, names.locker),
@@ -534,6 +614,7 @@ OLD_POINTER = written_by_others(
     endAt="2026-03-01T13:00:00Z",
 )
 OLD_CANCELLED = old_reservation("2026-03-02T12:00:00Z", "reservation", "CANCELLED")
+OLD_RELEASED = old_reservation("2026-02-02T12:00:00Z", "reservation", "COMPLETED")
 OTHER_PROGRAM = (
     location,
     WITHOUT_FORMAT,
@@ -581,6 +662,7 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-04",
         (*RESERVED, reserve(120, 180, "later"), cancel("later"), reserve(60, 120, "between")),
     ),
+    "create a reservation for a recipient": ("QC-04", (*PLACED, other_owner, reserve_for_a_recipient)),
     "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
     "transfer a locker": ("QC-06", (*PLACED, other_owner, TRANSFER)),
     "transfer a locker without copies": (
@@ -608,12 +690,12 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-13",
         (*RESERVED, reserve(120, 180, "later"), cancel("later"), extend(90)),
     ),
-    "cancel the only reservation": ("QC-13", (*RESERVED, cancel())),
-    "cancel a reservation before another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel())),
+    "cancel the only reservation": ("QC-13", (*UPCOMING, cancel())),
+    "cancel a reservation before another": ("QC-13", (*UPCOMING, reserve(60, 120, "later"), cancel())),
     "cancel a reservation after another": ("QC-13", (*RESERVED, reserve(60, 120, "later"), cancel("later"))),
     "cancel a reservation without a pointer": (
         "QC-13",
-        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), cancel()),
+        (*UPCOMING, without(lambda names: keys.active_pointer(names.locker)), cancel()),
     ),
     "cancel an older reservation": ("QC-13", (*OLD_RESERVATIONS, cancel())),
     "cancel an older reservation again": ("QC-13", (*PLACED, OLD_CANCELLED, cancel())),
@@ -621,6 +703,36 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-13",
         (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), extend(90)),
     ),
+    "cancel a reservation of another owner": (
+        "QC-13",
+        (*PLACED, other_owner, reserve(0, 30, "later"), reserve_for_another(60, 120), WITHDRAW),
+    ),
+    "start a reservation": ("QC-87", STARTED),
+    "start a reservation of a locker without copies": (
+        "QC-87",
+        (*RESERVED, without(OWNER_COPY), without(LOCATION_COPY), START),
+    ),
+    "start a reservation while another overstays": (
+        "QC-87",
+        (*STARTED, reserve(60, 120, "later"), wait(60), use(*START_WRITE, "later")),
+    ),
+    "start a reservation after a cancellation": (
+        "QC-87",
+        (*RESERVED, reserve(120, 180, "later"), cancel("later"), START),
+    ),
+    "release a started reservation": ("QC-87", (*STARTED, RELEASE)),
+    "release a reservation before another": ("QC-87", (*RESERVED, reserve(60, 120, "later"), RELEASE)),
+    "release a reservation of another owner": ("QC-87", (*FOR_ANOTHER, EVICT)),
+    "release a reservation without a pointer": (
+        "QC-87",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), RELEASE),
+    ),
+    "start a reservation without a pointer": (
+        "QC-87",
+        (*RESERVED, without(lambda names: keys.active_pointer(names.locker)), START),
+    ),
+    "start an older reservation": ("QC-87", (*OLD_RESERVATIONS, wait(24 * 60), START)),
+    "release an older reservation again": ("QC-87", (*PLACED, OLD_RELEASED, RELEASE)),
     "create an owner": ("QC-22", (owner,)),
     "create an owner without an address": ("QC-22", (other_owner,)),
     "create an owner again": ("QC-22", (owner, owner)),
@@ -665,21 +777,44 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "revoke an API key": ("QC-62", (api_key, revoke_api_key)),
     "create an access code of a reservation": ("QC-105", CODED),
     "create an access code again": ("QC-105", (*CODED, create_code(AccessCodeKind.RESERVATION))),
+    "create another access code": ("QC-105", (*CODED, crowd, ANOTHER_CODE)),
     "create a standing access code": ("QC-105", (*PLACED, create_code(AccessCodeKind.STANDING))),
     "create an access code of a booking": ("QC-105", (*BOOKED, approve, create_code(AccessCodeKind.BOOKING))),
-    "rotate an access code": (
-        "QC-106",
-        (*CODED, change_code(access_codes.rotate_access_code, code_commands.RotateAccessCode, expected_rotation=1)),
-    ),
-    "reveal an access code": ("QC-106", (*CODED, REVEAL)),
+    "rotate an access code": ("QC-106", (*CODED, *REVEALED, ROTATE_CODE)),
+    "reveal an access code": ("QC-106", (*CODED, reveal())),
     "revoke an access code": (
         "QC-106",
-        (*CODED, REVEAL, change_code(access_codes.revoke_access_code, code_commands.RevokeAccessCode)),
+        (*CODED, change_code(access_codes.revoke_access_code, code_commands.RevokeAccessCode)),
     ),
     "enter the digits of a reservation's code": ("QC-107", (*CODED, enter(None))),
     "enter the digits of a one-time code": (
         "QC-107",
         (*PLACED, create_code(AccessCodeKind.ONE_TIME, valid_until=at(60)), enter(None)),
+    ),
+    "enter the digits of a booking's code": (
+        "QC-107",
+        (*BOOKED, approve, create_code(AccessCodeKind.BOOKING), wait(9 * 24 * 60), enter(None, booked=True)),
+    ),
+    "enter digits of a reservation's code again": ("QC-107", (*CODED, enter(None, "first"), enter(None))),
+    "enter digits after a failure and a change": (
+        "QC-107",
+        (*CODED, reserve(120, 180, "later"), enter("000000", "first"), enter(None)),
+    ),
+    "enter digits after a cancellation": (
+        "QC-107",
+        (*CODED, reserve(120, 180, "later"), cancel("later"), enter(None)),
+    ),
+    "enter digits where older data has no copies": (
+        "QC-107",
+        (*CODED, without(OWNER_COPY), without(LOCATION_COPY), enter(None)),
+    ),
+    "enter digits where there is no pointer": (
+        "QC-107",
+        (*CODED, without(lambda names: keys.active_pointer(names.locker)), enter(None)),
+    ),
+    "enter digits while another overstays": (
+        "QC-107",
+        (*RESERVED, START, reserve(60, 120, "later"), CODE_LATER, *REVEALED, wait(61), enter(None)),
     ),
     "enter wrong digits": ("QC-107", (*CODED, enter("000000"))),
     "enter wrong digits for the fifth time": (
@@ -768,6 +903,8 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-07": (RESERVED, lambda names: (names.locker,)),
     "QC-15": (RESERVED, lambda names: (names.locker, names.reservation)),
     "QC-16": ((*PLACED, record_events("01")), lambda names: (names.locker, NOON, names.event[:-2] + "01")),
+    "QC-88": (FOR_ANOTHER, lambda names: (names.other_owner, names.reference)),
+    "QC-89": ((*PLACED, other_owner, reserve_for_a_recipient), lambda names: (names.locker, names.reservation)),
     "QC-18": (RESERVED, lambda names: (names.locker, NOON, names.reservation)),
     "QC-20": ((owner,), lambda names: (names.owner,)),
     "QC-21": ((owner,), lambda names: (names.email.lower(),)),
@@ -779,9 +916,9 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-53": ((*BOOKED, approve), lambda names: (names.location, DAY, DaySlot.MORNING)),
     "QC-60": ((api_key,), lambda names: (names.key,)),
     "QC-70": ((), lambda _: ()),
-    "QC-100": (CODED, lambda names: (door_of(names.locker, None), names.code_id)),
-    "QC-103": (CODED, lambda names: (door_of(names.locker, None),)),
-    "QC-104": ((*CODED, enter("000000")), lambda names: (door_of(names.locker, None),)),
+    "QC-100": ((*CODED, *REVEALED), lambda names: (door_of(names.locker, None), names.code_id)),
+    "QC-103": ((*CODED, crowd), lambda names: (door_of(names.locker, None),)),
+    "QC-104": ((*CODED, enter("000000")), lambda names: (names.locker,)),
 }
 
 

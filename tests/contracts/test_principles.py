@@ -96,4 +96,9 @@ def test_no_contract_changes_or_deletes_an_event() -> None:
         for rule in contract.steps
         if rule.key in {keys.event, keys.event_claim}
     ]
-    assert rules == [("QC-08", Action.PUT, "attribute_not_exists(#PK)")] * 2
+    new = "attribute_not_exists(#PK)"
+    assert (
+        rules
+        == [("QC-08", Action.PUT, new), ("QC-08", Action.PUT, new), ("QC-87", Action.PUT, new)]
+        + [("QC-107", Action.PUT, new)] * 3
+    )

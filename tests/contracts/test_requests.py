@@ -30,15 +30,19 @@ LINE = 200
 RANDOM = {"ClientRequestToken", "digest"}
 # What may be written whatever is there: copies that are written as a whole, and items that are deleted or new.
 # The guard orders all writes of a pointer.
+_UPGRADES = {"new live copy", "new pointer", "dropped pointer"}
+_CHANGES = {"reservation copy", "notification", "live copy", "no live copy", *_UPGRADES}
 UNCONDITIONAL = {
-    "QC-04": {"new live copy", "new pointer", "dropped pointer"},
+    "QC-04": _UPGRADES,
     "QC-06": {"old copy", "new copy"},
     "QC-12": {"old location copy", "new location copy"},
-    "QC-13": {"copy", "live copy", "no live copy", "new live copy", "new pointer", "dropped pointer"},
+    "QC-13": _CHANGES,
     "QC-43": {"copy", "notification"},
-    "QC-74": {"new live copy", "new pointer", "dropped pointer"},
+    "QC-74": _UPGRADES,
     "QC-78": {"copy", "old copy"},
     "QC-84": {"live copy"},
+    "QC-87": _CHANGES,
+    "QC-107": {"reservation copy", "live copy"},
 }
 
 

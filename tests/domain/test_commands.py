@@ -21,7 +21,7 @@ from domain.commands import (
     payments,
     reservations,
 )
-from domain.commands.base import Change, Command, fingerprint, parse_command
+from domain.commands.base import Change, Command, OptionalChange, fingerprint, parse_command
 from domain.errors import BadInputError
 from domain.models import AccessAction, AccessResult, LockerStatus, OwnerKind, OwnerRole
 
@@ -76,8 +76,12 @@ VALID: dict[type[Command], dict[str, Any]] = {
     payments.Money: MONEY,
     payments.RecordPayment: PAYMENT,
     reservations.CreateReservation: {"locker_id": "l1", "owner_id": "ada", "start_at": NOON, "end_at": NOON},
-    reservations.CancelReservation: RESERVATION,
+    reservations.Recipient: {"name": "Ada", "phone": "+39 123 456 7890"},
+    reservations.CancelReservation: {**RESERVATION, "reason": "The hall is closed"},
+    reservations.StartReservation: RESERVATION,
+    reservations.ReleaseReservation: RESERVATION,
     reservations.ExtendReservation: {**RESERVATION, "new_end_at": NOON},
+    reservations.ShortenReservation: {**RESERVATION, "new_end_at": NOON},
 }
 
 BAD_ID = "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"
@@ -114,9 +118,11 @@ INVALID: dict[str, list[Any]] = {
     "paid_at": [5],
     "phone": ["", "12", "x", 5],
     "reason": TEXTS,
+    "recipient": ["Ada", 5, {}],
+    "reference": ["", " ", "é", "a\nb", "x" * 65, 5],
     "result": ENUMS,
     "role": ENUMS,
-    "scopes": [["lockers:read"] * 11, "lockers:read", None],
+    "scopes": [["lockers:read"] * 13, "lockers:read", None],
     "start_at": [None, 5],
     "time_zone": ["", "Rome", "europe/rome", "localtime", None, 5],
     "timestamp": [5],
@@ -133,6 +139,7 @@ CASES = [
         for command in VALID
         for field in command.model_fields
         for position, value in enumerate(INVALID.get(field, IDS))
+        if value is not None or command.model_fields[field].default is not None
     ],
     *[
         pytest.param(locations.CreateLocation, "location_id", value, id=f"ULID-{value!r}")
@@ -157,7 +164,7 @@ def camel(field: str) -> str:
 def test_every_command_is_tested_here() -> None:
     items = [item for module in MODULES for name, item in vars(module).items() if not name.startswith("_")]
     commands = {item for item in items if isinstance(item, type) and issubclass(item, Command)}
-    assert commands - {Change, Command} == set(VALID)
+    assert commands - {Change, Command, OptionalChange} == set(VALID)
     ids = {field for command in VALID for field in command.model_fields} - set(INVALID)
     assert all(field.endswith("_id") for field in ids)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import BadInputError
-from domain.models import LockerId, OwnerId, Reservation, ReservationId, ReservationStatus
+from domain.models import LockerId, OwnerId, Reservation, ReservationId, ReservationSlot, ReservationStatus
 from domain.schedule import (
     check_end_after_start,
     check_event_time,
     check_reservation_window,
     effective_status,
+    free_slot,
     has_ended,
     is_current,
     overlaps,
@@ -25,7 +27,7 @@ from domain.times import EARLIEST, Instant, shift
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ACTIVE, CANCELLED, EXPIRED = ReservationStatus.ACTIVE, ReservationStatus.CANCELLED, ReservationStatus.EXPIRED
+UPCOMING, ACTIVE, COMPLETED, EXPIRED, CANCELLED = ReservationStatus
 NOON = Instant("2026-03-01T12:00:00.000Z")
 LONGEST = timedelta(days=30)
 FIVE_MINUTES = timedelta(minutes=5)
@@ -67,15 +69,41 @@ def test_an_active_reservation_overlaps_a_window_that_shares_a_millisecond_with_
     assert found is (bool(shared) and status is ACTIVE)
 
 
-@pytest.mark.parametrize(
-    ("now", "current", "ended"),
-    [(-1, False, False), (0, True, False), (99, True, False), (100, False, True), (101, False, True)],
-)
-def test_a_window_includes_its_start_and_excludes_its_end(now: int, current: bool, ended: bool) -> None:  # noqa: FBT001
-    assert is_current(reservation(0, 100), at(now)) is current
+@pytest.mark.parametrize(("now", "status"), [(-1, UPCOMING), (0, ACTIVE), (99, ACTIVE), (100, EXPIRED), (101, EXPIRED)])
+def test_a_window_includes_its_start_and_excludes_its_end(now: int, status: ReservationStatus) -> None:
+    ended = status is EXPIRED
+    assert is_current(reservation(0, 100), at(now)) is (status is ACTIVE)
     assert has_ended(reservation(0, 100), at(now)) is ended
-    assert effective_status(reservation(0, 100), at(now)) is (EXPIRED if ended else ACTIVE)
-    assert effective_status(reservation(0, 100, CANCELLED), at(now)) is CANCELLED
+    assert effective_status(reservation(0, 100), at(now)) is status
+    started = replace(reservation(0, 100), started_at=at(0))
+    assert effective_status(started, at(now)) is (COMPLETED if ended else status)
+    for stored in (CANCELLED, COMPLETED):
+        assert effective_status(reservation(0, 100, stored), at(now)) is stored
+
+
+def slot(name: str, end: int) -> ReservationSlot:
+    place = {"owner_id": OwnerId("ada"), "locker_id": LockerId("l1"), "reservation_id": ReservationId("r1")}
+    return ReservationSlot(slot=name, start_at=at(0), end_at=at(end), **place)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("taken", "most", "free"),
+    [
+        ([], 1, {"0000"}),
+        ([], 0, {None}),
+        ([("0000", 1)], 2, {"0001"}),
+        ([("0000", 0)], 1, {"0000"}),  # its reservation has ended
+        ([("0000", 1), ("0001", 1)], 2, {None}),
+        ([("0001", 1)], 3, {"0000", "0002"}),
+        ([("0007", 1), ("0008", 0)], 2, {"0000"}),  # one from a time with a higher limit
+        ([("0006", 1), ("0007", 1)], 2, {None}),
+    ],
+)
+def test_an_owner_takes_only_as_many_slots_as_it_may(
+    taken: list[tuple[str, int]], most: int, free: set[str | None]
+) -> None:
+    slots = [slot(name, end) for name, end in taken]
+    assert {free_slot(slots, most, at(0), str(number)) for number in range(50)} == free
 
 
 def test_a_window_may_start_in_the_past_and_be_as_long_as_the_longest() -> None:

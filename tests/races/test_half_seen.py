@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,7 +33,7 @@ def seen_late(reservation_id: str, times: int = 1, **older: str) -> Callable[[Ca
         if call.operation != "Query" or not left:
             return
         there = next((item for item in call.response["Items"] if item["reservationId"]["S"] == reservation_id), None)
-        if there is None:
+        if there is None or not there["SK"]["S"].startswith("LIVE#"):
             return
         left.pop()
         kept = [item for item in call.response["Items"] if item is not there]
@@ -45,6 +46,13 @@ def seen_late(reservation_id: str, times: int = 1, **older: str) -> Callable[[Ca
         call.response |= {"Items": kept, "Count": len(kept)}
 
     return amend
+
+
+def sent(wire: Wire) -> Counter[str]:
+    """What was asked of the store, but for the slots of the owner."""
+    return Counter(
+        call.operation for call in wire.calls if "SLOT#" not in str(call.request.get("ExpressionAttributeValues"))
+    )
 
 
 def at(hour: str) -> str:
@@ -81,7 +89,7 @@ async def test_a_window_that_the_last_change_took_is_not_given_again_though_a_qu
             ["RESERVATION_OVERLAP"],
             {"reservationId": "r2"},
         )
-        assert wire.operations == {"BatchGetItem": 2, "Query": 2}
+        assert sent(wire) == {"BatchGetItem": 2, "Query": 2}
 
 
 async def test_a_window_that_the_last_change_took_by_an_extension_is_not_given_though_a_query_shows_the_old_end(
@@ -92,7 +100,7 @@ async def test_a_window_that_the_last_change_took_by_an_extension_is_not_given_t
         wire.reset()
         wire.amend = seen_late("r2", endAt=at("04"))
         assert refused(await create(booked, 4, 5)) == ["RESERVATION_OVERLAP"]
-        assert wire.operations == {"BatchGetItem": 2, "Query": 2}
+        assert sent(wire) == {"BatchGetItem": 2, "Query": 2}
 
 
 async def test_a_window_beside_a_last_change_that_is_seen_late_is_given(
@@ -101,7 +109,7 @@ async def test_a_window_beside_a_last_change_that_is_seen_late_is_given(
     wire.amend = seen_late("r2", times=3)
     payload = await create(booked, 4, 5)
     assert (payload["reservation"]["reservationId"], payload["userErrors"]) == ("new", [])
-    assert wire.operations == {"BatchGetItem": 4, "Query": 4, "TransactWriteItems": 1}
+    assert sent(wire) == {"BatchGetItem": 4, "Query": 4, "TransactWriteItems": 1}
     items = await dump()
     assert items["LOCKER#l1", f"RES#{at('04')}#new"]["revision"] == 3
     guard = items["LOCKER#l1", "GUARD#RES"]
@@ -122,7 +130,7 @@ async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(boo
     await booked.reservation("far", "l1", "ada", "2026-05-02T00:00:00Z", "2026-05-02T01:00:00Z")
     wire.reset()
     assert refused(await create(booked, 4, 5)) == []
-    assert wire.operations == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
+    assert sent(wire) == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
 
 
 async def test_an_extension_into_the_last_change_is_refused_though_a_query_does_not_show_it(
@@ -132,7 +140,7 @@ async def test_an_extension_into_the_last_change_is_refused_though_a_query_does_
         wire.amend = seen_late("r2")
         payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
         assert payload == {"reservation": None, "userErrors": [{"code": "RESERVATION_OVERLAP"}]}
-        assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2}
+        assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 2}
 
 
 async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_shows_it_live(
@@ -144,13 +152,13 @@ async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_
     left = [live]
 
     def still_live(call: Call) -> None:
-        if call.operation == "Query" and left:
+        if call.operation == "Query" and "LIVE#" in str(call.request) and left:
             call.response |= {"Items": [left.pop()], "Count": 1}
 
     wire.amend = still_live
     payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
     assert payload == {"reservation": {"endAt": at("05")}, "userErrors": []}
-    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1}
+    assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1}
     check_invariants(await dump(), NOW)
 
 
@@ -160,7 +168,7 @@ async def test_a_cancellation_moves_the_pointer_to_the_last_change_though_a_quer
     wire.amend = seen_late("r2")
     payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
     assert payload == {"reservation": {"status": "CANCELLED"}, "userErrors": []}
-    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 4, "TransactWriteItems": 1}
+    assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 4, "TransactWriteItems": 1}
     items = await dump()
     assert items[POINTER]["reservationId"] == "r2"
     check_invariants(items, NOW)
@@ -174,7 +182,7 @@ async def test_a_cancellation_moves_the_pointer_to_the_last_change_as_it_is_and_
     wire.amend = seen_late("r2", endAt=at("04"))
     payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
     assert payload == {"reservation": {"status": "CANCELLED"}, "userErrors": []}
-    assert wire.operations == {"BatchGetItem": 2, "GetItem": 2, "Query": 4, "TransactWriteItems": 1}
+    assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 4, "TransactWriteItems": 1}
     items = await dump()
     assert (items[POINTER]["reservationId"], items[POINTER]["endAt"]) == ("r2", at("06"))
     check_invariants(items, NOW)
@@ -204,7 +212,7 @@ async def test_a_pointer_that_is_seen_late_is_never_written_back(
     wire.reset()
     wire.amend = pointer_seen_late(before)
     assert refused(await create(booked, 5, 6)) == []
-    assert wire.operations == {"BatchGetItem": 2, "Query": 2, "TransactWriteItems": 2}
+    assert sent(wire) == {"BatchGetItem": 2, "Query": 2, "TransactWriteItems": 2}
     items = await dump()
     assert (items[POINTER]["endAt"], items[POINTER]["lastEndAt"]) == (at("03"), at("06"))
     check_invariants(items, NOW)
@@ -229,7 +237,7 @@ async def test_a_repeat_whose_claim_is_seen_before_its_reservation_gets_the_firs
     wire.reset()
     wire.amend = unseen(f"RES#{at('05')}#new", times=2)
     assert await create(booked, 5, 6) == first
-    assert wire.operations == {"BatchGetItem": 1, "GetItem": 3}
+    assert sent(wire) == {"BatchGetItem": 1, "GetItem": 3}
 
 
 @pytest.mark.parametrize(
@@ -253,7 +261,7 @@ async def test_a_repeat_of_an_event_whose_claim_is_seen_first_gets_the_first_res
     wire.reset()
     wire.amend = unseen(f"EVT#{NOW}#e", times=2)
     assert await booked.event("l1", eventId="e") == first
-    assert wire.operations == {"GetItem": 4, "TransactWriteItems": 1}
+    assert sent(wire) == {"GetItem": 4, "TransactWriteItems": 1}
 
 
 async def test_a_claim_whose_reservation_never_comes_is_damage_and_not_an_overlap(booked: Api, wire: Wire) -> None:
@@ -264,7 +272,7 @@ async def test_a_claim_whose_reservation_never_comes_is_damage_and_not_an_overla
         CREATE_RESERVATION, input={"reservationId": "new", "lockerId": "l1", "ownerId": "ada", **hours(5, 6)}
     )
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["INTERNAL_SERVER_ERROR"]
-    assert wire.operations == {"BatchGetItem": 1, "GetItem": 5}
+    assert sent(wire) == {"BatchGetItem": 1, "GetItem": 5}
 
 
 def unseen(sort_key: str, times: int) -> Callable[[Call], None]:

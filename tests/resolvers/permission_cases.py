@@ -20,10 +20,11 @@ PROFILE = "id ownerId kind name email phone role version createdAt updatedAt"
 PLACE = """id locationId code name address { formattedAddress street city region postalCode country placeId lat lng }
   timeZone status createdAt updatedAt version"""
 EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
-RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt
+RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt version startedAt
+  endedAt endedBy endReason reference details { recipient { name email phone } metadata }
   locker { lockerId } owner { ownerId } accessCodes(first: 1) { nodes { codeId } }"""
 SLOT = "id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }"
-NOTICE = "id notificationId bookingId bookingStatus message createdAt booking { bookingId }"
+NOTICE = "id notificationId bookingId bookingStatus lockerId reservationId message createdAt booking { bookingId }"
 CODE = """id codeId lockerId locationId kind ownerId reservationId bookingId label length maxUses uses lastUsedAt
   rotation createdAt createdBy updatedAt revokedAt reveals { revealedAt revealedBy }
   validity { state validFrom validUntil needsReveal }"""
@@ -105,6 +106,21 @@ _USES: list[tuple[str, str, dict[str, Any]]] = [
         "reservation { reservationId }",
         {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
     ),
+    (
+        "shortenReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
+    ),
+    (
+        "startReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
+    ),
+    (
+        "releaseReservation",
+        "reservation { reservationId }",
+        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
+    ),
     ("recordAccessEvent", "accessEvent { eventId }", ACCESS),
     ("recordAccessEvents", "accessEvents { eventId }", {"events": [ACCESS]}),
 ]
@@ -176,8 +192,10 @@ CASES = [
       id lockerId alias status updatedAt version createdAt ownerId locationId
       owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
       reservations{LIST} accessEvents{LIST} accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }}
+      lockout {{ failures lockedUntil lockouts }}
     }} }}"""),
     Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
+    Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
     Case(f'{{ location(locationId: "@place") {{ {PLACE} lockers{LIST} }} }}'),

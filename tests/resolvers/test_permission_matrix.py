@@ -50,6 +50,7 @@ ACTORS: dict[str, Principal] = {
 }
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 CANCEL = mutation("cancelReservation", "reservation { status }")
+RESERVE = mutation("createReservation", "reservation { status }")
 
 
 def committed() -> dict[str, list[str]]:
@@ -126,7 +127,17 @@ async def stocked(api: Api) -> Api:
         await api.owner(tenant, email=f"{tenant}@example.com")
         locker = f"locker-{tenant}"
         await api.locker(locker, tenant, locationId=places.ulid(0))
-        await api.reservation(f"current-{tenant}", locker, tenant, "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+        made = await api.mutate(
+            RESERVE,
+            lockerId=locker,
+            reservationId=f"current-{tenant}",
+            ownerId=tenant,
+            startAt="2026-03-01T11:00:00Z",
+            endAt="2026-03-01T13:00:00Z",
+            reference=f"order-{tenant}",
+            recipient={"name": "Rita", "email": "rita@example.com"},
+        )
+        assert not made["userErrors"]
         await api.reservation(f"cancelled-{tenant}", locker, tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
         await api.mutate(CANCEL, lockerId=locker, reservationId=f"cancelled-{tenant}")
         await api.event(locker, eventId=f"event-{tenant}")

@@ -28,9 +28,9 @@ R1 = {
     "reservationId": "r1",
     "lockerId": "l1",
     "ownerId": "ada",
-    "startAt": "2026-03-01T11:00:00.000Z",
+    "startAt": "2026-03-01T12:30:00.000Z",
     "endAt": "2026-03-01T13:00:00.000Z",
-    "status": "ACTIVE",
+    "status": "UPCOMING",
     "createdAt": NOW,
     "updatedAt": NOW,
 }
@@ -38,10 +38,10 @@ R1 = {
 
 @pytest_asyncio.fixture
 async def booked(api: Api) -> Api:
-    """A locker with a current reservation and a later one."""
+    """A locker with a reservation that starts in half an hour and a later one."""
     await api.owner("ada")
     await api.locker("l1", "ada")
-    await api.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    await api.reservation("r1", "l1", "ada", "2026-03-01T12:30:00Z", "2026-03-01T13:00:00Z")
     await api.reservation("r2", "l1", "ada", "2026-03-01T15:00:00Z", "2026-03-01T16:00:00Z")
     return api
 
@@ -92,10 +92,21 @@ async def test_a_reservation_that_has_ended_cannot_be_cancelled(
     assert payload == {"reservation": R1 | {"status": "EXPIRED"}, "userErrors": [over]}
 
 
-async def test_a_reservation_can_be_cancelled_until_its_very_last_moment(booked: Api, clock: Clock) -> None:
-    clock.move(minutes=59, seconds=59, milliseconds=999)
+async def test_a_reservation_can_be_cancelled_until_it_starts(booked: Api, clock: Clock) -> None:
+    clock.move(minutes=29, seconds=59, milliseconds=999)
     payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
     assert (payload["reservation"]["status"], payload["userErrors"]) == ("CANCELLED", [])
+
+
+async def test_a_reservation_that_has_started_cannot_be_cancelled(
+    booked: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    clock.move(minutes=30)
+    async with unchanged(dump):
+        payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
+    message = "The reservation has started, so it cannot be cancelled. Release it instead."
+    started = user_error("RESERVATION_STARTED", message, 409, "reservationId")
+    assert payload == {"reservation": R1 | {"status": "ACTIVE"}, "userErrors": [started]}
 
 
 async def test_an_extended_reservation_ends_later_everywhere(
@@ -107,9 +118,10 @@ async def test_an_extended_reservation_ends_later_everywhere(
     extended = R1 | {"endAt": "2026-03-01T15:00:00.000Z", "updatedAt": LATER}
     assert payload == {"reservation": extended, "userErrors": []}
     table = await dump()
-    held = ("LOCKER#l1", "RES#2026-03-01T11:00:00.000Z#r1")
-    for key in (held, ("OWNER#ada", held[1]), POINTER):
-        assert {name: table[key][name] for name in extended} == extended
+    held = ("LOCKER#l1", "RES#2026-03-01T12:30:00.000Z#r1")
+    live = ("LOCKER#l1", held[1].replace("RES#", "LIVE#"))
+    for key in (held, ("OWNER#ada", held[1]), live, POINTER):
+        assert {name: table[key][name] for name in extended} == extended | {"status": "ACTIVE"}
     data = await booked.run(MINE)
     assert data["owner"]["reservations"]["nodes"][0]["endAt"] == "2026-03-01T15:00:00.000Z"
 
@@ -162,7 +174,7 @@ async def test_extending_to_the_same_end_again_gives_the_same_answer_and_writes_
     wire.reset()
     async with unchanged(dump):
         again = await booked.mutate(EXTEND, **values)
-    status = "EXPIRED" if minutes else "ACTIVE"
+    status = "EXPIRED" if minutes else "UPCOMING"
     assert again == {"reservation": first["reservation"] | {"status": status}, "userErrors": []}
     assert wire.operations["TransactWriteItems"] == 0
 
@@ -174,7 +186,7 @@ async def test_a_reservation_cannot_be_made_shorter(booked: Api, dump: Callable[
     assert payload == {"reservation": None, "userErrors": [user_error("BAD_USER_INPUT", message, 400, "newEndAt")]}
 
 
-@pytest.mark.parametrize("end", ["2026-03-01T11:00:00Z", "2026-03-01T10:00:00Z"])
+@pytest.mark.parametrize("end", ["2026-03-01T12:30:00Z", "2026-03-01T10:00:00Z"])
 async def test_a_reservation_cannot_end_before_it_starts(booked: Api, dump: Callable[[], Any], end: str) -> None:
     async with unchanged(dump):
         payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=end)
@@ -204,7 +216,7 @@ async def test_a_reservation_that_has_ended_cannot_be_extended(
     assert payload == {"reservation": R1 | {"status": "EXPIRED"}, "userErrors": [over]}
 
 
-@pytest.mark.parametrize("end", ["2026-03-01T14:00:00Z", "2026-03-01T13:00:00Z", "2026-03-01T12:30:00Z"])
+@pytest.mark.parametrize("end", ["2026-03-01T14:00:00Z", "2026-03-01T13:00:00Z", "2026-03-01T12:45:00Z"])
 async def test_a_reservation_that_was_cancelled_cannot_be_extended(
     booked: Api, dump: Callable[[], Any], end: str
 ) -> None:

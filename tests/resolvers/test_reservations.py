@@ -31,7 +31,7 @@ R1 = {
     "startAt": "2026-03-02T10:00:00.000Z",
     "endAt": "2026-03-02T12:00:00.000Z",
 }
-R1_SHOWN = {**R1, "status": "ACTIVE", "createdAt": NOW, "updatedAt": NOW}
+R1_SHOWN = {**R1, "status": "UPCOMING", "createdAt": NOW, "updatedAt": NOW}
 
 
 @pytest_asyncio.fixture
