@@ -380,3 +380,48 @@ def is_in_grace(code: AccessCode, now: Instant, basis: Basis | None) -> bool:
     if not isinstance(basis, Reservation) or basis.status is not ReservationStatus.ACTIVE:
         return False
     return code.revoked_at is None and basis.end_at <= now < shift(basis.end_at, GRACE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedCode:
+    """A code as the device of its door has it: enough to recognise digits, with the device's key."""
+
+    code_id: CodeId
+    rotation: int
+    digits_mac: str
+    valid_from: Instant
+    valid_until: Instant
+    uses_left: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeList:
+    """The codes that are valid within 72 hours, for the device of the door."""
+
+    revision: str
+    generation: int
+    refresh_before: Instant
+    codes: tuple[ListedCode, ...]
+
+
+def loaded_entry(code: AccessCode | ListedCode) -> str:
+    """The code in what a device has acknowledged."""
+    return f"{code.code_id} {code.rotation}"
+
+
+def is_listed(code: AccessCode, validity: Validity, door: CodeDoor | None, now: Instant) -> bool:
+    """Whether the device of the door has to know the code."""
+    is_near = validity.valid_from is None or validity.valid_from < shift(now, LIST_HORIZON)
+    return validity.state in LIVE_STATES and is_near and not is_void(code, door)
+
+
+def device_status(code: AccessCode, validity: Validity, door: CodeDoor | None, now: Instant) -> DeviceStatus | None:
+    """Whether the device of the door has the code; None where there is no device."""
+    if door is None or door.generation == 0:
+        return None
+    if is_listed(code, validity, door, now):
+        return DeviceStatus.LOADED if loaded_entry(code) in door.loaded else DeviceStatus.PENDING
+    if validity.state is AccessCodeState.SCHEDULED:
+        return DeviceStatus.PENDING
+    is_loaded = any(entry.partition(" ")[0] == code.code_id for entry in door.loaded)
+    return DeviceStatus.REMOVING if is_loaded else DeviceStatus.REMOVED

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from domain.errors import ForbiddenError, NotFoundError
+from domain.models import OwnerId, ReservableBy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from domain.errors import SmartLockerError
-    from domain.models import LocationId, LockerId, OwnerId
+    from domain.models import LocationId, LockerId
 
 
 class Role(StrEnum):
@@ -101,9 +102,31 @@ def may_see_notifications(principal: Principal, owner_id: OwnerId) -> bool:
     return principal.role is not Role.PARTNER and acts_for(principal, owner_id, Scope.OWNERS_READ)
 
 
-def may_see_locker(principal: Principal, locker_owner: OwnerId) -> bool:
-    """Whether the caller acts for the owner of the locker or is a member of the organization that owns it."""
-    return acts_for(principal, locker_owner, Scope.LOCKERS_READ) or is_member(principal, locker_owner)
+def may_see_lockers(principal: Principal, owner_id: OwnerId) -> bool:
+    """Whether the caller acts for the owner of lockers or is a member of the organization that owns them."""
+    return acts_for(principal, owner_id, Scope.LOCKERS_READ) or is_member(principal, owner_id)
+
+
+def may_see_locker(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
+    """Whether the caller sees the lockers of the owner or is the device of this one."""
+    return may_see_lockers(principal, locker_owner) or is_device_of(principal, locker_id)
+
+
+def may_find_locker(
+    principal: Principal, locker_owner: OwnerId, locker_id: LockerId, reservable_by: ReservableBy
+) -> bool:
+    """Whether the caller may see the public fields of a locker: it sees the locker, or the locker is offered to it."""
+    return may_see_locker(principal, locker_owner, locker_id) or is_offered(principal, locker_owner, reservable_by)
+
+
+def may_see_next_reservations(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
+    """Whether the caller acts for the owner of the locker or is its device."""
+    return acts_for(principal, locker_owner, Scope.RESERVATIONS_READ) or is_device_of(principal, locker_id)
+
+
+def is_device_of(principal: Principal, locker_id: LockerId) -> bool:
+    """Whether the caller is the device of this locker."""
+    return principal.role is Role.DEVICE and principal.locker_id == locker_id
 
 
 def may_transfer(principal: Principal, locker_owner: OwnerId, new_owner: OwnerId) -> bool:
@@ -115,10 +138,60 @@ def may_transfer(principal: Principal, locker_owner: OwnerId, new_owner: OwnerId
     return takes and acts_for(principal, locker_owner, Scope.LOCKERS_WRITE)
 
 
-def may_reserve(principal: Principal, locker_owner: OwnerId, reserves: OwnerId) -> bool:
-    """Whether the caller acts for the owner who reserves, and may use the lockers of the locker's owner."""
-    may_use = acts_for(principal, locker_owner, Scope.RESERVATIONS_WRITE) or is_member(principal, locker_owner)
-    return may_use and acts_for(principal, reserves, Scope.RESERVATIONS_WRITE)
+class Audience(NamedTuple):
+    """Callers to whom a locker is offered: those who act for an owner, the members of an organization, or everyone."""
+
+    kind: ReservableBy
+    owner_id: OwnerId = OwnerId("-")
+
+
+EVERYONE = Audience(ReservableBy.EVERYONE)
+MOST_AUDIENCES = 10
+
+
+def audiences_of(principal: Principal) -> list[Audience]:
+    """The audiences that a caller belongs to: it may reserve what is offered to one of them, and nothing else.
+
+    An admin may reserve everything, but is only offered what is for everyone and its own.
+    """
+    match principal.role:
+        case Role.DEVICE:
+            return []
+        case Role.PARTNER:
+            if Scope.RESERVATIONS_WRITE not in principal.scopes or not principal.partner_of:
+                return []
+            return [EVERYONE, *(Audience(ReservableBy.OWNER, bound) for bound in sorted(principal.partner_of))]
+        case Role.OWNER | Role.ADMIN:
+            own = [] if principal.owner_id is None else [Audience(ReservableBy.OWNER, principal.owner_id)]
+            others = principal.organizations - {principal.owner_id} if principal.role is Role.OWNER else ()
+            return [EVERYONE, *own, *(Audience(ReservableBy.MEMBERS, member_of) for member_of in sorted(others))]
+
+
+def audiences_for(principal: Principal, reserves: OwnerId) -> list[Audience]:
+    """The audiences of a caller who acts for the owner who reserves, the most important ones first."""
+    first = [EVERYONE, Audience(ReservableBy.OWNER, reserves)]
+    return first + [audience for audience in audiences_of(principal) if audience not in first]
+
+
+def offered_to(locker_owner: OwnerId, reservable_by: ReservableBy) -> frozenset[Audience]:
+    """The audiences that may reserve a locker; a caller belongs to one of them at most."""
+    if reservable_by is ReservableBy.EVERYONE:
+        return frozenset({EVERYONE})
+    kinds = (ReservableBy.OWNER, reservable_by)
+    return frozenset(Audience(kind, locker_owner) for kind in kinds)
+
+
+def is_offered(principal: Principal, locker_owner: OwnerId, reservable_by: ReservableBy) -> bool:
+    """Whether the caller may reserve the locker for the owners that it acts for."""
+    if is_admin(principal):
+        return True
+    return not offered_to(locker_owner, reservable_by).isdisjoint(audiences_of(principal))
+
+
+def may_reserve(principal: Principal, locker_owner: OwnerId, reservable_by: ReservableBy, reserves: OwnerId) -> bool:
+    """Whether the caller acts for the owner who reserves, and the locker is offered to it."""
+    may_act = acts_for(principal, reserves, Scope.RESERVATIONS_WRITE)
+    return may_act and is_offered(principal, locker_owner, reservable_by)
 
 
 def may_see_reservation(principal: Principal, reserved_by: OwnerId, locker_owner: OwnerId | None) -> bool:

@@ -242,6 +242,20 @@ class OverlapError(ConflictError):
         self.reservation = reservation
 
 
+class NoLockerAvailableError(ConflictError):
+    """No locker of a location was found free; with `is_complete`, all that are offered to the caller were looked at."""
+
+    code = "NO_LOCKER_AVAILABLE"
+    retryable = True
+
+    def __init__(self, *, is_complete: bool) -> None:
+        found = "No locker that you may reserve here is free in this window."
+        super().__init__(
+            found if is_complete else f"{found[:-1]}, among those that were looked at. Try again, or another window.",
+            ("input", "locationId"),
+        )
+
+
 class ReservationStateError(ConflictError):
     """Base class of errors that say that the state of the reservation does not allow the change."""
 
@@ -275,6 +289,16 @@ class CodeOverError(ConflictError):
 
     def __init__(self, message: str = "The access code is used up, revoked or expired.") -> None:
         super().__init__(message, ("input", "codeId"))
+
+
+class StaleListError(ConflictError):
+    """The list of access codes has changed since the device read it."""
+
+    code = "STALE_ACCESS_CODE_LIST"
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("The list has changed. Read it again and acknowledge its revision.", ("input", "revision"))
 
 
 class TooManyCodesError(ConflictError):

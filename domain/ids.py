@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _CODE = re.compile(r"[a-z0-9-]{3,40}")
+_FEATURE = re.compile(r"[a-z0-9-]{1,32}")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -38,6 +39,13 @@ def check_code(value: str) -> str:
     """Checks a location code, which can be used in a URL."""
     if _CODE.fullmatch(value) is None:
         raise ValueError("must be 3 to 40 characters of a-z, 0-9 and -")
+    return value
+
+
+def check_feature(value: str) -> str:
+    """Checks the name of a feature of a locker."""
+    if _FEATURE.fullmatch(value) is None:
+        raise ValueError("must be 1 to 32 characters of a-z, 0-9 and -")
     return value
 
 

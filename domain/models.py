@@ -27,6 +27,23 @@ class LockerStatus(StrEnum):
     MAINTENANCE = "MAINTENANCE"
 
 
+class ReservableBy(StrEnum):
+    """Who may reserve a locker, apart from those who act for its owner."""
+
+    OWNER = "OWNER"
+    MEMBERS = "MEMBERS"
+    EVERYONE = "EVERYONE"
+
+
+class LockerSize(StrEnum):
+    """Size of a locker."""
+
+    S = "S"
+    M = "M"
+    L = "L"
+    XL = "XL"
+
+
 class OwnerKind(StrEnum):
     """Kind of an owner."""
 
@@ -101,6 +118,11 @@ class Locker:
     updated_at: Instant
     version: int
     location_id: LocationId | None = None
+    reservable_by: ReservableBy = ReservableBy.MEMBERS
+    """Older items have none: before there was a choice, the members of an organization could reserve its lockers."""
+    size: LockerSize = LockerSize.M
+    """Older items have none; M, in the middle, until the owner says otherwise."""
+    features: tuple[str, ...] = ()
     occupied_by: ReservationId | None = None
     """Reservation whose start made the locker OCCUPIED."""
     last_change: str | None = None
@@ -116,6 +138,21 @@ class LockerSummary:
     status: LockerStatus
     alias: str | None
     updated_at: Instant
+    reservable_by: ReservableBy = ReservableBy.MEMBERS
+    size: LockerSize = LockerSize.M
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockerOffer:
+    """The copy of a locker in service at a location, for one audience that may reserve it."""
+
+    owner_id: OwnerId
+    locker_id: LockerId
+    alias: str | None
+    reservable_by: ReservableBy
+    size: LockerSize
+    features: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

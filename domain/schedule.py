@@ -11,7 +11,7 @@ from domain.models import ReservationStatus
 from domain.times import shift, to_datetime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from domain.models import ActivePointer, Reservation, ReservationSlot
     from domain.times import Instant
@@ -20,6 +20,7 @@ CLOCK_SKEW = timedelta(minutes=10)
 """The tolerated difference between the clocks of two servers."""
 MAX_STORE_CLOCK_SKEW = CLOCK_SKEW / 2
 """The tolerated difference between the clocks of a server and the store; so that two servers keep to CLOCK_SKEW."""
+LONGEST_SPAN = timedelta(days=31)
 MAX_EVENT_CLOCK_SKEW = timedelta(minutes=5)
 
 
@@ -59,6 +60,56 @@ def may_hide_another(pointer: ActivePointer, now: Instant) -> bool:
     return has_ended(pointer.reservation, now) and (pointer.last_end_at is None or now < pointer.last_end_at)
 
 
+def may_precede_another(pointer: ActivePointer, now: Instant) -> bool:
+    """Whether a reservation that has not begun may follow the pointed one, which has."""
+    pointed = pointer.reservation
+    is_last = pointer.last_end_at is not None and pointer.last_end_at <= max(pointed.end_at, now)
+    return pointed.start_at <= now and not is_last
+
+
+def is_free(pointer: ActivePointer | None, start: Instant, end: Instant) -> bool | None:
+    """Whether no live reservation overlaps a window that is not over; None where the pointer does not tell."""
+    if pointer is None:
+        return True
+    pointed = pointer.reservation
+    if overlaps(pointed, start, end):
+        return False
+    # No live reservation that has not ended starts before the pointed one.
+    is_before = end <= pointed.start_at
+    return True if is_before or (pointer.last_end_at is not None and pointer.last_end_at <= start) else None
+
+
+def merged(windows: Iterable[tuple[Instant, Instant]], start: Instant, end: Instant) -> list[tuple[Instant, Instant]]:
+    """Windows, by start, as far as they lie between start and end; those that touch become one."""
+    found: list[tuple[Instant, Instant]] = []
+    for opens, closes in windows:
+        first, last = max(opens, start), min(closes, end)
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(last, found[-1][1])
+        elif first < last:
+            found.append((first, last))
+    return found
+
+
+def check_span(start: Instant, end: Instant) -> None:
+    """Rejects a window of a search that is empty or too long."""
+    if end <= start:
+        raise BadInputError("window.to must be after window.from.", ("window", "to"))
+    if to_datetime(end) - to_datetime(start) > LONGEST_SPAN:
+        raise BadInputError(f"window must not be longer than {_format(LONGEST_SPAN)}.", ("window", "to"))
+
+
+def future_of(start: Instant, end: Instant, now: Instant) -> tuple[Instant, Instant]:
+    """The part of a searched window that is not over.
+
+    Raises:
+        BadInputError: where all of it is.
+    """
+    if end <= now:
+        raise BadInputError("window.to must be in the future.", ("window", "to"))
+    return max(start, now), end
+
+
 def is_current(reservation: Reservation, now: Instant) -> bool:
     """Whether `now` is inside the window."""
     return reservation.start_at <= now < reservation.end_at
@@ -84,13 +135,15 @@ def overlaps(reservation: Reservation, start: Instant, end: Instant) -> bool:
 def free_slot(slots: Sequence[ReservationSlot], most: int, now: Instant, chosen_by: str) -> str | None:
     """A slot that an owner with `most` slots may take, or None where all are taken.
 
-    Taken slots beyond the limit, from a time when it was higher, reduce the number of slots. Two reservations at once
-    usually choose different slots.
+    Taken slots beyond the limit, from a time when it was higher, reduce the number of slots. A slot whose reservation
+    has not ended by every clock is the last choice. Two reservations at once usually choose different slots.
     """
     taken = {slot.slot for slot in slots if now < slot.end_at}
+    doubtful = {slot.slot for slot in slots if shift(now, -CLOCK_SKEW) < slot.end_at}
     usable = most - sum(int(slot) >= most for slot in taken)
     free = [name for name in map(slot_name, range(usable)) if name not in taken]
-    return free[zlib.crc32(chosen_by.encode()) % len(free)] if free else None
+    choice = [name for name in free if name not in doubtful] or free
+    return choice[zlib.crc32(chosen_by.encode()) % len(choice)] if choice else None
 
 
 def slot_name(number: int) -> str:

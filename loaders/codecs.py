@@ -28,6 +28,7 @@ from domain.models import (
     LocationId,
     Locker,
     LockerId,
+    LockerOffer,
     LockerSummary,
     Owner,
     OwnerId,
@@ -58,6 +59,17 @@ class DamagedItemError(InternalError):
 class ReservationClaim:
     """The start of the reservation with this id, and the fingerprint of the request that created it."""
 
+    reservation_id: ReservationId
+    locker_id: LockerId
+    start_at: Instant
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyClaim:
+    """The reservation that a request for any locker led to, and the fingerprint of the request."""
+
+    owner_id: OwnerId
     reservation_id: ReservationId
     locker_id: LockerId
     start_at: Instant
@@ -234,22 +246,13 @@ class Codec(Generic[M]):
             raise DamagedItemError(f"{_where(item)} is {item.get('entityType')!r}, not {self.entity_type!r}")
         values: dict[str, Any] = {name: codec._decode(item) for name, codec in self._records.items()}  # noqa: SLF001  # its own kind
         for name, attribute, kind, optional in self._fields:
-            value: Any = item.get(attribute, self._defaults.get(attribute))
+            if attribute not in item and attribute in self._defaults:
+                values[name] = self._defaults[attribute]
+                continue
             try:
-                if isinstance(kind, _ListOf):
-                    value = kind.decode(value)
-                elif kind is Instant:
-                    if not (is_instant(value) or (value is None and optional)):
-                        raise ValueError(value)  # noqa: TRY301  # all errors are reported alike
-                elif issubclass(kind, Enum):
-                    value = None if value is None and optional else kind(value)
-                elif kind is Decimal and type(value) is int:
-                    value = Decimal(value)
-                elif type(value) is not kind and not (value is None and optional):
-                    raise ValueError(value)  # noqa: TRY301  # as above
+                values[name] = _decoded(item.get(attribute), kind, optional=optional)
             except ValueError:
                 raise DamagedItemError(f"{_where(item)} has no valid {attribute}") from None
-            values[name] = value
         return self._model(**values)
 
     def read(self, item: WireItem) -> M:
@@ -307,14 +310,30 @@ class Codec(Generic[M]):
             lines.append(self._set(record, name, f"{record}_{name}", scope))
         for name, attribute, kind, optional in self._fields:
             value = _wire_expression(f"item[{attribute!r}]", kind, scope)
-            lines.append(
-                self._set(record, name, f"{value} if {attribute!r} in item else None" if optional else value, scope)
-            )
+            if optional or attribute in self._defaults:
+                scope[f"default_{record}_{name}"] = self._defaults.get(attribute)
+                value = f"{value} if {attribute!r} in item else default_{record}_{name}"
+            lines.append(self._set(record, name, value, scope))
         return lines
 
     def _set(self, record: str, name: str, value: str, scope: dict[str, Any]) -> str:
         scope[f"set_{record}_{name}"] = getattr(self._model, name).__set__
         return f"set_{record}_{name}({record}, {value})"
+
+
+def _decoded(value: Any, kind: Any, *, optional: bool) -> Any:
+    """The value of an attribute, if it is of its kind."""
+    if value is None and optional:
+        return None
+    if isinstance(kind, _ListOf):
+        return kind.decode(value)
+    if kind is not Instant and issubclass(kind, Enum):
+        return kind(value)
+    if kind is Decimal and type(value) is int:
+        return Decimal(value)
+    if not (is_instant(value) if kind is Instant else type(value) is kind):
+        raise ValueError(value)
+    return value
 
 
 def _wire_expression(item: str, kind: Any, scope: dict[str, Any]) -> str:
@@ -383,12 +402,14 @@ STORED_LIVE_RESERVATION = Codec(StoredReservation, "LIVE_RESERVATION")
 OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION")
 ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE")
 RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM")
+ANY_CLAIM = Codec(AnyClaim, "ANY_LOCKER_CLAIM")
 REFERENCE_CLAIM = Codec(ReferenceClaim, "REFERENCE_CLAIM")
 RESERVATION_DETAILS = Codec(ReservationDetails, "RESERVATION_DETAILS")
 RESERVATION_SLOT = Codec(ReservationSlot, "RESERVATION_SLOT")
 GUARD = Codec(Guard, "RESERVATION_GUARD")
 LOCATION = Codec(Location, "LOCATION")
 LOCATION_CODE = Codec(LocationCode, "LOCATION_CODE")
+LOCKER_OFFER = Codec(LockerOffer, "LOCKER_OFFER")
 LOCATION_LOCKER = Codec(LockerSummary, "LOCATION_LOCKER")
 BOOKING = Codec(Booking, "BOOKING")
 REQUESTED_BOOKING = Codec(RequestedBooking, "BOOKING")

@@ -20,11 +20,13 @@ from domain.models import (
     EventId,
     Locker,
     LockerId,
+    LockerSize,
     LockerStatus,
     Owner,
     OwnerId,
     OwnerKind,
     OwnerRole,
+    ReservableBy,
     Reservation,
     ReservationId,
     ReservationStatus,
@@ -36,7 +38,7 @@ from loaders import keys
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.demo_places import LOCATIONS, location_id, location_piece
 from loaders.table.errors import TransactionRefusedError
-from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.lockers import location_copy, offers_of, owner_copy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,6 +55,7 @@ _FIRST_NAMES = ("Ada", "Bruno", "Chiara", "Daan", "Elif", "Farid", "Greta", "Han
 _LAST_NAMES = ("Abel", "Bauer", "Conti", "Dumas", "Eriksen", "Fischer", "Garcia", "Horvat", "Ito", "Jansen", "Kaya")
 _COMPANIES = ("Harbour Logistics", "Northside Gym", "City Library", "Alpine Rentals", "Campus Services", "Metro Parcel")
 _PLACES = ("Lobby", "Front Gate", "Garage", "Canteen", "Platform 3", "Reading Room", "Locker Hall", "Bike Cellar")
+_FEATURES = ("charging", "ground-floor", "refrigerated", "step-free")
 
 _Piece = list[tuple["Key", dict[str, Any]]]
 
@@ -177,6 +180,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
 
 def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece:
     chance = random.Random(f"locker {number}")
+    offered = random.Random(f"offer {number}")
     location = location_id(number)
     status = chance.choices(tuple(LockerStatus), weights=(70, 25, 5))[0]
     created = shift(midnight, timedelta(days=-chance.randint(10, 400), minutes=chance.randint(0, 1439)))
@@ -190,13 +194,24 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
         # A locker is registered as available, so any other status is the result of one change.
         version=1 if status is LockerStatus.AVAILABLE else 2,
         location_id=location,
+        reservable_by=offered.choices(tuple(ReservableBy), weights=(20, 30, 50))[0],
+        size=offered.choice(tuple(LockerSize)),
+        features=tuple(sorted(offered.sample(_FEATURES, offered.choice((0, 0, 1, 2))))),
     )
-    command = RegisterLocker(owner_id=locker.owner_id, alias=locker.alias, location_id=location)
+    command = RegisterLocker(
+        owner_id=locker.owner_id,
+        alias=locker.alias,
+        location_id=location,
+        reservable_by=locker.reservable_by,
+        size=locker.size,
+        features=list(locker.features) or None,
+    )
     content = fingerprint(command, without="locker_id")
     piece = [
         (keys.locker(locker.locker_id), items.LOCKER.encode(locker) | {"fingerprint": content}),
         (keys.owner_locker(locker.owner_id, locker.locker_id), owner_copy(locker)),
         (keys.location_locker(location, locker.locker_id), location_copy(locker, location)),
+        *((keys.offer(*place), offer) for place, offer in offers_of(locker).items()),
     ]
     if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         piece += _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight, now=now)

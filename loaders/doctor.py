@@ -221,7 +221,7 @@ class Doctor:
                     keys.reservation_references,
                 ),
             ),
-            (records.locations, (keys.location_lockers, keys.location_days)),
+            (records.locations, (keys.location_lockers, keys.location_offers, keys.location_days)),
         ):
             for record_id in ids:
                 for within in ranges:

@@ -21,6 +21,7 @@ from loaders import keys
 from loaders.codecs import (
     ACCESS_CODE,
     ACTIVE_POINTER,
+    ANY_CLAIM,
     API_KEY,
     BOOKING,
     CALENDAR_SLOT,
@@ -31,6 +32,7 @@ from loaders.codecs import (
     LOCATION_CODE,
     LOCATION_LOCKER,
     LOCKER,
+    LOCKER_OFFER,
     OWNER,
     OWNER_BOOKING,
     OWNER_LOCKER,
@@ -50,7 +52,7 @@ from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
 from loaders.table.keys import Key
 from loaders.writes.access_codes import code_index
 from loaders.writes.booking_steps import slots_of_booking
-from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.reservation_steps import reference_claim, slot_of
 
 if TYPE_CHECKING:
@@ -153,6 +155,8 @@ def _locker(item: Item, get: Get) -> Iterator[Finding]:
     yield from _unindexed(item, get)
     yield from _owner_copy_of(locker, item, get)
     yield from _location_copy_of(locker, item, get)
+    if "reservableBy" in item:  # others get their offers when the table is migrated
+        yield from _offers_of(locker, item, get)
 
 
 def _owner_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
@@ -165,6 +169,12 @@ def _location_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Findi
         key = keys.location_locker(locker.location_id, locker.locker_id)
         copy = location_copy(locker, locker.location_id)
         yield from _copy("I3", LOCATION_LOCKER, key, copy, _version_of(locker.locker_id, locker), subject, get)
+
+
+def _offers_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
+    for place, offer in offers_of(locker).items():
+        key = keys.offer(*place)
+        yield from _copy("I3", LOCKER_OFFER, key, offer, _version_of(locker.locker_id, locker), subject, get)
 
 
 def _version_of(locker_id: LockerId, locker: Locker) -> Step:
@@ -193,6 +203,18 @@ def _location_locker(item: Item, get: Get) -> Iterator[Finding]:
         yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
     else:
         yield from _location_copy_of(locker, item, get)
+
+
+def _locker_offer(item: Item, get: Get) -> Iterator[Finding]:
+    offer = LOCKER_OFFER.decode(item)
+    locker = _read(LOCKER, keys.locker(offer.locker_id), get)
+    if locker is None:
+        yield _orphan("I3", item, f"locker {offer.locker_id}")
+    elif _key(item) not in {keys.offer(*place) for place in offers_of(locker)}:
+        problem = f"locker {locker.locker_id} is not offered there"
+        yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
+    else:
+        yield from _offers_of(locker, item, get)
 
 
 def _reservation(item: Item, get: Get) -> Iterator[Finding]:
@@ -298,6 +320,12 @@ def _claim(item: Item, get: Get) -> Iterator[Finding]:
             REPAIR_DERIVED.step("surplus claim", (claim.locker_id, claim.reservation_id), readStart=claim.start_at),
         )
         yield Finding("I6", _key(item), "a claim names a reservation that does not exist", _key(item), None, repair)
+
+
+def _any_claim(item: Item, get: Get) -> Iterator[Finding]:
+    claim = ANY_CLAIM.decode(item)
+    if get(keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)) is None:
+        yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id}")
 
 
 def _owner_reservation(item: Item, get: Get) -> Iterator[Finding]:
@@ -690,8 +718,10 @@ _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "LOCKER": _locker,
     "OWNER_LOCKER": _owner_locker,
     "LOCATION_LOCKER": _location_locker,
+    "LOCKER_OFFER": _locker_offer,
     "RESERVATION": _reservation,
     "RESERVATION_CLAIM": _claim,
+    "ANY_LOCKER_CLAIM": _any_claim,
     "RESERVATION_SLOT": _reservation_slot,
     "RESERVATION_DETAILS": _details,
     "REFERENCE_CLAIM": _reference_claim,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from domain.access_codes import CodeId, Door
     from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
-    from domain.models import EventId, LocationStatus, LockerStatus, ReservationId
+    from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservationId
     from domain.times import Day
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
@@ -112,6 +112,11 @@ def owner_reservation(owner_id: OwnerId, start_at: Instant, reservation_id: Rese
     return Key(f"OWNER#{owner_id}", f"RES#{start_at}#{reservation_id}")
 
 
+def any_claim(owner_id: OwnerId, reservation_id: ReservationId) -> Key:
+    """The claim of a request for any locker, which names the reservation that it led to."""
+    return Key(f"OWNER#{owner_id}", f"ANY#{reservation_id}")
+
+
 def reservation_reference(owner_id: OwnerId, reference: str) -> Key:
     """The claim that makes a reference unique among the reservations of an owner."""
     return Key(f"OWNER#{owner_id}", f"REF#{reference}")
@@ -140,6 +145,36 @@ def location_code(code: str) -> Key:
 def location_locker(location_id: LocationId, locker_id: LockerId) -> Key:
     """A location's copy of a locker."""
     return Key(f"LOCATION#{location_id}", f"LOCKER#{locker_id}")
+
+
+def offer(
+    location_id: LocationId, audience: str, owner_id: OwnerId, size: LockerSize, lot: str, locker_id: LockerId
+) -> Key:
+    """A locker in service at a location, as it is offered to an audience.
+
+    The lot spreads the lockers of a size, so that a search can begin anywhere among them.
+    """
+    return Key(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#{size}#{lot}#{locker_id}")
+
+
+def lot_of(text: str) -> str:
+    """Where something begins or stands among the offers of one size: anywhere, but always at the same place."""
+    return hashlib.sha256(text.encode()).hexdigest()[:4]
+
+
+def offers(location_id: LocationId, audience: str, owner_id: OwnerId) -> KeyRange:
+    """What is offered to an audience at a location, by size and lot."""
+    return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#")
+
+
+def offers_of_size(location_id: LocationId, audience: str, owner_id: OwnerId, size: LockerSize) -> KeyRange:
+    """What is offered to an audience at a location in one size, by lot."""
+    return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#{size}#")
+
+
+def location_offers(location_id: LocationId) -> KeyRange:
+    """All offers at a location."""
+    return Prefix(f"LOCATION#{location_id}", "OFFER#")
 
 
 def calendar_slot(location_id: LocationId, date: Day, slot: DaySlot) -> Key:

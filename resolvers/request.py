@@ -38,6 +38,10 @@ class ArgumentContext(Protocol):
     """What the arguments of a request are checked with."""
 
     @property
+    def principal(self) -> Principal:
+        """Who asks."""
+
+    @property
     def page_sizes(self) -> PageSizes:
         """How many items a page has."""
 

@@ -11,6 +11,7 @@ from graphql import GraphQLError, get_variable_values
 from strawberry.printer import print_schema
 from strawberry.tools import merge_types
 
+from domain.authorization import DEVELOPMENT_ADMIN
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.api.scalars import schema_config
 from resolvers.bindings.base import Reading
@@ -35,6 +36,7 @@ from resolvers.plan.schema import BoundSchema
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from domain.authorization import Principal
     from resolvers.documents.cache import Operation, ValidDocument
     from resolvers.plan.compile import Place, PlanStep
     from resolvers.plan.price import Price
@@ -205,6 +207,7 @@ class _Pricing:
 
     page_sizes: PageSizes
     hides_suggestions: bool
+    principal: Principal = DEVELOPMENT_ADMIN
 
 
 def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> SmartLockerSchema:

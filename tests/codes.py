@@ -20,6 +20,9 @@ REVEAL = mutation("revealAccessCode", CODE)
 REVOKE = mutation("revokeAccessCode", CODE.removesuffix("digits"))
 VERIFY = mutation("verifyAccessCode", "decision codeId lockedUntil")
 CLEAR = mutation("clearLockout", "lockout { failures lockedUntil lockouts }")
+PROVISION = mutation("provisionDevice", "generation deviceKey")
+ACKNOWLEDGE = mutation("acknowledgeAccessCodes", "acknowledgedRevision")
+REPORT = mutation("reportAccessCodeUse", "accessCode { codeId uses validity { state deviceStatus } }")
 
 START, END = "2026-03-01T11:00:00.000Z", "2026-03-01T13:00:00.000Z"
 """The tests' present is in the middle of this reservation."""

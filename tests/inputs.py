@@ -19,10 +19,19 @@ MUTATIONS = SCHEMA.mutation_type.fields
 VERSION = {"expectedVersion": 1}
 EVENT = {"lockerId": "l1", "eventId": "e1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
 DECISION = {"bookingId": "b1", **VERSION}
+REVISION = "2.2.6b86b273ff34"
+"""Of the list of l1 that `stock` leaves."""
 GOOD: dict[str, dict[str, Any]] = {
     "createOwner": {"ownerId": "bob", "kind": "USER", "name": "Bob", "email": "bob@example.com"},
     "updateOwner": {"ownerId": "ada", "name": "Ada", "email": "ada@example.com", **VERSION},
     "registerLocker": {"lockerId": "l9", "ownerId": "ada", "alias": "Front", "locationId": ulid(0)},
+    "configureLocker": {
+        "lockerId": "l1",
+        "reservableBy": "EVERYONE",
+        "size": "L",
+        "features": ["refrigerated", "charging", "charging"],
+        **VERSION,
+    },
     "renameLocker": {"lockerId": "l1", "alias": "Front", **VERSION},
     "moveLocker": {"lockerId": "l1", "newLocationId": ulid(0), **VERSION},
     "updateLockerStatus": {"lockerId": "l1", "newStatus": "OCCUPIED", **VERSION},
@@ -37,6 +46,14 @@ GOOD: dict[str, dict[str, Any]] = {
         "recipient": {"name": "Rita", "email": "rita@example.com"},
         "metadata": {"parcels": 2},
     },
+    "reserveAnyLocker": {
+        "locationId": ulid(0),
+        "size": "L",
+        "reservationId": "any",
+        "ownerId": "ada",
+        "startAt": "2026-03-02T10:00:00Z",
+        "endAt": "2026-03-02T12:00:00Z",
+    },
     "cancelReservation": {"lockerId": "l1", "reservationId": "r1"},
     "startReservation": {"lockerId": "l1", "reservationId": "r0", **VERSION},
     "releaseReservation": {"lockerId": "l1", "reservationId": "r0"},
@@ -50,6 +67,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "revokeAccessCode": {"lockerId": "l1", "codeId": "c1"},
     "verifyAccessCode": {"lockerId": "l1", "digits": "000000", "attemptId": "a9"},
     "clearLockout": {"lockerId": "l1"},
+    "provisionDevice": {"lockerId": "l1", "generation": 2},
+    "acknowledgeAccessCodes": {"lockerId": "l1", "revision": REVISION},
+    "reportAccessCodeUse": {"lockerId": "l1", "codeId": "c1", "eventId": "u1", "usedAt": "2026-03-01T11:00:00Z"},
     "createLocation": {"locationId": ulid(9), "code": "rome", "name": "Rome", "timeZone": "Europe/Rome"},
     "updateLocation": {"locationId": ulid(0), "address": {"city": "Roma"}, **VERSION},
     "deactivateLocation": {"locationId": ulid(0), **VERSION},
@@ -100,6 +120,7 @@ async def stock(api: Api) -> None:
     """Creates what the inputs refer to."""
     await prepare(api)
     await api.locker("l1", "ada")
+    await api.locker("l2", "ada", locationId=ulid(0), size="L")
     await api.reservation("r0", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     await api.reservation("r1", "l1", "ada", "2026-03-05T10:00:00Z", "2026-03-05T11:00:00Z")
     await book(api, "b1")
@@ -110,6 +131,7 @@ async def stock(api: Api) -> None:
         ("createCalendarEvent", event),
         ("createApiKey", {"keyId": "k0"}),
         ("createAccessCode", {"codeId": "c1"}),
+        ("provisionDevice", {"generation": 1}),
         ("verifyAccessCode", {"attemptId": "a1"}),
     ):
         assert not (await api.mutate(document(field), **GOOD[field] | values))["userErrors"]

@@ -111,11 +111,14 @@ class ClearLockout(DoorCommand):
     """Input of `clearLockout`."""
 
 
-class ProvisionDevice(DoorCommand):
+class ProvisionDevice(Command):
     """Input of `provisionDevice`."""
 
+    locker_id: CheckedLockerId
     generation: int = Field(
-        ge=1, description="Generation of the new device: one more than that of the device that it replaces, at first 1."
+        ge=1,
+        le=1_000_000,
+        description="Generation of the new device: one more than that of the device that it replaces; 1 at first.",
     )
     voids_digits: bool = Field(
         default=False,
@@ -124,18 +127,20 @@ class ProvisionDevice(DoorCommand):
     )
 
 
-class AcknowledgeAccessCodes(DoorCommand):
+class AcknowledgeAccessCodes(Command):
     """Input of `acknowledgeAccessCodes`."""
 
-    revision: Annotated[str, Field(max_length=100)] = Field(description="Revision of the list that the device has now.")
+    locker_id: CheckedLockerId
+    revision: str = Field(description="Revision of the list that the device has stored.")
 
 
-class ReportAccessCodeUse(DoorCommand):
+class ReportAccessCodeUse(Command):
     """Input of `reportAccessCodeUse`."""
 
+    locker_id: CheckedLockerId
     code_id: CheckedCodeId
-    event_id: CheckedEventId = Field(description="Id of your choice for this use: it is counted once.")
-    used_at: Instant = Field(description="Time at which the device opened the door with its own list.")
+    event_id: CheckedEventId = Field(description="Id of your choice for this use, which is counted once.")
+    used_at: Instant = Field(description="Time at which the device opened the door by its own list.")
 
 
 _FIELDS = {

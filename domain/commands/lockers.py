@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from domain.commands.base import (
     CHOSEN_ID,
@@ -14,7 +16,20 @@ from domain.commands.base import (
     Name,
     optional,
 )
-from domain.models import LockerStatus
+from domain.ids import check_feature
+from domain.models import LockerSize, LockerStatus, ReservableBy
+
+MOST_FEATURES = 8
+
+
+def _each_once(features: list[str]) -> list[str]:
+    """The order of features has no meaning."""
+    return sorted(set(features))
+
+
+Feature = Annotated[str, AfterValidator(check_feature)]
+Features = Annotated[list[Feature], Field(max_length=MOST_FEATURES), AfterValidator(_each_once)]
+_FEATURES = f"Features of the locker, at most {MOST_FEATURES}, each of 1 to 32 characters of a-z, 0-9 and -."
 
 
 class RegisterLocker(Command):
@@ -24,6 +39,18 @@ class RegisterLocker(Command):
     owner_id: CheckedOwnerId = Field(description="Id of the owner, who must exist.")
     alias: Name | None = optional("Display name of the locker.")
     location_id: CheckedLocationId | None = optional("Id of the location of the locker, which must be active.")
+    reservable_by: ReservableBy = Field(default=ReservableBy.MEMBERS, description="Who may reserve the locker.")
+    size: LockerSize = Field(default=LockerSize.M, description="Size of the locker.")
+    features: Features | None = optional(_FEATURES)
+
+
+class ConfigureLocker(Change):
+    """Input of `configureLocker`. Fields that are left out stay as they are."""
+
+    locker_id: CheckedLockerId
+    reservable_by: ReservableBy = optional("Who may reserve the locker from now on. Existing reservations stay.")
+    size: LockerSize = optional("New size of the locker.")
+    features: Features | None = optional(f"{_FEATURES} They replace the present ones; null removes them.")
 
 
 class RenameLocker(Change):

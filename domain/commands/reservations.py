@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from domain.commands.base import (
     CHOSEN_ID,
+    CheckedLocationId,
     CheckedLockerId,
     CheckedOwnerId,
     Command,
@@ -17,7 +18,7 @@ from domain.commands.base import (
 )
 from domain.commands.events import Metadata
 from domain.ids import check_id
-from domain.models import ReservationId
+from domain.models import LockerSize, ReservationId
 from domain.text import check_email, check_phone, check_reference
 from domain.times import Instant
 
@@ -32,10 +33,9 @@ class Recipient(Command):
     phone: Annotated[str, AfterValidator(check_phone)] | None = optional("Phone number of the person.")
 
 
-class CreateReservation(Command):
-    """Input of `createReservation`."""
+class Reserve(Command):
+    """What every new reservation states."""
 
-    locker_id: CheckedLockerId
     reservation_id: CheckedReservationId | None = optional(CHOSEN_ID)
     owner_id: CheckedOwnerId = Field(description="Id of the owner who reserves.")
     start_at: Instant = Field(description="Start of the reservation; may lie in the past.")
@@ -48,6 +48,19 @@ class CreateReservation(Command):
         "The person that the locker is reserved for, with an e-mail address, a phone number or both."
     )
     metadata: Metadata | None = optional("JSON object with at most 16 KB, 50 keys and 5 levels.")
+
+
+class CreateReservation(Reserve):
+    """Input of `createReservation`."""
+
+    locker_id: CheckedLockerId
+
+
+class ReserveAnyLocker(Reserve):
+    """Input of `reserveAnyLocker`."""
+
+    location_id: CheckedLocationId
+    size: LockerSize | None = optional("Size of the locker; any if left out.")
 
 
 _REASON = (

@@ -10,6 +10,7 @@ from domain.errors import (
     IdTakenError,
     NotFoundError,
     ReservationOverError,
+    StaleListError,
     TooManyCodesError,
     UnavailableError,
 )
@@ -21,6 +22,7 @@ from loaders.codecs import (
     BOOKING,
     CODE_CLAIM,
     CODE_DOOR,
+    EVENT_CLAIM,
     GUARD,
     LIVE_RESERVATION,
     LOCATION,
@@ -35,8 +37,10 @@ from loaders.contracts.base import Consistency
 from loaders.contracts.bookings import BOOKING_BYTES
 from loaders.contracts.locations import LOCATION_BYTES
 from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.contracts.maintenance import LARGEST_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS, RESERVATION_BYTES
+from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
@@ -365,4 +369,83 @@ CLEAR_LOCKOUT = WriteContract(
     cardinality="One item.",
     hot_partition=_HOT_PARTITION,
     item_bytes=_SMALL_BYTES,
+)
+
+GUARD_OF_LOCKER = ReadOne(
+    id="QC-109",
+    purpose="The revision of a locker's reservations",
+    key=keys.reservation_guard,
+    codec=GUARD,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
+    note="Part of the revision of the list for the locker's device.",
+    item_bytes=_SMALL_BYTES,
+    typical_bytes=250,
+    cardinality="At most one item a locker.",
+    hot_partition=_HOT_PARTITION,
+)
+
+PROVISION_DEVICE = WriteContract(
+    id="QC-110",
+    purpose="Provision the device of a locker",
+    reads=(_DOOR_READ, ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)),
+    rounds=_ROUNDS,
+    steps=_DOOR_RULES,
+    most_steps=1,
+    errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
+    note="The key of the device is derived and never stored. A repeated request returns the same key until the device "
+    "has acknowledged a list.",
+    cardinality="One item.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_DOOR_BYTES,
+)
+
+ACKNOWLEDGE_ACCESS_CODES = WriteContract(
+    id="QC-111",
+    purpose="Acknowledge the list of access codes of a locker",
+    reads=(
+        _DOOR_READ,
+        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES),
+        ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES, at_once=MAX_LIVE_CODES),
+        ItemRead("reservation", keys.reservation, RESERVATION, RESERVATION_BYTES, at_once=MAX_LIVE_CODES),
+        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES),
+    ),
+    rounds=_ROUNDS,
+    steps=(_DOOR_RULES[1],),
+    most_steps=1,
+    errors=(BadInputError, ForbiddenError, StaleListError, UnavailableError),
+    note="The list is made anew and its revision compared with the acknowledged one.",
+    cardinality="One item.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_DOOR_BYTES,
+)
+
+REPORT_ACCESS_CODE_USE = WriteContract(
+    id="QC-112",
+    purpose="Report that a device opened a door by its own list",
+    reads=(BatchRead(items=(_CODE_READ, _DOOR_READ, ItemRead("claim", keys.event_claim, EVENT_CLAIM, _SMALL_BYTES))),),
+    rounds=_ROUNDS,
+    steps=(
+        StepRule("event", Action.PUT, keys.event, IS_NEW, item_bytes=_EVENT_BYTES),
+        StepRule("claim", Action.PUT, keys.event_claim, IS_NEW, item_bytes=_SMALL_BYTES),
+        StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, index_writes=1),
+        StepRule(
+            "door", Action.UPDATE, keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES
+        ),
+    ),
+    most_steps=4,
+    errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),
+    note="The claim on the event id makes a use count once.",
+    cardinality="The event, its claim and the code.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_CODE_BYTES,
+)
+
+CODE_KEYS_SCAN = ReadTable(
+    id="QC-113",
+    purpose="Find out which secrets of access codes are in use",
+    page_size=200,
+    note="Only `smartlocker codes keys` uses it.",
+    cardinality="All items of the table.",
+    hot_partition="One partition at a time.",
+    item_bytes=LARGEST_BYTES,
 )

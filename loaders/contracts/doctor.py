@@ -39,6 +39,7 @@ DOCTOR_RANGES = ReadRanges(
         keys.reservation_references,
         keys.owner_bookings,
         keys.location_lockers,
+        keys.location_offers,
         keys.location_days,
     ),
     page_size=200,

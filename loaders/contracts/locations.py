@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from domain.errors import (
     BadInputError,
     CodeTakenError,
@@ -12,7 +14,7 @@ from domain.errors import (
     VersionConflictError,
 )
 from loaders import keys
-from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER
+from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFER
 from loaders.contracts.base import Order
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
@@ -105,6 +107,32 @@ LOCATION_LOCKERS = ReadPage(
     typical_bytes=300,
     cardinality="10 to 1,000 lockers a location.",
     hot_partition="Medium: the status changes of all lockers at a location write to one partition.",
+)
+
+LOCATION_OFFERS = ReadPage(
+    id="QC-37",
+    purpose="Lockers at a location that an audience may reserve",
+    range=keys.offers,
+    codec=LOCKER_OFFER,
+    needs_format=4,
+    errors=(BadInputError, InvalidCursorError, UnavailableError),
+    note="An audience is everyone, an owner, or the members of an organisation. A caller belongs to several; the lists "
+    "are merged, one Query for each, 10 at most. Ordered by size and, within a size, by a hash of the lockerId: a "
+    "search can begin anywhere. Lockers in maintenance have no offers.",
+    item_bytes=LOCKER_BYTES,
+    typical_bytes=250,
+    cardinality="0 to 1,000 lockers a location and audience.",
+    hot_partition="Medium: searches at a busy location read one partition, up to 3,000 read units a second. Offers are "
+    "written only where a locker comes, goes or is configured.",
+)
+
+LOCATION_OFFERS_OF_SIZE = replace(
+    LOCATION_OFFERS,
+    id="QC-38",
+    purpose="Lockers at a location that an audience may reserve, of one size",
+    range=keys.offers_of_size,
+    note="As QC-37; the size is part of the key, so nothing is filtered.",
+    cardinality="As QC-37, divided by size.",
 )
 
 LOCATION_LOCKERS_BY_STATUS = ReadPage(

@@ -23,7 +23,7 @@ from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-LOCKER_BYTES = 1500
+LOCKER_BYTES = 2000
 _AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
 
 _LOCKER_AS_READ = StepRule("locker", Action.UPDATE, keys.locker, _AS_READ)
@@ -50,6 +50,11 @@ _LOCATION_IS_ACTIVE = StepRule(
     when="the locker is placed at a location",
     item_bytes=8000,
 )
+_GONE_OFFER = StepRule(
+    "gone offer", Action.DELETE, keys.offer, None, most=2, when="the locker is not offered there any more"
+)
+_OFFER = StepRule("offer", Action.PUT, keys.offer, None, most=2, when="the locker is in service at a location")
+_OFFERS = (_GONE_OFFER, _OFFER)
 _LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
 
 
@@ -116,12 +121,13 @@ CHANGE_LOCKER_STATUS = WriteContract(
     id="QC-03",
     purpose="Change a locker's status",
     reads=(_LOCKER_READ,),
-    steps=STATUS_RULES,
-    fallbacks=(_with_missing_copies(3),),
-    most_steps=3,
+    steps=(*STATUS_RULES, *_OFFERS),
+    fallbacks=(_with_missing_copies(5),),
+    most_steps=5,
     errors=(BadInputError, NotFoundError, InvalidTransitionError, IdTakenError, VersionConflictError),
     note=f"The transition is checked before anything is written. {REPEATED_CHANGE}",
-    cardinality="The locker, the owner's copy and, at a location, the location's copy.",
+    cardinality="The locker, the owner's copy and, at a location, the location's copy; where maintenance begins or "
+    "ends, up to two offers.",
     hot_partition="A locker's status changes at the pace of its door. The copies of one owner or location share a "
     "partition, which takes about 1,000 small writes a second.",
     item_bytes=LOCKER_BYTES,
@@ -138,14 +144,15 @@ TRANSFER_LOCKER = WriteContract(
         StepRule("new owner", Action.CHECK, keys.owner, EXISTS),
         _LOCATION_COPY,
         _MISSING_LOCATION_COPY,
+        *_OFFERS,
     ),
-    fallbacks=(_with_missing_copies(5),),
-    most_steps=5,
+    fallbacks=(_with_missing_copies(9),),
+    most_steps=9,
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
     note="A missing old copy does not prevent the transfer. Reservations stay with the owners who made them. "
     f"{REPEATED_CHANGE}",
-    cardinality="The locker, the old and the new owner's copies and, at a location, the location's copy; the new owner "
-    "is checked.",
+    cardinality="The locker, the old and the new owner's copies and, at a location, the location's copy and up to two "
+    "offers to each owner; the new owner is checked.",
     hot_partition="None: a locker is transferred rarely.",
     item_bytes=LOCKER_BYTES,
 )
@@ -166,12 +173,13 @@ REGISTER_LOCKER = WriteContract(
             index_writes=1,
         ),
         _LOCATION_IS_ACTIVE,
+        _OFFER,
     ),
-    most_steps=5,
+    most_steps=7,
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError),
     note="The same id with the same content writes nothing and returns the current state, permanently.",
-    cardinality="The locker, the owner's copy and, at a location, the location's copy; the owner and the location are "
-    "checked.",
+    cardinality="The locker, the owner's copy and, at a location, the location's copy and up to two offers; the owner "
+    "and the location are checked.",
     hot_partition="Bulk registration for one owner or location concentrates on that partition, which takes about 1,000 "
     "small writes a second.",
     item_bytes=LOCKER_BYTES,
@@ -179,7 +187,7 @@ REGISTER_LOCKER = WriteContract(
 
 CHANGE_LOCKER = WriteContract(
     id="QC-12",
-    purpose="Rename or move a locker",
+    purpose="Rename, configure or move a locker",
     reads=(_LOCKER_READ,),
     steps=(
         _LOCKER_AS_READ,
@@ -204,13 +212,14 @@ CHANGE_LOCKER = WriteContract(
             index_writes=1,
         ),
         _LOCATION_IS_ACTIVE,
+        *_OFFERS,
     ),
-    fallbacks=(_with_missing_copies(5),),
-    most_steps=5,
+    fallbacks=(_with_missing_copies(9),),
+    most_steps=9,
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError, VersionConflictError),
     note=REPEATED_CHANGE,
-    cardinality="The locker, the owner's copy and the copies of the old and the new location; the new location is "
-    "checked.",
-    hot_partition="None: a locker is renamed or moved rarely.",
+    cardinality="The locker, the owner's copy, and the copies and up to two offers of the old and the new location; "
+    "the new location is checked.",
+    hot_partition="None: a locker is renamed, configured or moved rarely.",
     item_bytes=LOCKER_BYTES,
 )

@@ -14,7 +14,7 @@ from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractErr
 from loaders.contracts.cost import Cost, page_cost, read_units
 from loaders.cursors import decode_cursor
 from loaders.pages import Page
-from loaders.table.keys import IndexKey
+from loaders.table.keys import Between
 from loaders.table.operations import BatchGet, Get, Query
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loaders.codecs import Codec
     from loaders.pages import PageRequest
     from loaders.table.client import Store
-    from loaders.table.keys import Key, KeyRange, Position
+    from loaders.table.keys import IndexPartition, Key, KeyRange, Position, Prefix
     from loaders.table.values import WireItem
 
 logger = logging.getLogger(__name__)
@@ -143,27 +143,29 @@ class ReadPage(_ReadContract, Generic[M]):
     async def merged_page(
         self, store: Store, request: PageRequest, order: Order, keys: Sequence[tuple[Any, ...]]
     ) -> Page[M]:
-        """Reads one page of several partitions of the index, as if they were one: one Query for each.
+        """Reads one page of several ranges, as if they were one: one Query for each.
 
         They are ordered alike, so a position in one of them is a position in all.
         """
         self._check(request, order)
-        ranges = [self.range(*key) for key in keys]
+        ranges = [_mergeable(self.range(*key)) for key in keys]
         start = _start_in_any(request, ranges)
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
-                    group.create_task(
-                        self._read(store, request, order, within, start and start._replace(index_pk=within.pk))
-                    )
+                    group.create_task(self._read(store, request, order, within, start and within.same_rank(*start)))
                     for within in ranges
                 ]
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        # An item that is moving from one partition to the other may be seen in both.
-        found = {place[:2]: (place, item) for task in tasks for place, item in task.result()}
+        # An item that is moving from one range to another may be seen in both.
+        found = {
+            within.rank(place): (place, item)
+            for within, task in zip(ranges, tasks, strict=True)
+            for place, item in task.result()
+        }
         is_reverse = (order is Order.ASC) is request.backward
-        return self._page(sorted(found.values(), key=lambda entry: entry[0][3:], reverse=is_reverse), request)
+        return self._page([found[rank] for rank in sorted(found, reverse=is_reverse)], request)
 
     def _check(self, request: PageRequest, order: Order) -> None:
         if order not in self.orders:
@@ -221,8 +223,14 @@ def without_damage(page: Page[M | DamagedItemError]) -> Page[M]:
     return kept
 
 
-def _start_in_any(request: PageRequest, ranges: Sequence[KeyRange]) -> IndexKey | None:
-    """The position that a cursor of one of these partitions of the index names."""
+def _mergeable(within: KeyRange) -> Prefix | IndexPartition:
+    if isinstance(within, Between):
+        raise ContractError("a range between two keys cannot be merged with others")
+    return within
+
+
+def _start_in_any(request: PageRequest, ranges: Sequence[Prefix | IndexPartition]) -> tuple[Position, str] | None:
+    """The position that a cursor of one of these ranges names, and its rank."""
     if request.cursor is None:
         return None
     for within in ranges:
@@ -231,8 +239,7 @@ def _start_in_any(request: PageRequest, ranges: Sequence[KeyRange]) -> IndexKey 
         except InvalidCursorError as error:
             refusal = error
         else:
-            assert isinstance(position, IndexKey)  # noqa: S101  # nothing else is in a partition of the index
-            return position
+            return position, within.rank(position)
     raise refusal
 
 

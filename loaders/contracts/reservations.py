@@ -23,6 +23,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import (
     ACTIVE_POINTER,
+    ANY_CLAIM,
     GUARD,
     LIVE_RESERVATION,
     LOCKER,
@@ -237,6 +238,7 @@ CREATE_RESERVATION = WriteContract(
         StepRule("claim", Action.PUT, keys.reservation_claim, IS_NEW, item_bytes=_CLAIM_BYTES),
         StepRule("copy", Action.PUT, keys.owner_reservation, IS_NEW),
         StepRule("live copy", Action.PUT, keys.live_reservation, IS_NEW),
+        StepRule("any claim", Action.PUT, keys.any_claim, IS_NEW, when="any locker of a location was asked for"),
         StepRule(
             "slot",
             Action.PUT,
@@ -265,13 +267,14 @@ CREATE_RESERVATION = WriteContract(
             "locker",
             Action.CHECK,
             keys.locker,
-            "#ownerId = :readOwner AND #status <> :maintenance",
+            "#ownerId = :readOwner AND #status <> :maintenance "
+            "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
             item_bytes=LOCKER_BYTES,
         ),
         *_LAST_CHANGE_RULES,
         *UPGRADE_RULES,
     ),
-    most_steps=11,
+    most_steps=12,
     errors=(
         BadInputError,
         NotFoundError,
@@ -292,6 +295,21 @@ CREATE_RESERVATION = WriteContract(
     hot_partition=f"{_HOT_PARTITION} The slots of one owner share its partition; reservations at once choose different "
     "ones.",
     item_bytes=RESERVATION_BYTES,
+)
+
+ANY_CLAIM_BY_ID = ReadOne(
+    id="QC-24",
+    purpose="The reservation that a request for any locker of a location led to",
+    key=keys.any_claim,
+    codec=ANY_CLAIM,
+    consistency=Consistency.STRONG,
+    errors=(IdTakenError,),
+    note="Read before a locker is looked for, and once more where another request with the same id was faster. The "
+    "claim is written with the reservation (QC-04) and never deleted, so a repeated request returns the first one.",
+    item_bytes=RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One claim a reservation of any locker.",
+    hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
 )
 
 LOCKER_RESERVATIONS = ReadPage(
@@ -333,6 +351,21 @@ RESERVATION_BEFORE = ReadPage(
     needs_format=4,
     errors=(UnavailableError,),
     note="Says where the list of QC-85 begins.",
+    item_bytes=RESERVATION_BYTES,
+    typical_bytes=350,
+    cardinality="One item a read.",
+    hot_partition="Low: one locker's partition.",
+)
+
+NEXT_RESERVATION = ReadPage(
+    id="QC-39",
+    purpose="The live reservation of a locker with the earliest start from a time on",
+    range=keys.live_reservations,
+    codec=LIVE_RESERVATION,
+    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
+    needs_format=4,
+    errors=(UnavailableError,),
+    note="Read where the active pointer names a reservation that has begun and another may follow.",
     item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a read.",

@@ -14,8 +14,8 @@ FORMAT_VERSION = 4
 """The format that this version writes.
 
 1: a table without a format item. 2: the copies of lockers are in the index by status, and the active pointers store the
-latest end of the locker's reservations. 3: no item has a form in which other programs wrote it. 4: live reservations
-have live copies.
+latest end of the locker's reservations. 3: no item has a form in which other programs wrote it. 4: every locker says
+who may reserve it and has its offers, and live reservations have live copies.
 """
 
 _FORMAT_BYTES = 500

@@ -65,6 +65,15 @@ class Prefix(_OfTable):
     def __contains__(self, key: Position) -> bool:
         return key.pk == self.pk and key.sk.startswith(self.prefix)
 
+    def rank(self, key: Position) -> str:
+        """What orders a position in the range, and in others whose keys go on alike."""
+        return key.sk.removeprefix(self.prefix)
+
+    def same_rank(self, key: Position, rank: str) -> Position:
+        """The position in this range that has the rank of a position in another."""
+        del key
+        return Key(self.pk, f"{self.prefix}{rank}")
+
     @property
     def condition(self) -> tuple[str, dict[str, str]]:
         """The key condition and its values."""
@@ -98,6 +107,15 @@ class IndexPartition:
 
     def __contains__(self, key: Position) -> bool:
         return isinstance(key, IndexKey) and key.index_pk == self.pk
+
+    def rank(self, key: Position) -> str:
+        """What orders a position in the partition, and in others that are ordered alike."""
+        assert isinstance(key, IndexKey)  # noqa: S101  # nothing else is in a partition of the index
+        return key.index_sk
+
+    def same_rank(self, key: Position, rank: str) -> Position:
+        """The position in this partition that has the rank of a position in another."""
+        return IndexKey(key.pk, key.sk, self.pk, rank)
 
     @staticmethod
     def position(names: Mapping[str, Any]) -> Position:

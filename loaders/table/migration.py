@@ -57,7 +57,7 @@ from loaders.table.values import Item, item_from_wire
 from loaders.table_format import CURRENT_FORMAT, read_format, saving
 from loaders.writes.booking_steps import booking_item, slots_of_booking
 from loaders.writes.locations import indexed_location
-from loaders.writes.lockers import location_copy, owner_copy
+from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.timeline import MovedError
 from loaders.writes.upgrades import take_slots, upgrade_reservations
 
@@ -89,6 +89,8 @@ _CODECS: dict[str, Codec[Any]] = {
     "LOCATION_CODE": LOCATION_CODE,
 }
 _NEEDS_LOCATION = frozenset({"Booking", "Event"})
+_ADDED = {"RESERVATION_ACTIVE": "lastEndAt", "LOCKER": "reservableBy"}
+"""Attributes that items of earlier versions lack. A locker without it may have no offers."""
 _COPIES = frozenset({"OWNER_LOCKER", "LOCATION_LOCKER"})
 
 
@@ -112,7 +114,7 @@ def migration_cost(description: dict[str, Any]) -> str:
     units = -(-size // _READ_UNIT) / 2 + -(-items // MIGRATION_SCAN.page_size) / 2
     return (
         f"reads the whole table once: about {items:,} items, {units:,.0f} read units; "
-        "each item of an older form takes up to 12 write units, each locker with older reservations a Query too"
+        "each item of an older form takes up to 24 write units, each locker with older reservations a Query too"
     )
 
 
@@ -266,7 +268,7 @@ class Migration:
         return await (self._index_copy(item) if OWNER_LOCKER.is_current(item) else self._convert_locker(item))
 
     async def _convert_locker(self, item: Item) -> int:
-        """Rewrites a locker and its copies; a name that only the owner's copy has becomes the locker's."""
+        """Rewrites a locker, its copies and its offers; a name that only the owner's copy has becomes the locker's."""
         locker_id = _locker_id(item)
         async for _ in attempts(CONVERT_ITEM.rounds):
             locker: Locker | None = await CONVERT_ITEM.read(self._store, "locker", locker_id)
@@ -282,6 +284,9 @@ class Migration:
             if locker.location_id is not None:
                 place = keys.location_locker(locker.location_id, locker_id)
                 steps.append(CONVERT_ITEM.step("copy", place, location_copy(locker, locker.location_id)))
+            steps += [
+                CONVERT_ITEM.step("copy", keys.offer(*place), offer) for place, offer in offers_of(locker).items()
+            ]
             if await self._sent(steps):
                 return len(steps)
         raise UnavailableError("Too many concurrent changes to a locker. Run the migration again.")
@@ -397,7 +402,7 @@ def _old_kind(item: Item) -> str | None:
     codec = None if kind is None else _CODECS.get(kind)
     if kind is None or codec is None:
         return kind
-    if kind == "RESERVATION_ACTIVE" and "lastEndAt" not in item:
+    if _ADDED.get(kind, "entityType") not in item:
         return kind
     if not codec.is_current(item):
         return kind

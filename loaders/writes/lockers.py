@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, require
+from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
 from domain.changes import ChangeRequest
-from domain.commands.base import fingerprint
-from domain.errors import IdTakenError, LocationInactiveError, NotFoundError
+from domain.commands.base import Change, fingerprint
+from domain.errors import BadInputError, IdTakenError, LocationInactiveError, NotFoundError
 from domain.lifecycle import check_transition
-from domain.models import LocationStatus, Locker, LockerId, LockerStatus, LockerSummary
+from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary
 from loaders import keys
-from loaders.codecs import LOCATION_LOCKER, LOCKER, OWNER_LOCKER, difference
+from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER, difference
 from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
 from loaders.table.errors import TransactionRefusedError
 
@@ -21,13 +21,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from domain.authorization import Principal
-    from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+    from domain.commands.lockers import (
+        ConfigureLocker,
+        MoveLocker,
+        RegisterLocker,
+        RenameLocker,
+        TransferLocker,
+        UpdateLockerStatus,
+    )
     from domain.models import LocationId, OwnerId
     from loaders.backend import Backend
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
 NONE_MISSING = frozenset[str]()
+_SHOWN = ("alias", "status", "updatedAt", "reservableBy", "size", "features", "GSI1PK", "GSI1SK")
 
 
 async def register_locker(backend: Backend, command: RegisterLocker, principal: Principal) -> Locker:
@@ -43,6 +51,9 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
         updated_at=now,
         version=1,
         location_id=command.location_id,
+        reservable_by=command.reservable_by,
+        size=command.size,
+        features=tuple(command.features or ()),
     )
     content = fingerprint(command, without="locker_id")
     try:
@@ -80,6 +91,18 @@ async def rename_locker(backend: Backend, command: RenameLocker, principal: Prin
     """Changes a locker's alias (QC-12)."""
     build = partial(changing, CHANGE_LOCKER)
     return await _change(backend, CHANGE_LOCKER, command, principal, {"alias": command.alias}, build)
+
+
+async def configure_locker(backend: Backend, command: ConfigureLocker, principal: Principal) -> Locker:
+    """Changes who may reserve a locker, its size or its features (QC-12)."""
+    given = command.model_fields_set - Change.model_fields.keys() - {"locker_id"}
+    if not given:
+        raise BadInputError("Name at least one field to change.", ("input",))
+    values = {name: getattr(command, name) for name in given}
+    if "features" in values:
+        values["features"] = tuple(values["features"] or ())
+    build = partial(changing, CHANGE_LOCKER)
+    return await _change(backend, CHANGE_LOCKER, command, principal, values, build)
 
 
 async def move_locker(backend: Backend, command: MoveLocker, principal: Principal) -> Locker:
@@ -122,6 +145,7 @@ def registering(locker: Locker, content: str) -> Transact:
                 "location copy", (locker.location_id, locker.locker_id), location_copy(locker, locker.location_id)
             ),
             REGISTER_LOCKER.step("location", (locker.location_id,), active=LocationStatus.ACTIVE),
+            *(REGISTER_LOCKER.step("offer", place, offer) for place, offer in offers_of(locker).items()),
         ]
     return REGISTER_LOCKER.transact(*steps)
 
@@ -141,6 +165,7 @@ def changing_steps(
         _locker_step(contract, current, changed),
         _owner_copy_step(contract, changed, missing),
         *_location_copy_step(contract, changed, missing),
+        *_offer_steps(contract, current, changed),
     ]
 
 
@@ -157,7 +182,7 @@ def moving(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISS
             ),
             CHANGE_LOCKER.step("location", (changed.location_id,), active=LocationStatus.ACTIVE),
         ]
-    return CHANGE_LOCKER.transact(*steps)
+    return CHANGE_LOCKER.transact(*steps, *_offer_steps(CHANGE_LOCKER, current, changed))
 
 
 def transferring(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:
@@ -168,6 +193,7 @@ def transferring(current: Locker, changed: Locker, missing: frozenset[str] = NON
         TRANSFER_LOCKER.step("new copy", (changed.owner_id, changed.locker_id), owner_copy(changed)),
         TRANSFER_LOCKER.step("new owner", (changed.owner_id,)),
         *_location_copy_step(TRANSFER_LOCKER, changed, missing),
+        *_offer_steps(TRANSFER_LOCKER, current, changed),
     )
 
 
@@ -178,7 +204,7 @@ def _require_change(principal: Principal, owner_id: OwnerId) -> None:
 async def _change(
     backend: Backend,
     contract: WriteContract,
-    command: UpdateLockerStatus | RenameLocker | MoveLocker | TransferLocker,
+    command: UpdateLockerStatus | RenameLocker | ConfigureLocker | MoveLocker | TransferLocker,
     principal: Principal,
     values: dict[str, Any],
     build: Callable[[Locker, Locker, frozenset[str]], Transact],
@@ -261,6 +287,33 @@ def _location_copy_step(contract: WriteContract, changed: Locker, missing: froze
     return [contract.step("location copy", place, _shown(copy) | {"ownerId": changed.owner_id})]
 
 
+def _offer_steps(contract: WriteContract, current: Locker, changed: Locker) -> list[Step]:
+    """Offers have no status, so opening and closing a door does not write them."""
+    before, after = offers_of(current), offers_of(changed)
+    gone = [contract.step("gone offer", place) for place in before if place not in after]
+    new = [contract.step("offer", place, offer) for place, offer in after.items() if before.get(place) != offer]
+    return gone + new
+
+
+def offers_of(locker: Locker) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The offers of a locker by the arguments of their keys: none unless it is in service at a location."""
+    if locker.location_id is None or locker.status is LockerStatus.MAINTENANCE:
+        return {}
+    offer = LOCKER_OFFER.encode(
+        LockerOffer(
+            owner_id=locker.owner_id,
+            locker_id=locker.locker_id,
+            alias=locker.alias,
+            reservable_by=locker.reservable_by,
+            size=locker.size,
+            features=locker.features,
+        )
+    )
+    place = (locker.size, keys.lot_of(locker.locker_id), locker.locker_id)
+    audiences = sorted(offered_to(locker.owner_id, locker.reservable_by))
+    return {(locker.location_id, *audience, *place): offer for audience in audiences}
+
+
 def owner_copy(locker: Locker) -> dict[str, Any]:
     """The attributes of an owner's copy of a locker, with its place in the index by status."""
     index = keys.owner_locker_index(locker.owner_id, locker.status, locker.locker_id)
@@ -274,7 +327,7 @@ def location_copy(locker: Locker, location_id: LocationId) -> dict[str, Any]:
 
 
 def _shown(copy: dict[str, Any]) -> dict[str, Any]:
-    return {name: copy.get(name) for name in ("alias", "status", "updatedAt", "GSI1PK", "GSI1SK")}
+    return {name: copy.get(name) for name in _SHOWN}
 
 
 def _summary(locker: Locker) -> LockerSummary:
@@ -284,4 +337,7 @@ def _summary(locker: Locker) -> LockerSummary:
         status=locker.status,
         alias=locker.alias,
         updated_at=locker.updated_at,
+        reservable_by=locker.reservable_by,
+        size=locker.size,
+        features=locker.features,
     )

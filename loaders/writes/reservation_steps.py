@@ -17,6 +17,7 @@ from domain.models import (
 )
 from loaders.codecs import (
     ACCESS_EVENT,
+    ANY_CLAIM,
     NOTIFICATION,
     OWNER_RESERVATION,
     REFERENCE_CLAIM,
@@ -37,13 +38,12 @@ if TYPE_CHECKING:
     from domain.models import (
         ActivePointer,
         Locker,
-        OwnerId,
         Reservation,
         ReservationDetails,
         ReservationId,
     )
     from domain.times import Instant
-    from loaders.codecs import Guard
+    from loaders.codecs import AnyClaim, Guard
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
@@ -70,7 +70,8 @@ def creating(
     *,
     slot: ReservationSlot,
     details: ReservationDetails | None,
-    locker_owner: OwnerId,
+    locker: Locker,
+    any_claim: AnyClaim | None = None,
 ) -> Transact:
     """The request that creates a reservation, given what was read."""
     locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
@@ -90,8 +91,15 @@ def creating(
             RESERVATION_SLOT.encode(slot),
             now=reservation.created_at,
         ),
-        contract.step("locker", (locker_id,), readOwner=locker_owner, maintenance=LockerStatus.MAINTENANCE),
+        contract.step(
+            "locker",
+            (locker_id,),
+            readOwner=locker.owner_id,
+            readAudience=locker.reservable_by,
+            maintenance=LockerStatus.MAINTENANCE,
+        ),
         *last_change_step(contract, locker_id, guard),
+        *any_claim_step(contract, any_claim),
     ]
     if reservation.reference is not None:
         reference = reference_claim(reservation, reservation.reference)
@@ -100,6 +108,13 @@ def creating(
     if details is not None:
         steps.append(contract.step("details", (locker_id, reservation_id), RESERVATION_DETAILS.encode(details)))
     return contract.transact(*steps)
+
+
+def any_claim_step(contract: WriteContract, claim: AnyClaim | None) -> list[Step]:
+    """Claims the id of a request for any locker, if it is one."""
+    if claim is None:
+        return []
+    return [contract.step("any claim", (claim.owner_id, claim.reservation_id), ANY_CLAIM.encode(claim))]
 
 
 def changing(

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from domain.models import Locker, LockerId, OwnerId, ReservationSlot
     from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import Guard, StoredReservation
+    from loaders.codecs import AnyClaim, Guard, StoredReservation
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step
@@ -80,8 +80,18 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-async def create_reservation(backend: Backend, command: CreateReservation, principal: Principal) -> Reservation:
-    """Reserves a locker for a window that no other reservation overlaps (QC-04)."""
+class AlreadyReservedError(Exception):
+    """Another request with the same id has reserved a locker already."""
+
+
+async def create_reservation(
+    backend: Backend, command: CreateReservation, principal: Principal, *, claim: AnyClaim | None = None
+) -> Reservation:
+    """Reserves a locker for a window that no other reservation overlaps (QC-04).
+
+    Raises:
+        AlreadyReservedError: where the claim of a request for any locker exists.
+    """
     require(acts_for(principal, command.owner_id, Scope.RESERVATIONS_WRITE), ("input", "ownerId"))
     check_end_after_start(command.start_at, command.end_at, "endAt")
     _check_recipient(command)
@@ -145,7 +155,8 @@ async def create_reservation(backend: Backend, command: CreateReservation, princ
             pointer_after(ledger.pointer, reservation, other),
             slot=slot_of(reservation, slot),
             details=_details(command, reservation_id),
-            locker_owner=locker.owner_id,
+            locker=locker,
+            any_claim=claim,
         )
         try:
             await store.transact(transaction)
@@ -506,7 +517,7 @@ def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) 
     locker, path = ledger.locker, ("input", "lockerId")
     if locker is None:
         raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", path)
-    require(may_reserve(principal, locker.owner_id, command.owner_id), path)
+    require(may_reserve(principal, locker.owner_id, locker.reservable_by, command.owner_id), path)
     if ledger.claim is not None:
         message = f"The id {command.reservation_id} was used before, for another reservation of this locker."
         raise IdTakenError(message, ("input", "reservationId"))
@@ -539,8 +550,10 @@ async def _latest_before(store: Store, wanted: Reservation, ledger: Ledger) -> R
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
-    # A locker whose check fails is in maintenance by now, or has another owner, and a slot was taken by another
-    # reservation at once: reading them again tells.
+    if "any claim" in refusal.failed:
+        raise AlreadyReservedError from None
+    # A locker whose check fails is in maintenance by now, has another owner, or is offered to others, and a slot was
+    # taken by another reservation at once: reading them again tells.
     if refusal.failed.keys() & (MOVED | {"locker", "slot"}):
         return
     if "reference" in refusal.failed:

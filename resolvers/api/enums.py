@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import strawberry
 
-from domain.access_codes import AccessCodeKind, AccessCodeState, AccessDecision
+from domain.access_codes import AccessCodeKind, AccessCodeState, AccessDecision, DeviceStatus
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Role, Scope
 from domain.bookings import BookingStatus, DayPart, DaySlot
@@ -14,9 +14,11 @@ from domain.models import (
     AccessAction,
     AccessResult,
     LocationStatus,
+    LockerSize,
     LockerStatus,
     OwnerKind,
     OwnerRole,
+    ReservableBy,
     ReservationParty,
     ReservationStatus,
 )
@@ -35,6 +37,7 @@ class UserErrorCode(StrEnum):
     LOCKER_IN_MAINTENANCE = "LOCKER_IN_MAINTENANCE"
     RESERVATION_OVERLAP = "RESERVATION_OVERLAP"
     RESERVATION_OVER = "RESERVATION_OVER"
+    NO_LOCKER_AVAILABLE = "NO_LOCKER_AVAILABLE"
     RESERVATION_STARTED = "RESERVATION_STARTED"
     RESERVATION_NOT_STARTED = "RESERVATION_NOT_STARTED"
     REFERENCE_TAKEN = "REFERENCE_TAKEN"
@@ -47,6 +50,7 @@ class UserErrorCode(StrEnum):
     TOO_MANY_PENDING_BOOKINGS = "TOO_MANY_PENDING_BOOKINGS"
     ACCESS_CODE_OVER = "ACCESS_CODE_OVER"
     TOO_MANY_ACCESS_CODES = "TOO_MANY_ACCESS_CODES"
+    STALE_ACCESS_CODE_LIST = "STALE_ACCESS_CODE_LIST"
 
 
 def _describe(enum: type[StrEnum], description: str, *, name: str | None = None, **values: str) -> None:
@@ -63,6 +67,14 @@ _describe(
     OCCUPIED="The locker is in use.",
     MAINTENANCE="The locker is out of order and accepts no new reservations.",
 )
+_describe(
+    ReservableBy,
+    "Who may reserve a locker, apart from its owner and the partners and admins who act for the owner.",
+    OWNER="Nobody else.",
+    MEMBERS="Members of the organisation that owns the locker.",
+    EVERYONE="Every owner, and the partners who act for one.",
+)
+_describe(LockerSize, "Size of a locker.", S="Small.", M="Medium.", L="Large.", XL="Extra large.")
 _describe(OwnerKind, "Kind of an owner.", USER="A person.", ORGANIZATION="An organisation.")
 _describe(
     OwnerRole,
@@ -170,6 +182,14 @@ _describe(
     EXPIRED="The validity of the code has ended, or what it was for has.",
 )
 _describe(
+    DeviceStatus,
+    "Whether the device of a door has an access code in its offline list.",
+    PENDING="The device is going to get the code.",
+    LOADED="The device has the code.",
+    REMOVING="The device still has the code, although it is over.",
+    REMOVED="The device does not have the code.",
+)
+_describe(
     AccessDecision,
     "Answer to digits that were entered at a door.",
     GRANTED="Open the door.",
@@ -190,6 +210,7 @@ _describe(
     EMAIL_TAKEN="The e-mail address belongs to another owner.",
     LOCKER_IN_MAINTENANCE="The locker is in maintenance and accepts no new reservations.",
     RESERVATION_OVERLAP="Another reservation overlaps the requested window.",
+    NO_LOCKER_AVAILABLE="No locker was found that the caller may reserve and that is free in the window.",
     RESERVATION_OVER="The reservation has ended, or was cancelled or released.",
     RESERVATION_STARTED="The reservation has started: it can be released, but not cancelled.",
     RESERVATION_NOT_STARTED="The reservation has not started: it can be cancelled, but neither started nor released.",
@@ -202,5 +223,6 @@ _describe(
     BOOKING_CLOSED="The booking was decided or cancelled, or its day has passed.",
     TOO_MANY_PENDING_BOOKINGS="The owner has too many bookings that wait for a decision.",
     ACCESS_CODE_OVER="The access code is used up, revoked or expired.",
+    STALE_ACCESS_CODE_LIST="The list of access codes has changed since the device read it.",
     TOO_MANY_ACCESS_CODES="The door or the reservation has too many live access codes.",
 )

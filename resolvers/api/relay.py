@@ -59,6 +59,14 @@ class TimeWindow:
     to: Instant | None = strawberry.field(default=strawberry.UNSET, description="Latest time.")
 
 
+@strawberry.input(description="A span of time, from its start until just before its end.")
+class TimeSpan:
+    """As searches for what is free take it."""
+
+    from_: Instant = strawberry.field(name="from", description="Start of the span.")
+    to: Instant = strawberry.field(description="End of the span.")
+
+
 @strawberry.input(description="A range of days. Both days are included; a bound that is left out is open.")
 class DateRange:
     """As lists by day take it."""

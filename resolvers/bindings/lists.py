@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import is_admin
+from domain.authorization import MOST_AUDIENCES, audiences_of, is_admin
 from domain.errors import BadInputError
 from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
@@ -68,6 +68,8 @@ class Pages(Reading):
     narrowed: tuple[str, ReadPage[Any]] | None = None
     merged: tuple[str, tuple[Any, ...]] | None = None
     """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
+    offers: ReadPage[Any] | None = None
+    """What callers other than admins see in place of the whole list: what is offered to their audiences, merged."""
     overlapping: tuple[ReadPage[Any], ReadPage[Any]] | None = None
     """What reads a window with the argument `overlapping`: the list, and the item before, which may reach into it."""
 
@@ -76,6 +78,7 @@ class Pages(Reading):
         return (
             self.contract,
             *(() if self.narrowed is None else (self.narrowed[1], TABLE_FORMAT)),
+            *(() if self.offers is None else (self.offers,)),
             *(() if self.full is None else (self.full,)),
             *(() if self.overlapping is None else (*self.overlapping, TABLE_FORMAT)),
         )
@@ -102,6 +105,10 @@ class Pages(Reading):
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             contract, key = self.narrowed[1], (values[self.narrowed[0]],)
         keys: tuple[tuple[Any, ...], ...] = (key,)
+        if self.offers is not None and not is_admin(request.principal):
+            if contract is not self.contract:
+                raise BadInputError("Only admins can select a status.", ("status",))
+            contract, keys = self.offers, tuple(audiences_of(request.principal)[:MOST_AUDIENCES])
         if self.merged is not None:
             argument, every = self.merged
             keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
@@ -121,7 +128,7 @@ class Pages(Reading):
             charges.append(Charge(contract, "Query", maximum=more, condition=LARGE_PAGE))
         if contract.needs_format > 1:
             charges.append(format_charge())
-        if self.reads_records(step):
+        if self.reads_records(step, bound):
             assert self.full is not None  # noqa: S101  # reads_records says so
             charges += [
                 look_up_charge(self.full, size * parents),
@@ -132,9 +139,9 @@ class Pages(Reading):
     def page_size(self, bound: BoundPage) -> int:
         return bound.request.size
 
-    def reads_records(self, step: Step) -> bool:
+    def reads_records(self, step: Step, bound: BoundPage) -> bool:
         """Whether a field needs more than the copies have."""
-        return self.full is not None and not (step.uses - {"*steps"}) <= self.contract.codec.attributes
+        return self.full is not None and not (step.uses - {"*steps"}) <= bound.contract.codec.attributes
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
         contract, store = bound.contract, request.backend.store
@@ -184,7 +191,7 @@ class Pages(Reading):
                 complete.append(page)
                 continue
             shown = list(islice(left, len(page.nodes)))
-            failure = next((record for record in shown if _is_failure(record)), None)
+            failure = next((record for record in shown if is_failure(record)), None)
             complete.append(failure or without_damage(page.with_nodes(shown)))
         return complete
 
@@ -281,7 +288,7 @@ async def query_each(
     return [by_key[key] for key in keys]
 
 
-def _is_failure(record: Any) -> bool:
+def is_failure(record: Any) -> bool:
     """Whether a record could not be read at all; what is damaged is read, but not shown."""
     return isinstance(record, Exception) and not isinstance(record, DamagedItemError)
 

@@ -14,8 +14,12 @@ from domain.authorization import (
     Scope,
     acts_for,
     is_admin,
+    is_device_of,
+    may_find_locker,
     may_look_up_owner,
     may_see_locker,
+    may_see_lockers,
+    may_see_next_reservations,
     may_see_notifications,
 )
 from domain.errors import ForbiddenError
@@ -25,7 +29,8 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
 
-NO, YES, OWN, OFFERED = "no", "yes", "own", "own, organisation's"
+NO, YES, OWN, ORGANISATIONS = "no", "yes", "own", "own, organisation's"
+FOUND, OFFERED = "own, organisation's, offered", "offered"
 BOUND, OWN_LOCKER, OWN_DOOR, OF_OBJECT = "bound", "own locker", "own door", "as the object"
 _SCOPES = frozenset(Scope)
 
@@ -34,25 +39,28 @@ _SCOPES = frozenset(Scope)
 class Rule:
     """What each role may use a field for. Admins may use every field. A partner's entry is a scope or a word.
 
-    `allows` decides for one owner; `subject` is the attribute that names it, of the parent object or the arguments,
-    or, with `on_result`, of what was found.
+    `allows` decides for one owner; `subjects` are the attributes that it is decided by, of the parent object or the
+    arguments, or, with `on_result`, of what was found.
     """
 
     owner: str = NO
     partner: str = NO
     device: str = NO
-    allows: Callable[[Principal, Any], bool] | None = None
-    subject: str = "owner_id"
+    allows: Callable[..., bool] | None = None
+    subjects: tuple[str, ...] = ("owner_id",)
     on_result: bool = False
     or_parent: bool = False
     """With `on_result`: whether the owner that the parent names suffices."""
+    or_offered: bool = False
+    """Whether a partner who may reserve is admitted too."""
     quiet: bool = False
     """With `on_result`: whether what the caller may not see is null without an error."""
 
     def admits(self, principal: Principal) -> bool:
         """Whether a caller may use the field for anything at all."""
         if principal.role is Role.PARTNER and self.partner in _SCOPES:
-            return self.partner in principal.scopes
+            is_offered = self.or_offered and Scope.RESERVATIONS_WRITE in principal.scopes
+            return self.partner in principal.scopes or is_offered
         return self._admits_role(principal.role)
 
     def _admits_role(self, role: Role) -> bool:
@@ -84,7 +92,17 @@ class Rule:
         """Whether an admitted caller may use the field for what belongs to the owner that a row names."""
         if self.allows is None or is_admin(principal):
             return True
-        return self.allows(principal, getattr(row, self.subject))
+        return self.allows(principal, *self._decided_by(row))
+
+    def permits_all(self, principal: Principal, rows: Sequence[Any]) -> bool:
+        """Whether a caller, who is not an admin, may use the field for every one of these rows."""
+        allows = self.allows
+        return self.admits(principal) and (
+            allows is None or all(allows(principal, *subjects) for subjects in set(map(self._decided_by, rows)))
+        )
+
+    def _decided_by(self, row: Any) -> tuple[Any, ...]:
+        return tuple([getattr(row, subject) for subject in self.subjects])
 
     def permits_result(self, principal: Principal, parent: Any, result: Any) -> bool:
         """Whether an admitted caller may see what was found for a parent."""
@@ -94,7 +112,7 @@ class Rule:
     def needs(self) -> frozenset[str]:
         """The attributes of the parent that decide."""
         by_result_alone = self.on_result and not self.or_parent
-        return frozenset() if self.allows is None or by_result_alone else frozenset({self.subject})
+        return frozenset() if self.allows is None or by_result_alone else frozenset(self.subjects)
 
     def decided_by_result(self, *, or_parent: bool = False, quiet: bool = False) -> Rule:
         """The same rule, decided by whose the result is."""
@@ -114,19 +132,38 @@ AS_OBJECT = Rule(OF_OBJECT, OF_OBJECT, OF_OBJECT)
 
 ADMINS = Rule()
 LOCATIONS = Rule(YES, YES)
-OWNER_LOOKUP = Rule(OFFERED, BOUND, allows=may_look_up_owner)
+OWNER_LOOKUP = Rule(ORGANISATIONS, BOUND, allows=may_look_up_owner)
 PROFILE = Rule(OWN, Scope.OWNERS_READ, allows=_acts(Scope.OWNERS_READ))
 NOTIFICATIONS = Rule(OWN, allows=may_see_notifications)
-LOCKERS = Rule(OFFERED, Scope.LOCKERS_READ, allows=may_see_locker)
+LOCKERS = Rule(ORGANISATIONS, Scope.LOCKERS_READ, allows=may_see_lockers)
+LOCKER = Rule(ORGANISATIONS, Scope.LOCKERS_READ, OWN_LOCKER, allows=may_see_locker, subjects=("owner_id", "locker_id"))
+LOCKER_LOOKUP = Rule(
+    FOUND,
+    Scope.LOCKERS_READ,
+    OWN_LOCKER,
+    allows=may_find_locker,
+    subjects=("owner_id", "locker_id", "reservable_by"),
+    or_offered=True,
+)
+BUSY = replace(LOCKER_LOOKUP, device=NO)
+OFFERS = Rule(OFFERED, Scope.RESERVATIONS_WRITE)
+NEXT_RESERVATIONS = Rule(
+    OWN,
+    Scope.RESERVATIONS_READ,
+    OWN_LOCKER,
+    allows=may_see_next_reservations,
+    subjects=("owner_id", "locker_id"),
+)
 RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, allows=_acts(Scope.RESERVATIONS_READ))
 EVENTS = Rule(OWN, Scope.EVENTS_READ, allows=_acts(Scope.EVENTS_READ))
 BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, allows=_acts(Scope.BOOKINGS_READ))
+CODE_LISTS = Rule(NO, NO, OWN_LOCKER, allows=is_device_of, subjects=("locker_id",))
 CODES = Rule(OWN, Scope.CODES_READ, allows=_acts(Scope.CODES_READ))
 
 # The rules of mutations only say who may use them at all; the write decides for whom, by what it reads anyway.
 OWNER_CHANGES = Rule(OWN, Scope.OWNERS_WRITE)
 LOCKER_CHANGES = Rule(OWN, Scope.LOCKERS_WRITE)
-RESERVATION_CREATION = Rule(OFFERED, Scope.RESERVATIONS_WRITE)
+RESERVATION_CREATION = Rule(FOUND, Scope.RESERVATIONS_WRITE)
 RESERVATION_CHANGES = Rule(OWN, Scope.RESERVATIONS_WRITE)
 EVENT_RECORDING = Rule(NO, Scope.EVENTS_WRITE, OWN_LOCKER)
 BOOKING_CHANGES = Rule(OWN, Scope.BOOKINGS_WRITE)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from domain.commands.base import Command
+    from loaders.contracts.base import Contract
     from loaders.contracts.writing import WriteContract
     from resolvers.bindings.base import Step
     from resolvers.request import ArgumentContext, RequestState
@@ -42,6 +43,8 @@ class Writing(Reading):
     variant: str | None = None
     entries: str | None = None
     claimed: str | None = None
+    more: Callable[[Any], list[Charge]] | None = None
+    """What the write asks of the store through other contracts, given its input."""
     returns: str | None = None
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
@@ -62,7 +65,12 @@ class Writing(Reading):
                 charges.append(Charge(self.contract, sent, request.expected, request.maximum))
             else:
                 charges.append(Charge(self.contract, sent, maximum=request.maximum, condition=request.when))
-        return charges
+        return charges if self.more is None else charges + self.more(bound)
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        more = () if self.more is None else (charge.contract for charge in self.more({}))
+        return tuple(dict.fromkeys((self.contract, *more)))
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         """Runs the write once.

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import strawberry
 
 from domain.access_codes import (
-    AccessCode as Record,
-)
-from domain.access_codes import (
+    MAX_LIVE_CODES,
     AccessCodeKind,
     AccessCodeState,
     AccessDecision,
     CodeId,
+    CodeList,
+    DeviceStatus,
+    ListedCode,
     check_door,
+    device_status,
     is_void,
     validity_of,
+)
+from domain.access_codes import (
+    AccessCode as Record,
 )
 from domain.access_codes import Lockout as LockoutRecord
 from domain.access_codes import Validity as ValidityRecord
@@ -25,13 +30,18 @@ from domain.authorization import Scope, acts_for
 from domain.commands import access_codes as commands
 from domain.ids import check_id
 from domain.times import Instant
+from loaders.code_keys import basis_key
 from loaders.contracts.access_codes import (
     ACCESS_CODE_BY_ID,
+    ACKNOWLEDGE_ACCESS_CODES,
     CHANGE_ACCESS_CODE,
     CLEAR_LOCKOUT,
     CODE_DOOR_BY_ID,
     CREATE_ACCESS_CODE,
+    GUARD_OF_LOCKER,
+    PROVISION_DEVICE,
     PURPOSE_ACCESS_CODES,
+    REPORT_ACCESS_CODE_USE,
     VERIFY_ACCESS_CODE,
 )
 from loaders.contracts.bookings import BOOKING_BY_ID
@@ -39,12 +49,13 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BY_KEY
 from loaders.keys import reservation_purpose
 from loaders.writes import access_codes as writes
-from loaders.writes import verification
+from loaders.writes import code_devices, verification
+from loaders.writes.code_devices import read_code_list
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, payload
 from resolvers.api.relay import PAGING, Node
 from resolvers.bindings.base import Reading, bound_field, column, embedded, look_up_charge
-from resolvers.bindings.lists import Pages
+from resolvers.bindings.lists import Pages, query_each
 from resolvers.bindings.rules import CODE_CHANGES, CODES, DOOR_DEVICES
 from resolvers.entities.base import entity, locker_of, locker_owner_charges
 
@@ -96,7 +107,7 @@ class _ValidityOf(Reading):
         del bound
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
         for code in rows:
-            contract, key = _basis_key(code)
+            contract, key = basis_key(code)
             keys.setdefault(contract, []).append(key)
         found: dict[tuple[Any, ...], Any] = {}
         for contract, wanted in keys.items():
@@ -105,13 +116,13 @@ class _ValidityOf(Reading):
         doors = await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
 
         def validity(code: Record, door: Any) -> Any:
-            contract, key = _basis_key(code)
+            contract, key = basis_key(code)
             basis: Basis | Exception | None = found[contract.id, *key]
             failure = next((part for part in (basis, door) if isinstance(part, Exception)), None)
             if failure is not None:
                 return failure
             shown = validity_of(code, request.now, basis)  # type: ignore[arg-type]  # it is no exception
-            return CodeValidityRow(shown, is_void(code, door))
+            return CodeValidityRow(shown, is_void(code, door), device_status(code, shown, door, request.now))
 
         return [validity(code, door) for code, door in zip(rows, doors, strict=True)]
 
@@ -121,16 +132,7 @@ class CodeValidityRow(NamedTuple):
 
     validity: ValidityRecord
     needs_reveal: bool
-
-
-def _basis_key(code: Record) -> tuple[ReadOne[Any], tuple[Any, ...]]:
-    match code.kind:
-        case AccessCodeKind.RESERVATION:
-            return RESERVATION_BY_KEY, (code.locker_id, code.start_at, code.reservation_id)
-        case AccessCodeKind.BOOKING:
-            return BOOKING_BY_ID, (code.booking_id,)
-        case _:
-            return LOCKER_BY_ID, (code.locker_id,)
+    device_status: DeviceStatus | None
 
 
 @entity(CodeValidityRow)
@@ -143,6 +145,9 @@ class AccessCodeValidity:
         "End of the validity; null if it has none. A code of a reservation that ended by itself opens the door for 15 "
         "more minutes, unless another reservation has begun.",
         lambda row, _: row.validity.valid_until,
+    )
+    device_status: DeviceStatus | None = column(
+        "Whether the device of the door has the code in its offline list; null if no device is provisioned."
     )
     needs_reveal: bool = column(
         "Whether the digits became void because a device of the door was lost: reveal or rotate the code to get others."
@@ -216,6 +221,61 @@ class Lockout:
     lockouts: int = column("Number of lockouts in a row; each lasts twice as long as the one before, an hour at most.")
 
 
+@entity(ListedCode)
+class ListedAccessCode:
+    """An access code as the device of its door has it."""
+
+    code_id: strawberry.ID = column("Id of the code.")
+    digits_mac: str = column(
+        "HMAC-SHA-256 with the key of the device, in hexadecimal, of the code id, a line feed and the digits."
+    )
+    valid_from: Instant = column("Time from which the code opens the door.")
+    valid_until: Instant = column("Time until which the code opens the door, at most 72 hours ahead.")
+    uses_left: int | None = column("How often the code can still be used; null if there is no limit.")
+
+
+@entity(CodeList)
+class AccessCodeList:
+    """The access codes of a locker that are valid within 72 hours, for its device to use without the server."""
+
+    revision: str = column("Changes with the list. Acknowledge it once the list is stored.")
+    generation: int = column("Generation of the device whose key the list is for.")
+    refresh_before: Instant = column("Time before which the device should read the list again.")
+    codes: list[ListedAccessCode] = embedded("The codes.", most=MAX_LIVE_CODES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CodeListOf(Reading):
+    """The list for the device of a locker: its codes and what they are for, strongly consistent."""
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (CODE_DOOR_BY_ID, GUARD_OF_LOCKER, ACCESS_CODE_BY_ID, RESERVATION_BY_KEY, LOCKER_BY_ID)
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        del step, bound
+        charges = [
+            look_up_charge(CODE_DOOR_BY_ID, 1, consistent=True),
+            look_up_charge(GUARD_OF_LOCKER, 1, consistent=True),
+            look_up_charge(ACCESS_CODE_BY_ID, MAX_LIVE_CODES, consistent=True),
+            look_up_charge(RESERVATION_BY_KEY, MAX_LIVE_CODES, consistent=True),
+            look_up_charge(LOCKER_BY_ID, 1, consistent=True),
+        ]
+        return [
+            replace(charge, expected=charge.expected * parents, maximum=charge.maximum * parents) for charge in charges
+        ]
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        del bound
+        keys = [self.row_key(row) for row in rows]
+        return await query_each(lambda locker_id: read_code_list(request.backend, locker_id), keys, step.path, request)
+
+
+def code_list(rule: Rule, description: str) -> Any:
+    """A field with the list of codes for the device of a locker."""
+    return bound_field(_CodeListOf(key="locker_id", rule=rule), description)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReservationCodes(Pages):
     """The codes of a reservation, which its locker's id and its own identify."""
@@ -284,6 +344,29 @@ class VerifyAccessCodePayload(Payload):
     locked_until: Instant | None = column("Time until which the door refuses all codes.", _verified("locked_until"))
 
 
+@payload
+class ProvisionDevicePayload(Payload):
+    """Return type of `provisionDevice`."""
+
+    generation: int | None = column(
+        "Generation of the device; null if it was not provisioned.", _verified("generation")
+    )
+    device_key: str | None = column(
+        "Key of the device in hexadecimal. Store it in the device: it is never shown again once the device has "
+        "acknowledged a list.",
+        _verified("device_key"),
+    )
+
+
+@payload
+class AcknowledgeAccessCodesPayload(Payload):
+    """Return type of `acknowledgeAccessCodes`."""
+
+    acknowledged_revision: str | None = column(
+        "Revision of the list that the device has; null if there are errors.", _verified("acknowledged_revision")
+    )
+
+
 @mutations
 class AccessCodeMutations:
     """Merged into Mutation."""
@@ -323,6 +406,29 @@ class AccessCodeMutations:
         commands.VerifyAccessCode,
         DOOR_DEVICES,
         description="Decide whether digits that were entered at a door open it. For the device of the door.",
+    )
+    provision_device: ProvisionDevicePayload = write(
+        PROVISION_DEVICE,
+        code_devices.provision_device,
+        commands.ProvisionDevice,
+        CODE_CHANGES,
+        description="Begin a new generation of a locker's device and get the key that protects its list of codes.",
+    )
+    acknowledge_access_codes: AcknowledgeAccessCodesPayload = write(
+        ACKNOWLEDGE_ACCESS_CODES,
+        code_devices.acknowledge_access_codes,
+        commands.AcknowledgeAccessCodes,
+        DOOR_DEVICES,
+        description="Say that the device of a locker has stored its list of codes. For the device.",
+    )
+    report_access_code_use: AccessCode = write(
+        REPORT_ACCESS_CODE_USE,
+        code_devices.report_access_code_use,
+        commands.ReportAccessCodeUse,
+        DOOR_DEVICES,
+        returns="The code; null if the use was not counted.",
+        description="Report that the device of a locker opened it by its own list. Each event id counts once. For the "
+        "device.",
     )
     clear_lockout: Lockout = write(
         CLEAR_LOCKOUT,

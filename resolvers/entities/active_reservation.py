@@ -1,57 +1,89 @@
-"""The active reservation of a locker: from the pointer and, where that has ended, one bounded Query."""
+"""The active and the next reservation of a locker: from the pointer or, where that does not tell, one Query."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.schedule import is_current, may_hide_another
-from domain.times import EARLIEST
-from loaders.contracts.reservations import CURRENT_RESERVATION
+from domain.schedule import is_current, may_hide_another, may_precede_another
+from domain.times import EARLIEST, LATEST, shift
+from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION
 from loaders.table.recording import asking
 from loaders.table_format import require_format
 from resolvers.bindings.base import Charge
 from resolvers.bindings.lists import format_charge, query_each
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from domain.models import LockerId, Reservation
+    from domain.models import ActivePointer, LockerId, Reservation
     from resolvers.request import RequestState
 
+_INSTANT = timedelta(milliseconds=1)
+_POINTER_BEGUN = "only where the reservation of the pointer has begun and another one may follow"
 _POINTER_ENDED = "only where the reservation of the pointer has ended and another one may be active"
 
 
 async def current_reservations(pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:
     """For each pointer the active reservation, None, or an error."""
-    now = request.now
-    hiding = [
-        pointer.reservation.locker_id
-        for pointer in pointers
-        if pointer is not None and not isinstance(pointer, Exception) and may_hide_another(pointer, now)
-    ]
-    found: dict[LockerId, Reservation | Exception | None] = {}
-    if hiding:
+    now, store = request.now, request.backend.store
+
+    async def search(locker_id: LockerId) -> Reservation | None:
+        latest = await CURRENT_RESERVATION.first(store, locker_id, EARLIEST, now)
+        return latest if latest is not None and is_current(latest, now) else None
+
+    def told(pointer: ActivePointer) -> Reservation | None:
+        return pointer.reservation if is_current(pointer.reservation, now) else None
+
+    return await _followed(pointers, lambda pointer: may_hide_another(pointer, now), search, told, path, request)
+
+
+async def next_reservations(pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:
+    """For each pointer the earliest reservation that has not begun, None, or an error."""
+    now, store = request.now, request.backend.store
+
+    async def search(locker_id: LockerId) -> Reservation | None:
+        return await NEXT_RESERVATION.first(store, locker_id, shift(now, _INSTANT), LATEST)
+
+    def told(pointer: ActivePointer) -> Reservation | None:
+        return pointer.reservation if now < pointer.reservation.start_at else None
+
+    return await _followed(pointers, lambda pointer: may_precede_another(pointer, now), search, told, path, request)
+
+
+async def _followed(
+    pointers: Sequence[Any],
+    is_unsure: Callable[[ActivePointer], bool],
+    search: Callable[[LockerId], Awaitable[Reservation | None]],
+    told: Callable[[ActivePointer], Reservation | None],
+    path: str,
+    request: RequestState,
+) -> list[Any]:
+    """What each pointer tells; where it does not tell, what a search finds."""
+    known = [pointer for pointer in pointers if pointer is not None and not isinstance(pointer, Exception)]
+    unsure = [pointer.reservation.locker_id for pointer in known if is_unsure(pointer)]
+    found: dict[LockerId, Any] = {}
+    if unsure:
         with asking(path):
             await require_format(request.backend, CURRENT_RESERVATION.needs_format)
+        found = dict(zip(unsure, await query_each(search, unsure, path, request), strict=True))
 
-        async def search(locker_id: LockerId) -> Reservation | None:
-            latest = await CURRENT_RESERVATION.first(request.backend.store, locker_id, EARLIEST, now)
-            return latest if latest is not None and is_current(latest, now) else None
-
-        found = dict(zip(hiding, await query_each(search, hiding, path, request), strict=True))
-
-    def active(pointer: Any) -> Any:
+    def shown(pointer: Any) -> Any:
         if pointer is None or isinstance(pointer, Exception):
             return pointer
-        reservation = pointer.reservation
-        if reservation.locker_id in found:
-            return found[reservation.locker_id]
-        return reservation if is_current(reservation, now) else None
+        locker_id = pointer.reservation.locker_id
+        return found[locker_id] if locker_id in found else told(pointer)
 
-    return [active(pointer) for pointer in pointers]
+    return [shown(pointer) for pointer in pointers]
 
 
 def search_charges(count: int) -> list[Charge]:
     """What the Queries cost, if the pointers of all lockers have ended."""
     maximum = CURRENT_RESERVATION.maximum(1) * count
     return [Charge(CURRENT_RESERVATION, "Query", maximum=maximum, condition=_POINTER_ENDED), format_charge()]
+
+
+def next_charges(count: int) -> list[Charge]:
+    """What the Queries cost, if the pointed reservations of all lockers have begun."""
+    maximum = NEXT_RESERVATION.maximum(1) * count
+    return [Charge(NEXT_RESERVATION, "Query", maximum=maximum, condition=_POINTER_BEGUN), format_charge()]

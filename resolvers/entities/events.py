@@ -22,7 +22,7 @@ from resolvers.api.relay import Node
 from resolvers.api.scalars import JSON, show_json
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.references import one
-from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKERS
+from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKER
 from resolvers.entities.base import entity, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class AccessEvent(Node):
     result: AccessResult = column("Whether the action succeeded.")
     metadata: JSON | None = column("Further data reported by the device.", _metadata)
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
-        LOCKER_BY_ID, key="locker_id", rule=LOCKERS.decided_by_result(), description="The locker."
+        LOCKER_BY_ID, key="locker_id", rule=LOCKER.decided_by_result(), description="The locker."
     )
 
 

@@ -11,7 +11,7 @@ from domain.commands import locations as commands
 from domain.ids import argument, check_code, check_id, require_id
 from domain.models import Address as AddressRecord
 from domain.models import Location as Record
-from domain.models import LocationStatus, LockerStatus
+from domain.models import LocationStatus, LockerSize, LockerStatus
 from domain.times import Instant, count_days
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.locations import (
@@ -21,17 +21,20 @@ from loaders.contracts.locations import (
     LOCATION_BY_ID,
     LOCATION_LOCKERS,
     LOCATION_LOCKERS_BY_STATUS,
+    LOCATION_OFFERS,
     LOCATIONS_BY_STATUS,
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.offers import AT_ONCE
 from loaders.writes import locations as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node
+from resolvers.api.relay import PAGING, Connection, Node, TimeSpan
 from resolvers.api.scalars import ExactNumber
-from resolvers.bindings.base import Argument, column, embedded
+from resolvers.bindings.base import Argument, bound_field, column, embedded
 from resolvers.bindings.lists import pages, whole
 from resolvers.bindings.references import look_up
-from resolvers.bindings.rules import ADMINS, LOCATIONS
+from resolvers.bindings.rules import ADMINS, LOCATIONS, LOCKER_LOOKUP, OFFERS
+from resolvers.entities.available_lockers import DEFAULT, Available, AvailableLockers
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.lockers import Locker
@@ -94,11 +97,27 @@ class Location(Node):
         LOCATION_LOCKERS,
         key="location_id",
         narrowed=("status", LOCATION_LOCKERS_BY_STATUS),
+        offers=LOCATION_OFFERS,
         full=LOCKER_BY_ID,
         full_key="locker_id",
-        rule=ADMINS,
-        arguments=[Argument("status", LockerStatus | None, "Status that the lockers must have."), *PAGING],
-        description="Lockers at the location by `lockerId`. Requires an admin.",
+        full_rule=LOCKER_LOOKUP,
+        rule=OFFERS,
+        arguments=[
+            Argument("status", LockerStatus | None, "Status that the lockers must have. Requires an admin."),
+            *PAGING,
+        ],
+        description="Lockers at the location. Admins get all of them by `lockerId`; other callers get those in service "
+        "that they may reserve, by size.",
+    )
+    available_lockers: AvailableLockers | None = bound_field(
+        Available(rule=OFFERS),
+        "Lockers that the caller may reserve and that are free in the whole window, as far as can be told without "
+        "reserving. At an inactive location there are none.",
+        [
+            Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is not looked at."),
+            Argument("size", LockerSize | None, "Size that the lockers must have; any if left out."),
+            Argument("first", int, f"Number of lockers to find, at most {AT_ONCE}.", DEFAULT),
+        ],
     )
     calendar: list[CalendarDay] | None = _by_day(
         calendar_of, "Calendar of the location: every day of the range with the events that fill it."

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.commands.lockers import (
+    ConfigureLocker,
+    MoveLocker,
+    RegisterLocker,
+    RenameLocker,
+    TransferLocker,
+    UpdateLockerStatus,
+)
 from domain.ids import check_id, require_id
 from domain.models import Locker as Record
-from domain.models import LockerStatus, LockerSummary
+from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
 from domain.times import Instant
 from loaders.contracts.access_codes import LOCKER_ACCESS_CODES, LOCKER_LOCKOUT
 from loaders.contracts.base import Order
@@ -32,14 +39,32 @@ from loaders.contracts.reservations import (
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node, TimeWindow, in_window, ordered
-from resolvers.bindings.base import Argument, column
+from resolvers.api.relay import PAGING, Connection, Node, TimeSpan, TimeWindow, in_window, ordered
+from resolvers.bindings.base import Argument, bound_field, column
 from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import CODES, EVENTS, LOCATIONS, LOCKER_CHANGES, LOCKERS, PROFILE, RESERVATIONS
-from resolvers.entities.access_codes import AccessCode, Lockout
-from resolvers.entities.active_reservation import current_reservations, search_charges
+from resolvers.bindings.rules import (
+    BUSY,
+    CODE_LISTS,
+    CODES,
+    EVENTS,
+    LOCATIONS,
+    LOCKER,
+    LOCKER_CHANGES,
+    LOCKER_LOOKUP,
+    NEXT_RESERVATIONS,
+    PROFILE,
+    RESERVATIONS,
+)
+from resolvers.entities.access_codes import AccessCode, AccessCodeList, Lockout, code_list
+from resolvers.entities.active_reservation import (
+    current_reservations,
+    next_charges,
+    next_reservations,
+    search_charges,
+)
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
+from resolvers.entities.busy import Busy, BusyInterval
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation
 
@@ -51,18 +76,22 @@ if TYPE_CHECKING:
 @entity(
     Record,
     LockerSummary,
-    node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKERS.decided_by_result()},
+    LockerOffer,
+    node={"contract": LOCKER_BY_ID, "key": {"locker_id": check_id}, "rule": LOCKER_LOOKUP.decided_by_result()},
 )
 class Locker(Node):
-    """A physical locker."""
+    """A physical locker. Callers who may not see its owner's lockers get only id, name, size, features and location."""
 
     locker_id: strawberry.ID = column("Id of the locker.")
     alias: str | None = column("Display name of the locker.")
-    status: LockerStatus = column("Current state of the locker.")
-    updated_at: Instant = column(CHANGED)
-    version: int = column(VERSION)
-    created_at: Instant = column("Time at which the locker was registered.")
-    owner_id: strawberry.ID = column("Id of the owner of the locker.")
+    size: LockerSize = column("Size of the locker.")
+    features: list[str] = column("Features of the locker, such as `refrigerated`, in alphabetical order.")
+    status: LockerStatus | None = column("Current state of the locker.", rule=LOCKER)
+    reservable_by: ReservableBy | None = column("Who may reserve the locker.", rule=LOCKER)
+    updated_at: Instant | None = column(CHANGED, rule=LOCKER)
+    version: int | None = column(VERSION, rule=LOCKER)
+    created_at: Instant | None = column("Time at which the locker was registered.", rule=LOCKER)
+    owner_id: strawberry.ID | None = column("Id of the owner of the locker.", rule=LOCKER)
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner of the locker."
     )
@@ -73,10 +102,24 @@ class Locker(Node):
     active_reservation: Reservation | None = one(
         ACTIVE_RESERVATION,
         key="locker_id",
-        rule=RESERVATIONS,
+        rule=NEXT_RESERVATIONS,
         follow=current_reservations,
         follow_charges=search_charges,
         description="Reservation whose time window contains the present moment.",
+    )
+    next_reservation: Reservation | None = one(
+        ACTIVE_RESERVATION,
+        key="locker_id",
+        rule=NEXT_RESERVATIONS,
+        follow=next_reservations,
+        follow_charges=next_charges,
+        description="Earliest reservation that has not begun.",
+    )
+    busy: list[BusyInterval] | None = bound_field(
+        Busy(key="locker_id", rule=BUSY),
+        "Future intervals of the window in which the locker is reserved, for callers who see the locker or may reserve "
+        "it.",
+        [Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is left out.")],
     )
     latest_event: AccessEvent | None = latest(
         LATEST_EVENT, key="locker_id", rule=EVENTS, description="Most recent access event of the locker."
@@ -115,6 +158,10 @@ class Locker(Node):
         arguments=PAGING,
         description="Access codes of the locker by code id, including those of reservations and those that are over.",
     )
+    access_code_list: AccessCodeList | None = code_list(
+        CODE_LISTS,
+        "The list of access codes for the device of the locker; null if no device is provisioned. For the device.",
+    )
     lockout: Lockout | None = one(
         LOCKER_LOCKOUT,
         key="locker_id",
@@ -130,7 +177,7 @@ class LockerQueries:
     locker: Locker | None = look_up(
         LOCKER_BY_ID,
         parse={"locker_id": require_id},
-        rule=LOCKERS.decided_by_result(),
+        rule=LOCKER_LOOKUP.decided_by_result(),
         message="Locker {locker_id} does not exist.",
         arguments=[
             id_argument("locker_id", "Id of the locker."),
@@ -164,6 +211,13 @@ class LockerMutations:
         RenameLocker,
         LOCKER_CHANGES,
         description="Change the display name of a locker.",
+    )
+    configure_locker: Locker = write(
+        CHANGE_LOCKER,
+        writes.configure_locker,
+        ConfigureLocker,
+        LOCKER_CHANGES,
+        description="Change who may reserve a locker, its size or its features.",
     )
     move_locker: Locker = write(
         CHANGE_LOCKER,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
-from domain.authorization import may_see_reservation
+from domain.authorization import MOST_AUDIENCES, may_see_reservation
 from domain.commands import reservations as commands
 from domain.errors import BadInputError
 from domain.ids import check_id, require_id
@@ -16,9 +16,11 @@ from domain.models import ReservationParty, ReservationStatus
 from domain.schedule import effective_status
 from domain.text import check_reference
 from domain.times import Instant, parse_instant
+from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.contracts.reservations import (
+    ANY_CLAIM_BY_ID,
     CHANGE_RESERVATION,
     CREATE_RESERVATION,
     DETAILS_OF_RESERVATION,
@@ -28,16 +30,31 @@ from loaders.contracts.reservations import (
     USE_RESERVATION,
 )
 from loaders.writes import reservations as writes
+from loaders.writes.any_locker import LOOKS_FOR_RESERVED, MOST_TRIES, reserve_any_locker
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import JSON, show_json
-from resolvers.bindings.base import Argument, column, embedded
+from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_charge
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import CODES, LOCKERS, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
+from resolvers.bindings.rules import (
+    CODES,
+    LOCKER,
+    OFFERS,
+    PROFILE,
+    RESERVATION_CHANGES,
+    RESERVATION_CREATION,
+    RESERVATIONS,
+)
 from resolvers.entities.access_codes import AccessCode, reservation_codes
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, locker_of, locker_owner_charges
+from resolvers.entities.offer_search import search_charges
+
+_NOT_FREE = "only where a locker that was found free cannot be reserved any more"
+_MADE_BEFORE = "only where the reservationId was used before"
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
     from resolvers.request import RequestState
@@ -114,8 +131,8 @@ class Reservation(Node):
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
         key="locker_id",
-        rule=LOCKERS.decided_by_result(or_parent=True),
-        description="The reserved locker, visible also to the owner who made the reservation.",
+        rule=LOCKER.decided_by_result(or_parent=True),
+        description="The reserved locker; the owner who made the reservation sees its public fields, even later.",
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."
@@ -170,6 +187,24 @@ class ReservationQueries:
     )
 
 
+def _any_locker_charges(values: Mapping[str, Any]) -> list[Charge]:
+    """What `reserveAnyLocker` costs beyond one attempt to reserve."""
+    again = [
+        Charge(CREATE_RESERVATION, request.operation, maximum=request.maximum * (MOST_TRIES - 1), condition=_NOT_FREE)
+        for request in CREATE_RESERVATION.costs(None, 1)
+    ]
+    claim = look_up_charge(ANY_CLAIM_BY_ID, 1, consistent=True)
+    made = look_up_charge(RESERVATION_BY_KEY, 1, consistent=True).maximum
+    return [
+        claim,
+        Charge(ANY_CLAIM_BY_ID, claim.operation, maximum=claim.maximum, condition=_MADE_BEFORE),
+        Charge(RESERVATION_BY_KEY, "GetItem", maximum=made * (2 * LOOKS_FOR_RESERVED), condition=_MADE_BEFORE),
+        look_up_charge(LOCATION_BY_ID, 1),
+        *search_charges(values.get("size"), 2, most_audiences=MOST_AUDIENCES),
+        *again,
+    ]
+
+
 @mutations
 class ReservationMutations:
     """Merged into Mutation."""
@@ -181,6 +216,16 @@ class ReservationMutations:
         RESERVATION_CREATION,
         returns="The reservation; null if it was not made.",
         description="Reserve a locker for a time window in which it is free.",
+    )
+    reserve_any_locker: Reservation = write(
+        CREATE_RESERVATION,
+        reserve_any_locker,
+        commands.ReserveAnyLocker,
+        OFFERS,
+        more=_any_locker_charges,
+        returns="The reservation; null if none was made.",
+        description="Reserve a locker of a location that the caller may reserve and that is free for a time window. A "
+        "repeated request with the same `reservationId` returns the first reservation.",
     )
     cancel_reservation: Reservation = write(
         CHANGE_RESERVATION,

@@ -8,10 +8,12 @@ import strawberry
 
 from domain.authorization import Principal, Role, Scope
 from domain.budgets import BudgetState
+from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.references import one
 from resolvers.entities.base import entity
+from resolvers.entities.lockers import Locker
 from resolvers.entities.owners import Owner
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class Viewer:
         "Ids of the owners that a partner acts for.", lambda principal, _: sorted(principal.partner_of)
     )
     locker_id: strawberry.ID | None = column("Id of the locker of a device.")
+    locker: Locker | None = one(LOCKER_BY_ID, key="locker_id", description="Locker of a device.")
     rate_limit: RateLimit | None = embedded(
         "What is left of the caller's budget; null if callers have none.", lambda _, request: request.budget
     )

@@ -12,6 +12,7 @@ from graphql import GraphQLError, VariableNode, get_argument_values
 
 from resolvers.bindings.base import Column, Embedded, Reading, Step
 from resolvers.bindings.lists import Pages
+from resolvers.bindings.rules import AS_OBJECT
 from resolvers.documents.selection import Part, Walker, parts_of
 from resolvers.plan.introspection import Introspection
 
@@ -79,7 +80,7 @@ class PlanStep(Step):
 class Place:
     """Where objects of one type stand in the response."""
 
-    __slots__ = ("_make", "columns", "error", "keys", "reads", "restricted", "steps", "type_name", "uses")
+    __slots__ = ("_make", "columns", "error", "keys", "reads", "restrictions", "steps", "type_name", "uses")
 
     def __init__(
         self,
@@ -96,8 +97,8 @@ class Place:
         self.columns = {column.key: column for column in columns}
         self.steps = {step.key: step for step in steps}
         self.reads: bool = any(step.reads for step in steps)
-        self.restricted = [column for column in columns if column.binding.rule.allows is not None]
-        """Columns with a rule of their own."""
+        self.restrictions = {column.binding.rule for column in columns if column.binding.rule != AS_OBJECT}
+        """The rules of columns that have one of their own."""
         self.uses = _uses(columns, steps)
         self._make = _generate(type_name, keys, self.columns)
 

@@ -266,11 +266,10 @@ class _Run:
             results = await self._read(step, binding, rows)
         if isinstance(binding, Pages) and any(self._is_object(page) and page.nodes for page in results):
             self._filled.add(step)
-        if isinstance(binding, Pages) and binding.reads_records(step):
+        if isinstance(binding, Pages) and binding.reads_records(step, self._bound[step]):
             copies = [copy for page in results if self._is_object(page) for copy in page.nodes]
-            self._start_early(
-                item_places(step.places.values()), copies, binding.contract.codec.attributes, {binding.full_key}
-            )
+            known = self._bound[step].contract.codec.attributes
+            self._start_early(item_places(step.places.values()), copies, known, {binding.full_key})
             results = await self._records(step, binding, results)
         if not _contains(results, Exception):
             return results
@@ -304,7 +303,7 @@ class _Run:
                     continue
                 rule = binding.rule
                 permits_all = rule.allows is None or rule.on_result or is_admin(principal)
-                decided = permits_all or rule.subject in known
+                decided = permits_all or rule.needs <= frozenset(known)
                 if isinstance(self._bound[step], Exception) or not decided or not rule.admits(principal):
                     continue
                 asked = rows if permits_all else [row for row in rows if rule.permits(principal, row)]
@@ -314,17 +313,12 @@ class _Run:
 
     def _outputs(self, place: Place, rows: Sequence[Any]) -> list[dict[str, Any]]:
         request = self._request
-        refused = [column for column in place.restricted if not self._may_see_all(column, rows)]
-        if not refused:
+        if is_admin(request.principal) or all(rule.permits_all(request.principal, rows) for rule in place.restrictions):
             return place.outputs(rows, request)
         return [
             {key: None if key in place.steps else self._column(place.columns[key], row, request) for key in place.keys}
             for row in rows
         ]
-
-    def _may_see_all(self, column: PlanColumn, rows: Sequence[Any]) -> bool:
-        rule, principal = column.binding.rule, self._request.principal
-        return is_admin(principal) or (rule.admits(principal) and all(rule.permits(principal, row) for row in rows))
 
     def _column(self, column: PlanColumn, row: Any, request: RequestState) -> Any:
         rule, principal = column.binding.rule, request.principal

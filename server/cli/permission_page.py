@@ -26,10 +26,12 @@ with this page; in others, random documents of one tenant neither show nor chang
 - An **admin** may use everything. Who decides a booking comes from the credentials: the owner of an admin's token
   (claim `ownerId`), if it names one, and the token's subject.
 - An **owner** uses its own profile, lockers, reservations, bookings and notifications, and the events of its lockers.
-  It may reserve, for itself, its own lockers and those of the organisations that it belongs to. It sees the lockers
-  of these organisations, but not their reservations, events and profiles.
-- A **partner** does what its scopes allow, for the owners that it is bound to.
-- A **device** records events of its own locker. It reads nothing but `viewer`.
+  It may reserve, for itself, the lockers that are offered to it. It sees the lockers of the organisations that it
+  belongs to, but not their reservations, events and profiles.
+- A **partner** does what its scopes allow, for the owners that it is bound to. With `reservations:write` it may reserve
+  for them whatever is offered to one of them.
+- A **device** records events of its own locker. It reads `viewer` and its own locker with the current and the next
+  reservation, and nothing else.
 - A **stranger**, a caller without credentials, may use nothing.
 
 ## Denied access
@@ -60,14 +62,22 @@ with this page; in others, random documents of one tenant neither show nor chang
 ## Rules
 
 *own*: for the owner itself, or its own objects. *organisation's*: also lockers of an organisation that the owner
-belongs to. *reserved*: also lockers that the owner reserved. *bound*: for the owners that the partner is bound to, with
-any scope. A scope: the same, if the partner has this scope. `node` and `nodes` apply the rule of each object that they
-find.
+belongs to. *offered*: lockers that the caller may reserve. *reserved*: also the public fields of lockers that the owner
+reserved. *bound*: for the owners that the partner is bound to, with any scope. A scope: the same, if the partner has
+this scope. *own locker*: for the locker of the device. `node` and `nodes` apply the rule of each object that they find.
 
 - A reservation is *own* for the owner who made it and for the owner of the locker; only the owner who made it may
   cancel or extend it.
-- The owner who made a reservation sees its locker through `Reservation.locker`, even if another owner has the locker:
-  its own fields and its location, but not its owner, reservations and events.
+- The owner of a locker says with `reservableBy` to whom it is offered: to nobody but itself (`OWNER`), to the members
+  of the organisation that owns it (`MEMBERS`), or to every owner (`EVERYONE`). A partner with `reservations:write` is
+  offered what its bound owners are offered as owners, not as members. An admin may reserve every locker.
+- Who is offered a locker finds it at its location and by its id; with `lockers:read`, a partner finds the lockers of
+  its bound owners too. For all others it cannot be told from a locker that does not exist.
+- A locker has public fields: `id`, `lockerId`, `alias`, `size`, `features`, `locationId` and `location`. The others
+  have rows of their own below, by which the owner of the locker decides, however the locker was found. So a field may
+  show a locker to more callers without showing more than its public fields.
+- The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, whoever owns the
+  locker, and keeps them after the reservation was cancelled or has ended: its history tells where its things were.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound
   to, an admin to any owner.
 - `Query.owner` is allowed as its row says; the lists and the profile have rows of their own under `Owner`. For a
@@ -98,5 +108,6 @@ def permission_page(schema: BoundSchema) -> str:
 
 def _row(field: str, rule: Rule) -> str:
     partner = f"`{rule.partner}`" if rule.partner in set(Scope) else rule.partner
+    partner = f"{partner}, offered" if rule.or_offered else partner
     owner = f"{rule.owner}, reserved" if rule.or_parent else rule.owner
     return f"| `{field}` | yes | {owner} | {partner} | {rule.device} | no |"

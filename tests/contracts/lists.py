@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from domain.access_codes import CodeId, door_of
 from domain.api_keys import ApiKeyId
 from domain.bookings import BookingStatus, DaySlot
-from domain.models import EventId, LocationStatus, LockerStatus, ReservationId
+from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservableBy, ReservationId
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day
 from loaders import keys
 from loaders.contracts.reading import ReadPage
@@ -109,6 +109,14 @@ _AT_LOCATION: dict[str, Any] = _COPY | {
     "key": lambda copy: keys.location_locker(NAMES.location, copy.locker_id),
     "index": lambda copy: keys.location_locker_index(NAMES.location, _STATUS, copy.locker_id),
 }
+_OFFERED: dict[str, Any] = {
+    "id_field": "locker_id",
+    "given": {"owner_id": NAMES.owner, "size": LockerSize.XL},
+    "key": lambda offer: keys.offer(
+        NAMES.location, ReservableBy.MEMBERS, NAMES.owner, offer.size, "0000", offer.locker_id
+    ),
+}
+_AUDIENCE = (NAMES.location, ReservableBy.MEMBERS, NAMES.owner)
 _RESERVED: dict[str, Any] = {
     "id_field": "reservation_id",
     "given": {"locker_id": NAMES.locker, "owner_id": NAMES.owner},
@@ -125,6 +133,8 @@ LISTS: dict[str, ListExample] = {
         _list("QC-02", NAMES.owner, **_BY_OWNER),
         _list("QC-17", NAMES.owner, _STATUS, **_BY_OWNER),
         _list("QC-34", NAMES.location, **_AT_LOCATION),
+        _list("QC-37", *_AUDIENCE, **_OFFERED),
+        _list("QC-38", *_AUDIENCE, LockerSize.XL, **_OFFERED),
         _list("QC-35", NAMES.location, _STATUS, **_AT_LOCATION),
         _list(
             "QC-05",
@@ -244,6 +254,7 @@ def _positions(names: Names) -> list[Key]:
         keys.location(names.location),
         keys.location_code(names.code),
         keys.location_locker(names.location, names.locker),
+        keys.offer(names.location, ReservableBy.OWNER, names.owner, LockerSize.XL, "0000", names.locker),
         keys.calendar_slot(names.location, date, DaySlot.MORNING),
         keys.calendar_claim(names.location, "e"),
         keys.booking(names.booking),

@@ -77,6 +77,7 @@ class Names:
     place: Mapping[str, Any]
     metadata: dict[str, Any] | None
     key_owners: tuple[OwnerId, ...]
+    features: tuple[str, ...]
 
 
 SHORT = Names(
@@ -108,6 +109,7 @@ SHORT = Names(
     place={"city": "Rome", "lat": Decimal("41.9")},
     metadata={"door": 1},
     key_owners=(OwnerId("ada"),),
+    features=("charging",),
 )
 LONGEST = Names(
     owner=OwnerId("o" * 64),
@@ -138,6 +140,7 @@ LONGEST = Names(
     place=dict.fromkeys(_ADDRESS, _NAME) | {"lat": Decimal("-12." + "3" * 36), "lng": Decimal("-123." + "4" * 35)},
     metadata=numbers(),
     key_owners=tuple(OwnerId(f"{number:064d}") for number in range(25)),
+    features=tuple(f"{number:032d}" for number in range(8)),
 )
 _LONG: dict[str, Any] = {
     "description": _TEXT,
@@ -147,6 +150,7 @@ _LONG: dict[str, Any] = {
     "message": f"Your booking for 2026-03-01 was rejected: {_TEXT}",
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
     "owner_ids": LONGEST.key_owners,
+    "features": LONGEST.features,
     "created_by": LONGEST.subject,
     "issued_by": LONGEST.subject,
     "revoked_by": LONGEST.subject,

@@ -23,11 +23,29 @@ from domain.commands import owners as owner_commands
 from domain.commands import reservations as reservation_commands
 from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
 from domain.commands.events import RecordAccessEvent
-from domain.commands.lockers import MoveLocker, RegisterLocker, RenameLocker, TransferLocker, UpdateLockerStatus
+from domain.commands.lockers import (
+    ConfigureLocker,
+    MoveLocker,
+    RegisterLocker,
+    RenameLocker,
+    TransferLocker,
+    UpdateLockerStatus,
+)
 from domain.commands.payments import Money, RecordPayment
-from domain.models import AccessAction, AccessResult, EventId, LockerStatus, OwnerKind, OwnerRole, ReservationStatus
+from domain.models import (
+    AccessAction,
+    AccessResult,
+    EventId,
+    LockerSize,
+    LockerStatus,
+    OwnerKind,
+    OwnerRole,
+    ReservableBy,
+    ReservationStatus,
+)
 from domain.times import EARLIEST, LATEST
 from loaders import keys
+from loaders.code_keys import key_uses
 from loaders.codecs import CALENDAR_SLOT
 from loaders.contracts.access_codes import ACCESS_CODE_BY_ID
 from loaders.contracts.base import Consistency
@@ -37,7 +55,7 @@ from loaders.contracts.events import LATEST_EVENT
 from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
-from loaders.contracts.reservations import CURRENT_RESERVATION, RESERVATION_BEFORE
+from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.doctor import Doctor, Records
 from loaders.invariants import table_violations
@@ -53,6 +71,7 @@ from loaders.writes import (
     api_keys,
     bookings,
     calendar,
+    code_devices,
     events,
     locations,
     lockers,
@@ -60,6 +79,7 @@ from loaders.writes import (
     reservations,
     verification,
 )
+from loaders.writes.any_locker import reserve_any_locker
 from tests.contracts.lists import LISTS
 from tests.contracts.samples import DAY, NOON, SHORT, at, day
 
@@ -141,7 +161,13 @@ def change_location(write: Any, command: Any, version: int = 1, **values: Any) -
 
 
 def locker(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = RegisterLocker(locker_id=names.locker, owner_id=names.owner, alias=names.name, location_id=names.location)
+    command = RegisterLocker(
+        locker_id=names.locker,
+        owner_id=names.owner,
+        alias=names.name,
+        location_id=names.location,
+        features=list(names.features),
+    )
     return lockers.register_locker(backend, command, ADMIN)
 
 
@@ -150,13 +176,13 @@ def locker_anywhere(backend: Backend, names: Names) -> Awaitable[Any]:
     return lockers.register_locker(backend, command, ADMIN)
 
 
-def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) -> Call:
+def change_locker(write: Any, command: Any, version: int = 1, **values: Callable[[Names], Any]) -> Call:
     return lambda backend, names: write(
         backend,
         command(
             locker_id=names.locker,
-            expected_version=1,
-            change_id=names.change,
+            expected_version=version,
+            change_id=names.change if version == 1 else None,
             **{name: of(names) for name, of in values.items()},
         ),
         ADMIN,
@@ -165,6 +191,16 @@ def change_locker(write: Any, command: Any, **values: Callable[[Names], Any]) ->
 
 RENAME = change_locker(lockers.rename_locker, RenameLocker, alias=lambda names: names.name.replace("A", "B").swapcase())
 OCCUPY = change_locker(lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.OCCUPIED)
+STOP_SERVICE = change_locker(
+    lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.MAINTENANCE
+)
+START_SERVICE = change_locker(
+    lockers.update_locker_status, UpdateLockerStatus, TWO, new_status=lambda _: LockerStatus.AVAILABLE
+)
+ENLARGE = change_locker(lockers.configure_locker, ConfigureLocker, size=lambda _: LockerSize.XL)
+OPEN_TO_EVERYONE = change_locker(
+    lockers.configure_locker, ConfigureLocker, reservable_by=lambda _: ReservableBy.EVERYONE
+)
 TRANSFER = change_locker(lockers.transfer_locker, TransferLocker, new_owner_id=lambda names: names.other_owner)
 MOVE = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda names: names.other_location)
 TAKE_AWAY = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda _: None)
@@ -182,6 +218,18 @@ def reserve(start: int, end: int, reservation: str = "reservation") -> Call:
         return reservations.create_reservation(backend, command, ADMIN)
 
     return run
+
+
+def reserve_any(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = reservation_commands.ReserveAnyLocker(
+        location_id=names.location,
+        size=LockerSize.M,
+        reservation_id=names.reservation,
+        owner_id=names.owner,
+        start_at=at(0),
+        end_at=at(60),
+    )
+    return reserve_any_locker(backend, command, ADMIN)
 
 
 def reserve_for_a_recipient(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -516,6 +564,29 @@ def reveal(number: int = 0) -> Call:
     return change_code(access_codes.reveal_access_code, code_commands.RevealAccessCode, reveal_id=reveal_id)
 
 
+def provision(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = code_commands.ProvisionDevice(locker_id=names.locker, generation=1)
+    return code_devices.provision_device(backend, command, coder(names))
+
+
+async def acknowledge(backend: Backend, names: Names) -> Any:
+    found = await code_devices.read_code_list(backend, names.locker)
+    assert found is not None
+    command = code_commands.AcknowledgeAccessCodes(locker_id=names.locker, revision=found.revision)
+    return await code_devices.acknowledge_access_codes(backend, command, coder(names))
+
+
+def report(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = code_commands.ReportAccessCodeUse(
+        locker_id=names.locker, code_id=names.code_id, event_id=names.event, used_at=NOON
+    )
+    return code_devices.report_access_code_use(backend, command, coder(names))
+
+
+def check_keys(backend: Backend, _: Names) -> Awaitable[Any]:
+    return key_uses(cast("DynamoStore", backend.store), backend.clock())
+
+
 def clear(backend: Backend, names: Names) -> Awaitable[Any]:
     return verification.clear_lockout(backend, code_commands.ClearLockout(locker_id=names.locker), coder(names))
 
@@ -542,6 +613,7 @@ OLD_TABLE = (
     older(OWNER_COPY, "GSI1PK", "GSI1SK"),
     older(LOCATION_COPY, "GSI1PK", "GSI1SK"),
     older(lambda names: keys.active_pointer(names.locker), "lastEndAt"),
+    older(lambda names: keys.locker(names.locker), "reservableBy", "size", "features"),
 )
 WHOLE = (*RESERVED, other_owner, book, reject)
 SURPLUS: tuple[Callable[[Names], tuple[Action, Key, dict[str, Any]]], ...] = (
@@ -645,6 +717,8 @@ OTHER_PROGRAM = (
 
 _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "update a locker's status": ("QC-03", (*PLACED, OCCUPY)),
+    "take a locker out of service": ("QC-03", (*PLACED, STOP_SERVICE)),
+    "put a locker back into service": ("QC-03", (*PLACED, STOP_SERVICE, START_SERVICE)),
     "update the status of a locker without copies": (
         "QC-03",
         (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), OCCUPY),
@@ -664,6 +738,8 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     ),
     "create a reservation for a recipient": ("QC-04", (*PLACED, other_owner, reserve_for_a_recipient)),
     "create a reservation again": ("QC-04", (*RESERVED, reserve(0, 60))),
+    "reserve any locker": ("QC-04", (*PLACED, reserve_any)),
+    "reserve any locker again": ("QC-24", (*PLACED, reserve_any, reserve_any)),
     "transfer a locker": ("QC-06", (*PLACED, other_owner, TRANSFER)),
     "transfer a locker without copies": (
         "QC-06",
@@ -681,6 +757,8 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-12",
         (*PLACED, without(OWNER_COPY), without(LOCATION_COPY), RENAME),
     ),
+    "enlarge a locker": ("QC-12", (*PLACED, ENLARGE)),
+    "offer a locker to everyone": ("QC-12", (*PLACED, OPEN_TO_EVERYONE)),
     "move a locker": ("QC-12", (*PLACED, other_location, MOVE)),
     "take a locker away from its location": ("QC-12", (*PLACED, TAKE_AWAY)),
     "extend a reservation": ("QC-13", (*RESERVED, extend(90))),
@@ -822,6 +900,15 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         (*CODED, *(enter("000000", f"attempt-{number}") for number in range(4)), enter("000000")),
     ),
     "end a lockout": ("QC-108", (*CODED, enter("000000"), clear)),
+    "provision a locker's first device": ("QC-110", (*PLACED, provision)),
+    "provision a device of a locker with codes": ("QC-110", (*CODED, crowd, provision)),
+    "acknowledge the list of a locker": ("QC-111", (*CODED, ANOTHER_CODE, provision, crowd, acknowledge)),
+    "report a use": ("QC-112", (*CODED, *REVEALED, report)),
+    "report the last use of a code": (
+        "QC-112",
+        (*PLACED, create_code(AccessCodeKind.ONE_TIME, valid_until=at(60)), *REVEALED, report),
+    ),
+    "find out which secrets are in use": ("QC-113", (*CODED, provision, check_keys)),
     "save the first table format": ("QC-71", (WITHOUT_FORMAT, save_format)),
     "migrate an old table": ("QC-73", (*OLD_TABLE, run_migration)),
     "migrate a table without guards": (
@@ -918,6 +1005,7 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-70": ((), lambda _: ()),
     "QC-100": ((*CODED, *REVEALED), lambda names: (door_of(names.locker, None), names.code_id)),
     "QC-103": ((*CODED, crowd), lambda names: (door_of(names.locker, None),)),
+    "QC-109": (CODED, lambda names: (names.locker,)),
     "QC-104": ((*CODED, enter("000000")), lambda names: (names.locker,)),
 }
 
@@ -971,6 +1059,11 @@ def _scenarios() -> dict[str, Scenario]:
         LOCATION_CALENDAR.purpose: Scenario(
             LOCATION_CALENDAR.id,
             lambda backend, names: LOCATION_CALENDAR.whole(backend.store, names.location, day(0), day(91)),
+        ),
+        NEXT_RESERVATION.purpose: Scenario(
+            NEXT_RESERVATION.id,
+            lambda backend, names: NEXT_RESERVATION.first(backend.store, names.locker, NOON, LATEST),
+            RESERVED,
         ),
         CURRENT_RESERVATION.purpose: Scenario(
             CURRENT_RESERVATION.id,

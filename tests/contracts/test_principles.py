@@ -97,8 +97,5 @@ def test_no_contract_changes_or_deletes_an_event() -> None:
         if rule.key in {keys.event, keys.event_claim}
     ]
     new = "attribute_not_exists(#PK)"
-    assert (
-        rules
-        == [("QC-08", Action.PUT, new), ("QC-08", Action.PUT, new), ("QC-87", Action.PUT, new)]
-        + [("QC-107", Action.PUT, new)] * 3
-    )
+    contracts = ["QC-08", "QC-08", "QC-87", *["QC-107"] * 3, "QC-112", "QC-112"]
+    assert rules == [(contract, Action.PUT, new) for contract in contracts]

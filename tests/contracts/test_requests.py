@@ -30,12 +30,15 @@ LINE = 200
 RANDOM = {"ClientRequestToken", "digest"}
 # What may be written whatever is there: copies that are written as a whole, and items that are deleted or new.
 # The guard orders all writes of a pointer.
+OFFERS = {"offer", "gone offer"}
 _UPGRADES = {"new live copy", "new pointer", "dropped pointer"}
 _CHANGES = {"reservation copy", "notification", "live copy", "no live copy", *_UPGRADES}
 UNCONDITIONAL = {
+    "QC-03": OFFERS,
     "QC-04": _UPGRADES,
-    "QC-06": {"old copy", "new copy"},
-    "QC-12": {"old location copy", "new location copy"},
+    "QC-06": {"old copy", "new copy"} | OFFERS,
+    "QC-11": OFFERS,
+    "QC-12": {"old location copy", "new location copy"} | OFFERS,
     "QC-13": _CHANGES,
     "QC-43": {"copy", "notification"},
     "QC-74": _UPGRADES,

@@ -13,11 +13,14 @@ from domain.authorization import (
     Scope,
     acts_for,
     is_member,
+    may_find_locker,
     may_look_up_owner,
     may_record_events,
     may_reserve,
     may_see_locations,
     may_see_locker,
+    may_see_lockers,
+    may_see_next_reservations,
     may_see_notifications,
     may_see_reservation,
     may_transfer,
@@ -25,7 +28,7 @@ from domain.authorization import (
     require,
 )
 from domain.errors import ForbiddenError, NotFoundError
-from domain.models import LockerId, OwnerId
+from domain.models import LockerId, OwnerId, ReservableBy
 from tests.principals import device, owner, partner
 
 ADA, BOB, ORG = OwnerId("ada"), OwnerId("bob"), OwnerId("org")
@@ -56,27 +59,32 @@ def test_an_admin_may_do_everything(principal: Principal, one: OwnerId, other: O
     assert acts_for(principal, one, scope)
     assert may_look_up_owner(principal, one)
     assert may_see_notifications(principal, one)
-    assert may_see_locker(principal, one)
+    assert may_see_lockers(principal, one)
+    assert may_see_next_reservations(principal, one, L1)
+    assert all(may_find_locker(principal, one, L1, audience) for audience in ReservableBy)
     assert may_transfer(principal, one, other)
-    assert may_reserve(principal, one, other)
+    assert all(may_reserve(principal, one, audience, other) for audience in ReservableBy)
     assert may_see_reservation(principal, one, None)
     assert may_record_events(principal, L1, None)
     assert may_see_locations(principal)
 
 
 @given(principals(Role.DEVICE), OWNERS, OWNERS, SCOPES, LOCKERS)
-def test_a_device_may_only_record_events_of_its_own_locker(
+def test_a_device_may_only_record_events_of_its_own_locker_and_see_it(
     principal: Principal, one: OwnerId, other: OwnerId, scope: Scope, locker_id: LockerId
 ) -> None:
     assert not acts_for(principal, one, scope)
     assert not may_look_up_owner(principal, one)
     assert not may_see_notifications(principal, one)
-    assert not may_see_locker(principal, one)
+    assert not may_see_lockers(principal, one)
     assert not may_transfer(principal, one, other)
-    assert not may_reserve(principal, one, other)
+    assert not any(may_reserve(principal, one, audience, other) for audience in ReservableBy)
     assert not may_see_reservation(principal, one, other)
     assert not may_see_locations(principal)
-    assert may_record_events(principal, locker_id, one) == (locker_id == principal.locker_id)
+    own = locker_id == principal.locker_id
+    assert may_record_events(principal, locker_id, one) == own
+    assert may_see_locker(principal, one, locker_id) == may_see_next_reservations(principal, one, locker_id) == own
+    assert all(may_find_locker(principal, one, locker_id, audience) == own for audience in ReservableBy)
 
 
 @given(principals(Role.OWNER), OWNERS, OWNERS, SCOPES)
@@ -86,8 +94,12 @@ def test_an_owner_acts_for_itself_and_uses_lockers_of_its_organizations(
     own, member = one == principal.owner_id, one in principal.organizations
     assert acts_for(principal, one, scope) == own
     assert may_see_notifications(principal, one) == own
-    assert may_see_locker(principal, one) == may_look_up_owner(principal, one) == (own or member)
-    assert may_reserve(principal, one, other) == ((own or member) and other == principal.owner_id)
+    assert may_see_lockers(principal, one) == may_look_up_owner(principal, one) == (own or member)
+    assert may_see_next_reservations(principal, one, L1) == own
+    may_use = {"OWNER": own, "MEMBERS": own or member, "EVERYONE": True}
+    for audience in ReservableBy:
+        assert may_reserve(principal, one, audience, other) == (may_use[audience] and other == principal.owner_id)
+        assert may_find_locker(principal, one, L1, audience) == (own or member or may_use[audience])
     assert may_see_reservation(principal, one, other) == (principal.owner_id in {one, other})
     assert may_transfer(principal, one, other) == (own and (other == one or other in principal.organizations))
     assert not may_record_events(principal, L1, one)
@@ -102,9 +114,12 @@ def test_a_partner_has_its_scopes_for_the_owners_it_may_act_for(
     scopes = principal.scopes
     assert acts_for(principal, one, scope) == (bound and scope in scopes)
     assert may_look_up_owner(principal, one) == bound
-    assert may_see_locker(principal, one) == (bound and Scope.LOCKERS_READ in scopes)
+    assert may_see_lockers(principal, one) == (bound and Scope.LOCKERS_READ in scopes)
+    assert may_see_next_reservations(principal, one, L1) == (bound and Scope.RESERVATIONS_READ in scopes)
     assert may_transfer(principal, one, other) == (both and Scope.LOCKERS_WRITE in scopes)
-    assert may_reserve(principal, one, other) == (both and Scope.RESERVATIONS_WRITE in scopes)
+    for audience in ReservableBy:
+        may_use = other in principal.partner_of if audience is ReservableBy.EVERYONE else both
+        assert may_reserve(principal, one, audience, other) == (may_use and Scope.RESERVATIONS_WRITE in scopes)
     assert may_record_events(principal, L1, one) == (bound and Scope.EVENTS_WRITE in scopes)
     assert not may_record_events(principal, L1, None)
     assert not may_see_notifications(principal, one)

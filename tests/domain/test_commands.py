@@ -23,7 +23,7 @@ from domain.commands import (
 )
 from domain.commands.base import Change, Command, OptionalChange, fingerprint, parse_command
 from domain.errors import BadInputError
-from domain.models import AccessAction, AccessResult, LockerStatus, OwnerKind, OwnerRole
+from domain.models import AccessAction, AccessResult, LockerSize, LockerStatus, OwnerKind, OwnerRole
 
 MODULES = (api_keys, bookings, calendar, events, locations, lockers, owners, payments, reservations)
 ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -67,6 +67,7 @@ VALID: dict[type[Command], dict[str, Any]] = {
     locations.DeactivateLocation: LOCATION_CHANGE,
     locations.ReactivateLocation: LOCATION_CHANGE,
     lockers.RegisterLocker: {"owner_id": "acme", "alias": "Hall 3"},
+    lockers.ConfigureLocker: {"locker_id": "l1", "size": LockerSize.S, "features": ["warm"], "expected_version": 1},
     lockers.RenameLocker: {"locker_id": "l1", "alias": "Hall 3", "expected_version": 1},
     lockers.UpdateLockerStatus: {"locker_id": "l1", "new_status": LockerStatus.OCCUPIED, "expected_version": 1},
     lockers.TransferLocker: {"locker_id": "l1", "new_owner_id": "ada", "expected_version": 1},
@@ -76,6 +77,8 @@ VALID: dict[type[Command], dict[str, Any]] = {
     payments.Money: MONEY,
     payments.RecordPayment: PAYMENT,
     reservations.CreateReservation: {"locker_id": "l1", "owner_id": "ada", "start_at": NOON, "end_at": NOON},
+    reservations.Reserve: {"owner_id": "ada", "start_at": NOON, "end_at": NOON},
+    reservations.ReserveAnyLocker: {"location_id": ULID, "owner_id": "ada", "start_at": NOON, "end_at": NOON},
     reservations.Recipient: {"name": "Ada", "phone": "+39 123 456 7890"},
     reservations.CancelReservation: {**RESERVATION, "reason": "The hall is closed"},
     reservations.StartReservation: RESERVATION,
@@ -106,6 +109,7 @@ INVALID: dict[str, list[Any]] = {
     "events": [[], [EVENT] * 26, None],
     "expected_version": ["1", 1.5, True, None],
     "expires_at": [5],
+    "features": [["Warm"], [""], ["x" * 33], [5], [f"f{number}" for number in range(9)], "warm"],
     "kind": ENUMS,
     "lat": [Decimal("90.0001"), Decimal(-91), Decimal("NaN"), Decimal("Infinity"), Decimal("1." + "1" * 38), "1", True],
     "lng": [Decimal("180.0001"), Decimal(-181), Decimal("NaN"), Decimal("1E-39"), "1", []],
@@ -120,9 +124,11 @@ INVALID: dict[str, list[Any]] = {
     "reason": TEXTS,
     "recipient": ["Ada", 5, {}],
     "reference": ["", " ", "é", "a\nb", "x" * 65, 5],
+    "reservable_by": ENUMS,
     "result": ENUMS,
     "role": ENUMS,
     "scopes": [["lockers:read"] * 13, "lockers:read", None],
+    "size": ENUMS,
     "start_at": [None, 5],
     "time_zone": ["", "Rome", "europe/rome", "localtime", None, 5],
     "timestamp": [5],

@@ -166,7 +166,7 @@ class Oracle:
             info.context.unproved[str(path[0])] = lambda: _error_of(binding.prove(step, bound, request), info)
         if isinstance(binding, Pages) and len(path) == _BELOW_ROOT and getattr(results[0], "nodes", None):
             info.context.proved.add(str(path[0]))
-        if isinstance(binding, Pages) and binding.reads_records(step):
+        if isinstance(binding, Pages) and binding.reads_records(step, bound):
             results = await binding.records(step, results, request)
         (result,) = results
         if isinstance(result, Exception):

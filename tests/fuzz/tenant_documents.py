@@ -45,7 +45,7 @@ COUNTS = {name: 20 * share for share, names in _SHARES.items() for name in names
 # Under a name of its own where it may be null in other types: below `node` one name cannot be both.
 _TELLING = {
     "Locker": "alias",
-    "Reservation": "told0: createdAt ownerId",
+    "Reservation": "told0: createdAt told11: ownerId",
     "AccessEvent": "actorId",
     "Booking": "description",
     "Payment": "method",

@@ -71,6 +71,12 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
         EXTEND,
         {"lockerId": "l1", "reservationId": "over", "newEndAt": "2026-05-03T00:00:00Z"},
     ),
+    (
+        "NO_LOCKER_AVAILABLE",
+        409,
+        mutation("reserveAnyLocker", "reservation { endAt }"),
+        {"locationId": places.ulid(0), "ownerId": "ada"} | WINDOW,
+    ),
     ("FORBIDDEN", 403, places.CANCEL, {"bookingId": "taken"}),
     ("CODE_TAKEN", 409, places.CREATE_LOCATION, places.fresh()),
     ("LOCATION_INACTIVE", 409, REGISTER_LOCKER, {"ownerId": "ada", "locationId": places.ulid(1)}),

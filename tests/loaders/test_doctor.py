@@ -13,6 +13,7 @@ from domain.bookings import BookingId
 from domain.models import LocationId, LockerId, OwnerId
 from loaders.demo import DemoShape, load_demo
 from loaders.doctor import Doctor, Records, check_export_file, full_scan_cost
+from loaders.keys import lot_of
 from loaders.table.client import DynamoStore
 from loaders.table.values import item_to_wire
 from loaders.transfer import export_table
@@ -41,6 +42,7 @@ PLACE = f"LOCATION#{ulid(0)}"
 LOCKER = ("LOCKER#l1", "META")
 COPY = ("OWNER#ada", "LOCKER#l1")
 PLACED = (PLACE, "LOCKER#l1")
+OFFER = (PLACE, f"OFFER#MEMBERS#ada#M#{lot_of('l1')}#l1")
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 GUARD = ("LOCKER#l1", "GUARD#RES")
 FIRST = ("LOCKER#l1", "RES#2026-03-01T12:00:00.000Z#first")
@@ -104,6 +106,13 @@ CASES = {
     "a location's copy has another alias": Case(changed(PLACED, alias="Old"), {("I3", PLACED)}, OF_PLACE),
     "a location has a copy of a locker elsewhere": Case(
         moved(PLACED, (PLACE, "LOCKER#l2"), lockerId="l2", GSI1SK="l2"), {("I3", (PLACE, "LOCKER#l2"))}, OF_PLACE
+    ),
+    "an offer is missing": Case(without(OFFER), {("I3", OFFER)}, OF_LOCKER),
+    "an offer has another alias": Case(changed(OFFER, alias="Old"), {("I3", OFFER)}, OF_PLACE),
+    "a locker is offered to others": Case(
+        moved(OFFER, (PLACE, OFFER[1].replace("MEMBERS#ada", "EVERYONE#-"))),
+        {("I3", (PLACE, OFFER[1].replace("MEMBERS#ada", "EVERYONE#-")))},
+        OF_PLACE,
     ),
     "a reservation's copy is missing": Case(without(MADE), {("I3", MADE)}, OF_LOCKER),
     "a reservation's copy ends otherwise": Case(

@@ -6,7 +6,7 @@ import inspect
 import re
 import string
 from datetime import UTC, date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ SLOTS = st.sampled_from(DaySlot)
 
 OTHERS = {"masked", "named_by", "reservation_place", "shown", "spelled"}
 # Ranges that overlap those of lists: for the overlap check of a reservation, and for the doctor.
-WIDER = {"reservations_starting", "locker_timeline", "reservation_claims", "location_days"}
+WIDER = {"reservations_starting", "locker_timeline", "reservation_claims", "location_days", "offers", "location_offers"}
 BUILDERS: list[Any] = [
     value
     for name, value in vars(keys).items()
@@ -81,10 +81,12 @@ def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(
         keys.owner_booking(owner, day, BookingId(other)): "owner_bookings",
         keys.notification(owner, time, other): "owner_notifications",
         keys.pending_count(owner): None,
+        keys.any_claim(owner, ReservationId(other)): None,
         keys.email_claim(f"{other}@{one}.de"): None,
         keys.location(location): None,
         keys.location_code(other): None,
         keys.location_locker(location, other_locker): "location_lockers",
+        keys.offer(location, one, owner, cast("Any", one), keys.lot_of(other), other_locker): "offers_of_size",
         keys.calendar_slot(location, day, slot): "calendar_days",
         keys.calendar_claim(location, other): None,
         keys.booking(booking): None,

@@ -277,3 +277,30 @@ async def test_a_server_starts_on_a_table_that_is_not_migrated_and_logs_it(
     assert old
     await check_table(Connection(table, "eu-central-1", store_url, local=True))
     assert f"table {table} is not migrated: run `smartlocker table migrate`" in caplog.text
+
+
+async def test_older_lockers_get_offers_and_say_who_may_reserve_them(
+    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+) -> None:
+    for (pk, sk), item in (await dump()).items():
+        key = {"PK": {"S": pk}, "SK": {"S": sk}}
+        if item["entityType"] == "LOCKER_OFFER":
+            await plain_client.delete_item(TableName=table, Key=key)
+        elif item["entityType"] in {"LOCKER", "OWNER_LOCKER", "LOCATION_LOCKER"}:
+            await plain_client.update_item(
+                TableName=table,
+                Key=key,
+                UpdateExpression="REMOVE reservableBy, #size, features",
+                ExpressionAttributeNames={"#size": "size"},
+            )
+    with pytest.raises(UnavailableError, match="run `smartlocker table migrate`"):
+        await require_format(old, 4)
+    await run(old)
+    await require_format(old, 4)
+    items = await dump()
+    check_invariants(items, NOW, is_counted=False)
+    lockers = [item for item in items.values() if item["entityType"] == "LOCKER"]
+    assert {(item["reservableBy"], item["size"]) for item in lockers} == {("MEMBERS", "M")}
+    in_service = [item["lockerId"] for item in lockers if item["status"] != "MAINTENANCE"]
+    offered = [item["lockerId"] for item in items.values() if item["entityType"] == "LOCKER_OFFER"]
+    assert sorted(offered) == sorted(in_service * 2)  # to the owner and to the members

@@ -110,7 +110,7 @@ async def test_an_export_has_a_header_items_in_the_json_of_dynamodb_and_a_summar
     path = tmp_path / "export.jsonl"
     await export(source, path)
     header, *items, summary = map(json.loads, path.read_text().splitlines())
-    assert header == {"SmartLockerExport": {"version": 1, "tableFormat": 3}}
+    assert header == {"SmartLockerExport": {"version": 1, "tableFormat": 4}}
     assert [item["Item"] for item in items] == list((await dump_of(source)).values())
     assert summary["Summary"]["items"] == len(items)
     assert len(summary["Summary"]["digest"]) == 64
@@ -235,8 +235,8 @@ def lose(text: str) -> str:
         (lose, "is damaged: its items do not match its summary"),
         (lambda text: text + text, "is damaged: it goes on after its summary"),
         (lambda text: text[: len(text) // 2], "is damaged: a line of it is not JSON"),
-        (lambda text: text.replace('"tableFormat":3', '"tableFormat":4'), "is not an export of a table with format 3"),
-        (lambda _: "", "is not an export of a table with format 3"),
+        (lambda text: text.replace('"tableFormat":4', '"tableFormat":5'), "is not an export of a table with format 4"),
+        (lambda _: "", "is not an export of a table with format 4"),
     ],
 )
 async def test_a_damaged_export_is_refused_before_anything_is_written(

@@ -20,6 +20,12 @@ PROFILE = "id ownerId kind name email phone role version createdAt updatedAt"
 PLACE = """id locationId code name address { formattedAddress street city region postalCode country placeId lat lng }
   timeZone status createdAt updatedAt version"""
 EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
+LOCKER = f"""id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
+  owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }}
+  nextReservation {{ endAt }}
+  busy(window: {{from: "2026-03-01T12:00:00Z", to: "2026-03-02T12:00:00Z"}}) {{ startAt endAt }}
+  latestEvent {{ eventId }}
+  reservations{LIST} accessEvents{LIST}"""
 RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt version startedAt
   endedAt endedBy endReason reference details { recipient { name email phone } metadata }
   locker { lockerId } owner { ownerId } accessCodes(first: 1) { nodes { codeId } }"""
@@ -27,10 +33,15 @@ SLOT = "id eventId locationId date duration title bookingId createdAt booking { 
 NOTICE = "id notificationId bookingId bookingStatus lockerId reservationId message createdAt booking { bookingId }"
 CODE = """id codeId lockerId locationId kind ownerId reservationId bookingId label length maxUses uses lastUsedAt
   rotation createdAt createdBy updatedAt revokedAt reveals { revealedAt revealedBy }
-  validity { state validFrom validUntil needsReveal }"""
+  validity { state validFrom validUntil deviceStatus needsReveal }"""
 KEY = (
     "id keyId name role ownerIds lockerId locationId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
 )
+LOCKER_CODES = f"""accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }}
+  accessCodeList {{
+    revision generation refreshBefore codes {{ codeId digitsMac validFrom validUntil usesLeft }}
+  }}
+  lockout {{ failures lockedUntil lockouts }}"""
 PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recordedAt booking { bookingId }"
 
 
@@ -38,12 +49,13 @@ PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recor
 class Case:
     """A document; `rules` names the declaration that decides at a path, where that is not the field's own.
 
-    At the paths of `optional` some callers have nothing.
+    At the paths of `optional` some callers have nothing. The owner guest may use the paths of `reserved`.
     """
 
     document: str
     rules: dict[tuple[str, ...], str] = field(default_factory=dict)
     optional: tuple[tuple[str, ...], ...] = ()
+    reserved: tuple[tuple[str, ...], ...] = ()
 
 
 def _mutation(*fields: tuple[str, str, dict[str, Any]]) -> str:
@@ -90,12 +102,18 @@ _OWNERS_AND_LOCKERS: list[tuple[str, str, dict[str, Any]]] = [
     ("updateOwner", "owner { ownerId }", {"ownerId": "@tenant", "name": "Another", **STALE}),
     ("registerLocker", "locker { lockerId }", {"lockerId": "locker-@tenant", "ownerId": "@tenant", "alias": "Another"}),
     ("renameLocker", "locker { lockerId }", {"alias": "Another", **OLD}),
+    ("configureLocker", "locker { lockerId }", {"size": ":XL", **OLD}),
     ("moveLocker", "locker { lockerId }", {"newLocationId": "@place", **OLD}),
     ("updateLockerStatus", "locker { lockerId }", {"newStatus": ":OCCUPIED", **OLD}),
     ("transferLocker", "locker { lockerId }", {"newOwnerId": "@tenant", **OLD, "expectedVersion": 1}),
 ]
 _USES: list[tuple[str, str, dict[str, Any]]] = [
     ("createReservation", "reservation { endAt }", {"lockerId": "locker-@tenant", "ownerId": "@reserves", **WINDOW}),
+    (
+        "reserveAnyLocker",
+        "reservation { endAt }",
+        {"locationId": "@place", "size": ":XL", "ownerId": "@reserves", **WINDOW},
+    ),
     (
         "cancelReservation",
         "reservation { reservationId }",
@@ -144,6 +162,22 @@ _CODES: list[tuple[str, str, dict[str, Any]]] = [
         "decision codeId lockedUntil",
         {"lockerId": "locker-@tenant", "digits": "000000", "attemptId": "attempt-@tenant"},
     ),
+    ("provisionDevice", "generation deviceKey", {"lockerId": "locker-@tenant", "generation": 9}),
+    (
+        "acknowledgeAccessCodes",
+        "acknowledgedRevision",
+        {"lockerId": "locker-@tenant", "revision": "old"},
+    ),
+    (
+        "reportAccessCodeUse",
+        "accessCode { codeId }",
+        {
+            "lockerId": "locker-@tenant",
+            "codeId": "code-@tenant",
+            "eventId": "event-@tenant",
+            "usedAt": "2026-03-01T11:00:00Z",
+        },
+    ),
     ("clearLockout", "lockout { failures lockedUntil lockouts }", {"lockerId": "locker-@tenant"}),
 ]
 _PLACES: list[tuple[str, str, dict[str, Any]]] = [
@@ -179,8 +213,8 @@ _KEYS: list[tuple[str, str, dict[str, Any]]] = [
 CASES = [
     Case(
         """{ viewer { subject role scopes ownerId organizationIds ownerIds lockerId owner { ownerId }
-          rateLimit { limit remaining resetSeconds } } }""",
-        optional=(("viewer", "owner"), ("viewer", "rateLimit")),
+          locker { lockerId } rateLimit { limit remaining resetSeconds } } }""",
+        optional=(("viewer", "owner"), ("viewer", "locker"), ("viewer", "rateLimit")),
     ),
     Case(f'{{ owner(ownerId: "@tenant") {{ {PROFILE} }} }}'),
     Case(f"""{{ owner(ownerId: "@tenant") {{
@@ -188,17 +222,25 @@ CASES = [
       notifications(first: 1) {{ {PAGE} nodes {{ {NOTICE} }} }}
     }} }}"""),
     Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
-    Case(f"""{{ locker(lockerId: "locker-@tenant") {{
-      id lockerId alias status updatedAt version createdAt ownerId locationId
-      owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }} latestEvent {{ eventId }}
-      reservations{LIST} accessEvents{LIST} accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }}
-      lockout {{ failures lockedUntil lockouts }}
-    }} }}"""),
+    Case(f'{{ locker(lockerId: "locker-@tenant") {{ {LOCKER} {LOCKER_CODES} }} }}'),
+    Case(
+        f"""{{ reservation(lockerId: "locker-@tenant", reservationId: "guest-@tenant") {{
+          reservationId locker {{ {LOCKER} }}
+        }} }}""",
+        reserved=(("reservation",), ("reservation", "locker")),
+    ),
     Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
     Case(f'{{ location(locationId: "@place") {{ {PLACE} lockers{LIST} }} }}'),
+    Case(
+        """{ location(locationId: "@place") {
+          availableLockers(window: {from: "2026-03-02T12:00:00Z", to: "2026-03-03T12:00:00Z"}) {
+            lockers { lockerId } isComplete
+          }
+        } }"""
+    ),
     Case(f"""{{ locationByCode(code: "rome") {{
       calendar(window: {{from: "@day", to: "@day"}}) {{ date morning {{ {SLOT} }} afternoon {{ eventId }} }}
       availability(window: {{from: "@day", to: "@day"}}) {{ date freeSlots }}

@@ -135,7 +135,7 @@ async def test_an_unknown_enum_value_is_refused_with_its_place(api: Api, wire: W
     literal = json.dumps(changed(field, name, "NOPE")[0])
     for key in [*changed(field, name, "NOPE")[0], *EVENT, "events"]:
         literal = literal.replace(f'"{key}":', f"{key}:")
-    for value in ("NOPE", "USER", "FULL_DAY", "MORNING", "OPEN", "SUCCESS", "DEVICE", "OCCUPIED"):
+    for value in ("NOPE", "USER", "FULL_DAY", "MORNING", "OPEN", "SUCCESS", "DEVICE", "OCCUPIED", "EVERYONE", "L"):
         literal = literal.replace(f'"{value}"', value)
     answer = await api.send(f"mutation {{ {field}(input: {literal}) {{ __typename }} }}")
     (error,) = answer["errors"]

@@ -43,6 +43,7 @@ ACTORS: dict[str, Principal] = {
     "owner acme": owner("acme"),
     "owner bob": owner("bob"),
     "member of acme": owner("mia", "acme"),
+    "owner who reserved both lockers": owner("guest"),
     "partner of acme without scopes": partner(of="acme"),
     **{f"partner of acme with {scope}": partner(scope, of="acme") for scope in Scope},
     "device of acme's locker": device("locker-acme"),
@@ -76,11 +77,14 @@ def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
             return admin == "yes"
         case Role.OWNER:
             own, member = actor.owner_id == tenant, tenant in actor.organizations
-            offered = dict.fromkeys(("own, organisation's", "own, organisation's, reserved"), own or member)
-            return {"yes": True, "no": False, "own": own, **offered}[of_owner]
+            words = ("own, organisation's", "own, organisation's, reserved", "own, organisation's, offered")
+            uses = dict.fromkeys(words, own or member)
+            return {"yes": True, "no": False, "own": own, "offered": True, **uses}[of_owner]
         case Role.PARTNER:
-            bound = tenant in actor.partner_of
-            return {"yes": True, "no": False, "bound": bound}.get(of_partner, bound and of_partner in actor.scopes)
+            bound = tenant in actor.partner_of or name.startswith("Location.")  # whatever is at the location
+            finds = bound and not actor.scopes.isdisjoint({Scope.LOCKERS_READ, Scope.RESERVATIONS_WRITE})
+            cells = {"yes": True, "no": False, "bound": bound, "lockers:read`, offered": finds}
+            return cells.get(of_partner, bound and of_partner in actor.scopes)
         case Role.DEVICE:
             own = actor.locker_id == f"locker-{tenant}"
             return {"no": False, "own locker": own, "own door": own}[of_device]
@@ -118,9 +122,10 @@ WALKS = [fields_of(case.document) for case in CASES]
 
 @pytest_asyncio.fixture
 async def stocked(api: Api) -> Api:
-    """Two tenants that have one of everything, and a member of the first."""
+    """Two tenants that have one of everything, a member of the first, and a guest who reserved their lockers."""
     await api.owner("root", role="ADMIN")
     await api.owner("mia")
+    await api.owner("guest")
     await places.create_location(api, 0, code="rome")
     await api.mutate(CREATE_KEY, keyId="key-1", name="Door", role="DEVICE", lockerId="locker-acme")
     for tenant, day in TENANTS.items():
@@ -139,6 +144,7 @@ async def stocked(api: Api) -> Api:
         )
         assert not made["userErrors"]
         await api.reservation(f"cancelled-{tenant}", locker, tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
+        await api.reservation(f"guest-{tenant}", locker, "guest", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
         await api.mutate(CANCEL, lockerId=locker, reservationId=f"cancelled-{tenant}")
         await api.event(locker, eventId=f"event-{tenant}")
         for code in (f"code-{tenant}", f"revoked-{tenant}"):
@@ -146,6 +152,7 @@ async def stocked(api: Api) -> Api:
         await api.mutate(codes.REVOKE, lockerId=locker, codeId=f"revoked-{tenant}")
         await codes.verify(api, "000000", f"attempt-{tenant}", locker)
         await api.mutate(codes.CLEAR, lockerId=locker)
+        await api.mutate(codes.PROVISION, lockerId=locker, generation=1)
         for booking in ("booking", "rejected", "pending"):
             await places.book(api, f"{booking}-{tenant}", ownerId=tenant, date=day)
         await places.approve(api, f"booking-{tenant}")
@@ -179,7 +186,8 @@ def filled(document: str, actor: Principal, tenant: str) -> str:
 def refused_paths(case: Case, walk: list[tuple[tuple[str, ...], str, bool]], actor: Principal, tenant: str) -> set[Any]:
     """Where the page says that an answer ends: the first field of each path that may not be used."""
     names = {path: case.rules.get(path, name) for path, name, _ in walk}
-    refused = {path for path, name in names.items() if not is_allowed(name, actor, tenant)}
+    reserved = case.reserved if actor.owner_id == "guest" else ()
+    refused = {path for path, name in names.items() if path not in reserved and not is_allowed(name, actor, tenant)}
     return {path for path in refused if not any(path[:length] in refused for length in range(1, len(path)))}
 
 

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from domain.authorization import Principal, Scope
 from domain.errors import ForbiddenError
+from domain.times import Instant
 from resolvers.bindings.nodes import to_global_id
 from tests import places
 from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, mutation, unchanged
@@ -155,18 +156,42 @@ async def test_a_forbidden_edge_is_null_at_its_own_path(shared: Api, wire: Wire)
     assert [call.keys for call in wire.of("GetItem")] == [[("LOCKER#l1", "META")], [("OWNER#ada", "META")]]
 
 
-async def test_who_made_a_reservation_sees_the_locker_but_nothing_below_it_that_is_the_owners(shared: Api) -> None:
+RESERVERS = [owner("bob"), partner(*Scope, of="bob")]
+PUBLIC = "id lockerId alias locationId location { name }"
+PRIVATE = f"status version ownerId createdAt updatedAt owner {{ name }} {NESTED}"
+
+
+@pytest.mark.parametrize("principal", RESERVERS)
+@pytest.mark.parametrize(
+    "now", ["2026-03-01T12:00:00.000Z", "2027-01-01T00:00:00.000Z"], ids=["before", "after its end"]
+)
+async def test_who_made_a_reservation_reads_only_the_public_fields_of_its_locker(
+    shared: Api, wire: Wire, clock: Clock, principal: Principal, now: str
+) -> None:
+    place = await places.create_location(shared)
+    await shared.mutate(places.MOVE, lockerId="l1", newLocationId=place, expectedVersion=1)
     await shared.reservation("r2", "l1", "bob", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
-    selection = f"{{ locker {{ lockerId alias location {{ name }} owner {{ name }} {NESTED} }} }}"
-    query = f'{{ owner(ownerId: "bob") {{ reservations {{ nodes {selection} }} }} }}'
-    hidden = ["owner", "activeReservation", "latestEvent", "reservations", "accessEvents"]
-    shown = {"lockerId": "l1", "alias": "A1", "location": None, **dict.fromkeys(hidden)}
-    for principal in (owner("bob"), partner(Scope.LOCKERS_READ, Scope.RESERVATIONS_READ, of="bob")):
-        answer = await shared.by(principal).send(query)
-        assert answer["data"]["owner"]["reservations"]["nodes"] == [{"locker": shown}]
+    clock.now = Instant(now)
+    query = '{ owner(ownerId: "bob") { reservations { nodes { locker { %s } } } } }'
+    sent = []
+    for private in ("", PRIVATE):
+        wire.reset()
+        answer = await shared.by(principal).send(query % f"{PUBLIC} {private}")
+        sent.append(wire.operations)
+        (node,) = answer["data"]["owner"]["reservations"]["nodes"]
+        hidden = [name for name in node["locker"] if node["locker"][name] is None]
         path = ["owner", "reservations", "nodes", 0, "locker"]
-        assert [found for found, *_ in described(answer)] == [[*path, name] for name in hidden]
-    by_itself = await shared.by(owner("bob")).send('{ locker(lockerId: "l1") { alias } }')
+        assert described(answer) == [([*path, name], REFUSAL, "FORBIDDEN", 403) for name in hidden]
+        assert {name: value for name, value in node["locker"].items() if value} == {
+            "id": to_global_id("Locker", "l1"),
+            "lockerId": "l1",
+            "alias": "A1",
+            "locationId": place,
+            "location": {"name": "Room of place-0"},
+        }
+    assert len(hidden) == 10
+    assert sent == [{"Query": 1, "GetItem": 2}] * 2
+    by_itself = await shared.by(principal).send('{ locker(lockerId: "l1") { alias } }')
     assert by_itself["data"] == {"locker": None}
 
 
@@ -244,10 +269,11 @@ async def test_a_hidden_profile_is_not_read_and_looks_like_a_missing_one(
         (owner("ada"), "{ apiKeys { nextCursor } }", ["apiKeys"], {"requiredRoles": ["ADMIN"]}),
         (
             device("l1"),
-            '{ locker(lockerId: "l1") { alias } }',
-            ["locker"],
+            '{ locker(lockerId: "l1") { reservations { nextCursor } } }',
+            ["locker", "reservations"],
             {"requiredRoles": ["OWNER", "PARTNER", "ADMIN"]},
         ),
+        (device("l1"), '{ locker(lockerId: "l2") { alias } }', ["locker"], {}),
         (partner(Scope.LOCKERS_READ), '{ locker(lockerId: "l2") { alias } }', ["locker"], {}),
         (owner("ada"), '{ owner(ownerId: "bob") { name } }', ["owner"], {}),
     ],

@@ -54,8 +54,8 @@ async function main(url: string, lockerId: string): Promise<void> {
   });
   const { data, error } = await client.query(LOCKER, { lockerId }).toPromise();
   if (error || !data?.locker) throw error ?? new Error('no locker');
-  const expectedVersion: number = data.locker.version;
-  const updatedAt: string = data.locker.updatedAt;
+  const expectedVersion: number = data.locker.version!;
+  const updatedAt: string = data.locker.updatedAt!;
   // @ts-expect-error the schema has no such field
   data.locker.colour;
   // @ts-expect-error a status is no number

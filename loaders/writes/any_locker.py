@@ -1,0 +1,125 @@
+"""Reserves any locker of a location that is offered to the caller and free."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from domain.authorization import Scope, acts_for, audiences_for, require
+from domain.commands.base import fingerprint
+from domain.commands.reservations import CreateReservation, Reserve
+from domain.errors import (
+    ForbiddenError,
+    IdTakenError,
+    LocationInactiveError,
+    LockerInMaintenanceError,
+    NoLockerAvailableError,
+    NotFoundError,
+    OverlapError,
+)
+from domain.models import LocationStatus, ReservationId
+from domain.schedule import check_end_after_start, check_reservation_window
+from loaders import keys
+from loaders.codecs import AnyClaim, DamagedItemError
+from loaders.contracts.locations import LOCATION_BY_ID, LOCATION_OFFERS
+from loaders.contracts.reservations import ACTIVE_RESERVATION, ANY_CLAIM_BY_ID, RESERVATION_BY_KEY
+from loaders.offers import Search, Wanted
+from loaders.table.retry import attempts
+from loaders.table_format import require_format
+from loaders.writes.reservations import AlreadyReservedError, create_reservation
+
+if TYPE_CHECKING:
+    from domain.authorization import Principal
+    from domain.commands.reservations import ReserveAnyLocker
+    from domain.models import Reservation
+    from domain.times import Instant
+    from loaders.backend import Backend
+
+MOST_TRIES = 10
+LOOKS_FOR_RESERVED = 5
+_QUERIES_AT_ONCE = 16
+_NEXT_LOCKER = (OverlapError, LockerInMaintenanceError, ForbiddenError)
+"""Why a locker cannot be reserved although it was found free: another caller or its owner was faster."""
+
+
+async def reserve_any_locker(backend: Backend, command: ReserveAnyLocker, principal: Principal) -> Reservation:
+    """Reserves one of the lockers that a search finds free, trying one after another (QC-04)."""
+    require(acts_for(principal, command.owner_id, Scope.RESERVATIONS_WRITE), ("input", "ownerId"))
+    check_end_after_start(command.start_at, command.end_at, "endAt")
+    reservation_id = command.reservation_id or ReservationId(backend.new_id())
+    content = fingerprint(command, without="reservation_id")
+    made = None if command.reservation_id is None else await _made_before(backend, command, reservation_id, content)
+    if made is not None:
+        return made
+    now = backend.clock()
+    check_reservation_window(command.start_at, command.end_at, now, backend.longest_reservation, "endAt")
+    await _check_location(backend, command)
+    search = _search(backend, command, principal, reservation_id, now)
+    tries = 0
+    async for offer in search.free():
+        if tries == MOST_TRIES:
+            break
+        tries += 1
+        claim = AnyClaim(
+            owner_id=command.owner_id,
+            reservation_id=reservation_id,
+            locker_id=offer.locker_id,
+            start_at=command.start_at,
+            fingerprint=content,
+        )
+        asked = {name: getattr(command, name) for name in Reserve.model_fields}
+        wanted = CreateReservation(**asked | {"locker_id": offer.locker_id, "reservation_id": reservation_id})
+        try:
+            return await create_reservation(backend, wanted, principal, claim=claim)
+        except AlreadyReservedError:
+            made = await _made_before(backend, command, reservation_id, content)
+            assert made is not None  # noqa: S101  # a claim is never deleted
+            return made
+        except _NEXT_LOCKER:
+            continue
+    raise NoLockerAvailableError(is_complete=search.is_complete)
+
+
+def _search(
+    backend: Backend, command: ReserveAnyLocker, principal: Principal, reservation_id: ReservationId, now: Instant
+) -> Search:
+    """Begins elsewhere for each request, so that requests at the same time do not compete for one locker."""
+    store = backend.store
+    wanted = Wanted(
+        location_id=command.location_id,
+        size=command.size,
+        start_at=max(command.start_at, now),
+        end_at=command.end_at,
+        audiences=audiences_for(principal, command.owner_id),
+        seed=f"{command.owner_id} {reservation_id}",
+    )
+    slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
+    return Search(store, wanted, lambda lockers: ACTIVE_RESERVATION.read_many(store, lockers), slots)
+
+
+async def _check_location(backend: Backend, command: ReserveAnyLocker) -> None:
+    path = ("input", "locationId")
+    location = await LOCATION_BY_ID.read(backend.store, command.location_id)
+    if location is None:
+        raise NotFoundError(f"Location {command.location_id} does not exist.", path)
+    if location.status is LocationStatus.INACTIVE:
+        raise LocationInactiveError(f"Location {command.location_id} is inactive.", path)
+    await require_format(backend, LOCATION_OFFERS.needs_format)
+
+
+async def _made_before(
+    backend: Backend, command: ReserveAnyLocker, reservation_id: ReservationId, content: str
+) -> Reservation | None:
+    """The reservation that a request with the same id has made, as it is now."""
+    claim = await ANY_CLAIM_BY_ID.read(backend.store, command.owner_id, reservation_id)
+    if claim is None:
+        return None
+    if claim.fingerprint != content:
+        message = f"The id {reservation_id} was used before, for another reservation of any locker."
+        raise IdTakenError(message, ("input", "reservationId"))
+    place = (claim.locker_id, claim.start_at, claim.reservation_id)
+    async for _ in attempts(LOOKS_FOR_RESERVED):  # the claim may be visible before the reservation
+        reservation = await RESERVATION_BY_KEY.read(backend.store, *place, consistent=True)
+        if reservation is not None:
+            return reservation
+    raise DamagedItemError(f"a claim names {keys.masked(keys.reservation(*place))}, which does not exist")

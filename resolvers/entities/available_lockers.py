@@ -1,0 +1,150 @@
+"""Lockers of a location that the caller may reserve and that seem to be free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from domain.authorization import MOST_AUDIENCES, audiences_of, is_offered
+from domain.errors import BadInputError
+from domain.models import LocationStatus, LockerStatus
+from domain.models import Locker as Record
+from domain.schedule import check_span, future_of
+from loaders.contracts.locations import LOCATION_OFFERS
+from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.reservations import ACTIVE_RESERVATION
+from loaders.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted
+from loaders.table.recording import asking
+from loaders.table_format import require_format
+from resolvers.bindings.base import Charge, Reading, column, embedded, look_up_charge
+from resolvers.bindings.lists import is_failure
+from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
+from resolvers.entities.base import entity
+from resolvers.entities.lockers import Locker
+from resolvers.entities.offer_search import SEARCH_CONTRACTS, search_charges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from domain.authorization import Audience
+    from domain.models import LockerSize
+    from domain.times import Instant
+    from loaders.contracts.base import Contract
+    from resolvers.bindings.base import Step
+    from resolvers.request import ArgumentContext, RequestState
+
+DEFAULT = 10
+
+
+class Found(NamedTuple):
+    """What a search found."""
+
+    lockers: list[Record]
+    is_complete: bool
+
+
+@entity(Found)
+class AvailableLockers:
+    """Lockers that seem to be free. Whether one can still be reserved, only `createReservation` decides."""
+
+    lockers: list[Locker] = embedded(
+        "Lockers that the caller may reserve, in service and free in the whole window.", of_page=True
+    )
+    is_complete: bool = column(
+        "Whether every locker that the caller may reserve here was looked at. If false, others may be free too: at "
+        f"most {MOST_CANDIDATES} are looked at, from a place that depends on the caller and the window."
+    )
+
+
+class BoundSearch(NamedTuple):
+    """What one request asks for."""
+
+    start_at: Instant
+    end_at: Instant
+    size: LockerSize | None
+    first: int
+    audiences: Sequence[Audience]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Available(Reading):
+    """Free lockers of each parent, a location."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """See Reading."""
+        return frozenset({"location_id", "status"})
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """See Reading."""
+        return (*SEARCH_CONTRACTS, LOCKER_BY_ID)
+
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundSearch:
+        """See Reading."""
+        window, first = values["window"], values["first"]
+        check_span(window["from_"], window["to"])
+        if not 1 <= first <= AT_ONCE:
+            raise BadInputError(f"first must be from 1 to {AT_ONCE}, not {first}.", ("first",))
+        audiences = audiences_of(request.principal)
+        return BoundSearch(window["from_"], window["to"], values.get("size"), first, audiences)
+
+    def price(self, step: Step, parents: int, bound: BoundSearch) -> list[Charge]:
+        """See Reading: a Query for each audience, a batch of pointers, and the lockers that are found."""
+        del step
+        audiences = min(len(bound.audiences), MOST_AUDIENCES)
+        found = (
+            look_up_charge(LOCKER_BY_ID, bound.first),
+            look_up_charge(LOCKER_BY_ID, bound.first, consistent=True, condition=NAMED_BUT_NOT_FOUND),
+        )
+        return [
+            *search_charges(bound.size, audiences, most_audiences=audiences, searches=parents),
+            *(replace(one, expected=one.expected * parents, maximum=one.maximum * parents) for one in found),
+        ]
+
+    def page_size(self, bound: BoundSearch) -> int:
+        """See Reading."""
+        return bound.first
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundSearch, request: RequestState) -> list[Any]:
+        """See Reading."""
+        with asking(step.path):
+            await require_format(request.backend, LOCATION_OFFERS.needs_format)
+            return [await self._found(step, row, bound, request) for row in rows]
+
+    async def _found(self, step: Step, location: Any, bound: BoundSearch, request: RequestState) -> Found:
+        if location.status is LocationStatus.INACTIVE:
+            return Found([], is_complete=True)
+        start, end = future_of(bound.start_at, bound.end_at, request.now)
+        wanted = Wanted(
+            location_id=location.location_id,
+            size=bound.size,
+            start_at=start,
+            end_at=end,
+            audiences=bound.audiences,
+            seed=f"{request.principal.subject} {bound.start_at} {bound.end_at}",
+        )
+        loader = request.loaders.of(ACTIVE_RESERVATION)
+        search = Search(request.backend.store, wanted, lambda keys: loader.load_bulk(keys, step.path), request.queries)
+        offers = []
+        async for offer in search.free():
+            offers.append(offer)
+            if len(offers) == bound.first:
+                break
+        keys = [(offer.locker_id,) for offer in offers]
+        records = await load_named(LOCKER_BY_ID, keys, step.path, request, must_exist=True) if keys else []
+        failure = next((record for record in records if is_failure(record)), None)
+        if failure is not None:
+            raise failure
+        lockers = [record for record in records if _is_still_offered(record, location.location_id, request)]
+        return Found(lockers, search.is_complete)
+
+
+def _is_still_offered(record: Any, location_id: str, request: RequestState) -> bool:
+    """Whether a locker is as its offer says: it may have changed since."""
+    return (
+        isinstance(record, Record)
+        and record.location_id == location_id
+        and record.status is not LockerStatus.MAINTENANCE
+        and is_offered(request.principal, record.owner_id, record.reservable_by)
+    )

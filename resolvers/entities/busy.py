@@ -1,0 +1,96 @@
+"""When a locker is reserved, without saying by whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from domain.errors import BadInputError
+from domain.schedule import check_span, future_of, merged
+from domain.times import Instant
+from loaders.contracts.base import MAX_ITEMS, Order
+from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
+from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.pages import PageRequest
+from loaders.table.recording import asking
+from loaders.table_format import require_format
+from resolvers.bindings.base import Charge, Reading, column
+from resolvers.bindings.lists import format_charge, query_each
+from resolvers.entities.base import entity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from loaders.contracts.base import Contract
+    from resolvers.bindings.base import Step
+    from resolvers.request import ArgumentContext, RequestState
+
+
+class Interval(NamedTuple):
+    """A span of time."""
+
+    start_at: Instant
+    end_at: Instant
+
+
+@entity(Interval)
+class BusyInterval:
+    """A span of time in which a locker is reserved, by one reservation or by several that follow one another."""
+
+    start_at: Instant = column("Start of the interval.")
+    end_at: Instant = column("End of the interval; the locker is free from this moment on.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Busy(Reading):
+    """The future intervals of a window in which each parent is reserved."""
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        """See Reading."""
+        return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE, TABLE_FORMAT
+
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Interval:
+        """See Reading."""
+        window = Interval(values["window"]["from_"], values["window"]["to"])
+        del request
+        check_span(*window)
+        return window
+
+    def price(self, step: Step, parents: int, bound: Interval) -> list[Charge]:
+        """See Reading."""
+        del step, bound
+        sizes = ((RESERVATION_BEFORE, 1), (OVERLAPPING_RESERVATIONS, MAX_ITEMS))
+        return [
+            *(
+                Charge(contract, "Query", contract.expected(size) * parents, contract.maximum(size) * parents)
+                for contract, size in sizes
+            ),
+            format_charge(),
+        ]
+
+    def below(self, parents: int, bound: Interval) -> int:
+        """See Reading."""
+        del bound
+        return parents * MAX_ITEMS
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Interval, request: RequestState) -> list[Any]:
+        """See Reading."""
+        with asking(step.path):
+            await require_format(request.backend, OVERLAPPING_RESERVATIONS.needs_format)
+        store, (start, end) = request.backend.store, future_of(*bound, request.now)
+
+        async def read(locker_id: Any) -> list[Interval]:
+            before = await RESERVATION_BEFORE.first(store, locker_id, start)
+            first = before.start_at if before is not None and start < before.end_at else start
+            page = await OVERLAPPING_RESERVATIONS.page(store, PageRequest(MAX_ITEMS), Order.ASC, locker_id, first, end)
+            if page.damage is not None:
+                raise page.damage  # the intervals without it would show that the locker is free
+            if page.has_next_page:
+                raise BadInputError(
+                    f"The window has more than {MAX_ITEMS} reservations. Ask for a shorter one.", ("window",)
+                )
+            windows = ((reservation.start_at, reservation.end_at) for reservation in page.nodes)
+            return [Interval(*window) for window in merged(windows, start, end)]
+
+        return await query_each(read, [self.row_key(row) for row in rows], step.path, request)

@@ -1,0 +1,129 @@
+"""Reservations of any locker: one locker each, one reservation for each request."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.authorization import Scope
+from tests.api import mutation, unchanged
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.places import DEACTIVATE, create_location, ulid
+from tests.principals import owner, partner
+from tests.wire import Meeting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.wire import Wire
+
+ANY = mutation("reserveAnyLocker", "reservation { reservationId lockerId ownerId status }")
+CANCEL = mutation("cancelReservation", "reservation { status }")
+WINDOW = {"startAt": "2026-03-02T10:00:00Z", "endAt": "2026-03-02T12:00:00Z"}
+ASKED = {"locationId": ulid(0), "ownerId": "ada", "reservationId": "r1", **WINDOW}
+LOCKERS = 10
+CLIENTS = 20
+
+
+async def stock(api: Api, lockers: int = LOCKERS, **values: Any) -> None:
+    await create_location(api)
+    await api.owner("acme")
+    await api.owner("ada")
+    for number in range(lockers):
+        await api.locker(f"l{number}", "acme", locationId=ulid(0), **{"reservableBy": "EVERYONE", **values})
+
+
+def codes(payload: dict[str, Any]) -> list[str]:
+    return [error["code"] for error in payload["userErrors"]]
+
+
+@pytest.mark.parametrize("own", [True, False])
+async def test_twenty_clients_for_ten_lockers_get_one_each_and_the_others_a_clear_error(
+    api: Api, open_api: Any, dump: Callable[[], Any], *, own: bool
+) -> None:
+    await stock(api)
+    for number in range(CLIENTS):
+        await api.owner(f"o{number}")
+    async with open_api() as second:
+
+        async def client(number: int) -> dict[str, Any]:
+            reserves = f"o{number}" if own else "ada"
+            server = (api, second)[number % 2].by(owner(reserves))
+            return await server.mutate(ANY, **ASKED | {"ownerId": reserves, "reservationId": f"r{number}"})
+
+        payloads = await asyncio.gather(*map(client, range(CLIENTS)))
+    made = [payload["reservation"]["lockerId"] for payload in payloads if payload["reservation"]]
+    assert sorted(made) == sorted(f"l{number}" for number in range(LOCKERS))
+    refused = [error for payload in payloads for error in payload["userErrors"]]
+    assert {(error["code"], error["status"], error["retryable"]) for error in refused} == {
+        ("NO_LOCKER_AVAILABLE", 409, True)
+    }
+    assert {error["message"] for error in refused} == {"No locker that you may reserve here is free in this window."}
+    items = await dump()
+    check_invariants(items, NOW)
+    assert len([sk for _, sk in items if sk.startswith("ANY#")]) == LOCKERS
+
+
+async def test_the_same_request_sent_many_times_at_once_makes_one_reservation(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await stock(api)
+    wire.fault = Meeting(4)
+    payloads = await asyncio.gather(*(api.mutate(ANY, **ASKED) for _ in range(4)))
+    assert len({str(payload) for payload in payloads}) == 1
+    assert codes(payloads[0]) == []
+    assert len([sk for _, sk in await dump() if sk.startswith("RES#2026")]) == 2  # with its copy
+    check_invariants(await dump(), NOW)
+
+
+async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await stock(api)
+    first = (await api.mutate(ANY, **ASKED))["reservation"]
+    await api.mutate(CANCEL, lockerId=first["lockerId"], reservationId="r1")
+    async with unchanged(dump):
+        wire.reset()
+        payload = await api.mutate(ANY, **ASKED)
+        assert payload["reservation"] == first | {"status": "CANCELLED"}
+        assert wire.operations == {"GetItem": 2}
+        for other in ({"size": "M"}, {"endAt": "2026-03-02T13:00:00Z"}, {"locationId": ulid(1)}):
+            assert codes(await api.mutate(ANY, **ASKED | other)) == ["ID_TAKEN"]
+
+
+async def test_any_locker_is_one_of_the_size_that_is_offered_to_the_caller(api: Api, dump: Callable[[], Any]) -> None:
+    await stock(api, 1, size="S", reservableBy="OWNER")
+    await api.locker("big", "acme", locationId=ulid(0), size="XL", reservableBy="EVERYONE")
+    ada, of_acme = api.by(owner("ada")), api.by(partner(Scope.RESERVATIONS_WRITE, of=("acme", "ada")))
+    async with unchanged(dump):
+        assert codes(await ada.mutate(ANY, **ASKED | {"size": "S"})) == ["NO_LOCKER_AVAILABLE"]
+        assert codes(await ada.mutate(ANY, **ASKED | {"ownerId": "acme"})) == ["FORBIDDEN"]
+        assert codes(await api.by(owner("eve")).mutate(ANY, **ASKED)) == ["FORBIDDEN"]
+    assert (await ada.mutate(ANY, **ASKED | {"size": "XL"}))["reservation"]["lockerId"] == "big"
+    payload = await of_acme.mutate(ANY, **ASKED | {"reservationId": "r2"})
+    assert payload["reservation"]["lockerId"] == "l0"
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({"locationId": ulid(9)}, "NOT_FOUND"),
+        ({"ownerId": "nobody"}, "NOT_FOUND"),
+        ({"endAt": WINDOW["startAt"]}, "BAD_USER_INPUT"),
+        ({"startAt": "2026-02-01T00:00:00Z", "endAt": "2026-02-02T00:00:00Z"}, "BAD_USER_INPUT"),
+        ({"endAt": "2026-06-01T00:00:00Z"}, "BAD_USER_INPUT"),
+        ({}, "LOCATION_INACTIVE"),
+    ],
+)
+async def test_a_wrong_request_for_any_locker_changes_nothing(
+    api: Api, dump: Callable[[], Any], values: dict[str, Any], code: str
+) -> None:
+    await stock(api, 1)
+    if not values:
+        await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+    async with unchanged(dump):
+        assert codes(await api.mutate(ANY, **ASKED | values)) == [code]

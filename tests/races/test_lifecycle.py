@@ -1,0 +1,127 @@
+"""Two servers reserve, start, release, extend, shorten, cancel and transfer at once: every invariant holds."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.times import shift
+from tests.api import mutation
+from tests.invariants import check_invariants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+    from tests.conftest import Clock
+
+CREATE, CANCEL, START, RELEASE, EXTEND, SHORTEN = (
+    mutation(f"{verb}Reservation", "reservation { reservationId }")
+    for verb in ("create", "cancel", "start", "release", "extend", "shorten")
+)
+TRANSFER = mutation("transferLocker", "locker { version }")
+LOCKERS, OWNERS, RESERVERS = ("l1", "l2"), ("ada", "acme"), ("bob", "eve")
+EXPECTED = {
+    "RESERVATION_OVERLAP",
+    "RESERVATION_OVER",
+    "RESERVATION_STARTED",
+    "RESERVATION_NOT_STARTED",
+    "TOO_MANY_RESERVATIONS",
+    "VERSION_CONFLICT",
+    "BAD_USER_INPUT",
+}
+
+
+class Mixture:
+    """Random requests, each to one of the servers."""
+
+    def __init__(self, servers: list[Api], clock: Clock, chance: random.Random) -> None:
+        self.servers, self.clock, self.chance = servers, clock, chance
+        self.known: list[tuple[str, str]] = []
+        self.versions = dict.fromkeys(LOCKERS, 1)
+        self.transfers: dict[str, set[int]] = {locker: set() for locker in LOCKERS}
+
+    async def send(self, document: str, **values: Any) -> dict[str, Any]:
+        payload = await self.chance.choice(self.servers).mutate(document, **values)
+        assert {error["code"] for error in payload["userErrors"]} <= EXPECTED, payload
+        return payload
+
+    def time(self, earliest: int, latest: int) -> str:
+        return shift(self.clock.now, timedelta(minutes=10 * self.chance.randint(earliest, latest)))
+
+    async def create(self) -> None:
+        locker, start = self.chance.choice(LOCKERS), self.chance.randint(-1, 4)
+        self.known.append((locker, f"r{len(self.known)}"))
+        window = {"startAt": self.time(start, start), "endAt": self.time(max(start, 0) + 1, max(start, 0) + 3)}
+        owner = self.chance.choice(RESERVERS)
+        await self.send(CREATE, lockerId=locker, reservationId=self.known[-1][1], ownerId=owner, **window)
+
+    async def change(self, document: str, **values: Any) -> None:
+        locker, reservation = self.chance.choice(self.known[-8:])
+        try:
+            await self.send(document, lockerId=locker, reservationId=reservation, **values)
+        except AssertionError as error:
+            if "NOT_FOUND" not in str(error):  # its creation was refused, or is under way
+                raise
+
+    async def transfer(self) -> None:
+        locker = self.chance.choice(LOCKERS)
+        values = {"newOwnerId": self.chance.choice(OWNERS), "expectedVersion": self.versions[locker]}
+        payload = await self.send(TRANSFER, lockerId=locker, **values)
+        version = payload["locker"]["version"]
+        if not payload["userErrors"] and version > self.versions[locker]:
+            self.transfers[locker].add(version)
+        self.versions[locker] = max(version, self.versions[locker])
+
+    async def any(self) -> None:
+        match self.chance.choice("ccccssssrrexkt"):
+            case "c":
+                await self.create()
+            case "s":
+                await self.change(START)
+            case "r":
+                await self.change(RELEASE)
+            case "e":
+                await self.change(EXTEND, newEndAt=self.time(1, 4))
+            case "x":
+                await self.change(SHORTEN, newEndAt=self.time(1, 2))
+            case "k":
+                await self.change(CANCEL)
+            case "t":
+                await self.transfer()
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_two_hundred_racing_changes_on_two_servers_keep_every_invariant(
+    api: Api,
+    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+    dump: Callable[[], Any],
+    clock: Clock,
+    seed: int,
+) -> None:
+    for owner in (*OWNERS, *RESERVERS):
+        await api.owner(owner)
+    for locker in LOCKERS:
+        await api.locker(locker, "ada")
+    async with open_api() as other:
+        mixture = Mixture([api, other], clock, random.Random(seed))
+        await mixture.create()
+        for _ in range(25):
+            await asyncio.gather(*(mixture.any() for _ in range(8)))
+            check_invariants(await dump(), clock.now)
+            clock.move(minutes=10)
+    items = await dump()
+    made = [item for item in items.values() if item["entityType"] == "RESERVATION"]
+    overstayed = {item["metadata"]["overstayed"] for item in items.values() if item.get("action") == "OVERSTAY"}
+    assert {item["status"] for item in made} == {"ACTIVE", "COMPLETED", "CANCELLED"}
+    assert overstayed
+    for locker in LOCKERS:
+        started = [item for item in made if item["lockerId"] == locker and "startedAt" in item]
+        left = [item for item in started if item["status"] == "COMPLETED" and item["reservationId"] not in overstayed]
+        versions = 1 + len(started) + len(left) + len(mixture.transfers[locker])
+        assert items[f"LOCKER#{locker}", "META"]["version"] == versions
