@@ -294,6 +294,40 @@ def reservation_codes(rule: Rule, description: str) -> Any:
     return bound_field(binding, description, PAGING)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EventCodes(Pages):
+    """The codes of the booking that a calendar event comes from, for those who act for the booking's owner."""
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (self.contract, BOOKING_BY_ID)
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        return [look_up_charge(BOOKING_BY_ID, parents), *Pages.price(self, step, parents, bound)]
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        wanted = list(dict.fromkeys((row.booking_id,) for row in rows if row.booking_id is not None))
+        bookings = await request.loaders.of(BOOKING_BY_ID).load_bulk(wanted, step.path) if wanted else []
+        by_id = {key[0]: booking for key, booking in zip(wanted, bookings, strict=True)}
+        refusals = {row.booking_id: self._refusal(by_id.get(row.booking_id), request) for row in rows}
+        shown = [row for row in rows if row.booking_id is not None and refusals[row.booking_id] is None]
+        pages = iter(await Pages.fetch(self, step, shown, bound, request) if shown else ())
+        return [None if row.booking_id is None else refusals[row.booking_id] or next(pages) for row in rows]
+
+    def _refusal(self, booking: Any, request: RequestState) -> Exception | None:
+        if isinstance(booking, Exception):
+            return booking
+        if booking is not None and acts_for(request.principal, booking.owner_id, Scope.CODES_READ):
+            return None
+        return self.rule.refusal(request.principal)
+
+
+def event_codes(description: str) -> Any:
+    """A field with the access codes of a calendar event."""
+    binding = _EventCodes(contract=PURPOSE_ACCESS_CODES, key="booking_id", rule=CODES.decided_by_visibility())
+    return bound_field(binding, description, PAGING)
+
+
 _DIGITS = "The digits; null if the mutation failed, or if a repeated request is not the first caller's own."
 
 

@@ -29,7 +29,8 @@ LOCKER = f"""id lockerId alias size features reservableBy status updatedAt versi
 RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt version startedAt
   endedAt endedBy endReason reference details { recipient { name email phone } metadata }
   locker { lockerId } owner { ownerId } accessCodes(first: 1) { nodes { codeId } }"""
-SLOT = "id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }"
+SLOT = """id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }
+  accessCodes(first: 1) { nodes { codeId } }"""
 NOTICE = "id notificationId bookingId bookingStatus lockerId reservationId message createdAt booking { bookingId }"
 CODE = """id codeId lockerId locationId kind ownerId reservationId bookingId label length maxUses uses lastUsedAt
   rotation createdAt createdBy updatedAt revokedAt reveals { revealedAt revealedBy }
@@ -250,7 +251,7 @@ CASES = [
       id bookingId locationId ownerId date duration description attendees status requestedAt updatedAt decidedById
       decidedBySubject decidedBy {{ ownerId }}
       reason version location {{ locationId }} owner {{ ownerId }}
-      payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }}
+      payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }} accessCodes{LIST}
     }} }}"""),
     Case(f'{{ apiKey(keyId: "key-1") {{ {KEY} }} apiKeys{LIST} }}'),
     *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _CODES, _PLACES, _BOOKINGS, _KEYS)),

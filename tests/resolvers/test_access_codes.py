@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.access_codes import CodeRing
-from domain.authorization import Scope
+from domain.authorization import Principal, Role, Scope
+from domain.models import LocationId
+from tests import places
 from tests.api import unchanged
-from tests.codes import CREATE, REVEAL, REVOKE, ROTATE, create, furnish, verify, wrong
+from tests.codes import CREATE, REVEAL, REVOKE, ROTATE, VERIFY, create, furnish, verify, wrong
 from tests.conftest import CODE_KEYS
 from tests.principals import owner, partner
 
@@ -267,3 +269,40 @@ async def test_a_new_ring_key_refuses_no_valid_code_and_old_codes_keep_their_dig
     async with open_api(code_keys=second) as without:
         assert await verify(without, rotated, "z1") == "GRANTED"
         assert await verify(without, wrong(rotated, new), "z2") == "DENIED"
+
+
+async def test_a_booking_has_codes_for_the_location_s_door_on_its_half_day(api: Api, clock: Clock) -> None:
+    place = await places.prepare(api)
+    await places.book(api, "b1", date="2026-03-01", duration="AFTERNOON")
+    values = {"codeId": "c1", "kind": "BOOKING", "bookingId": "b1"}
+    early = await api.mutate(CREATE, **values)
+    assert early["userErrors"][0]["path"] == ["input", "bookingId"], "it is not approved yet"
+    await places.approve(api, "b1")
+    payload = await api.by(owner("ada")).mutate(CREATE, **values)
+    digits, validity = payload["digits"], payload["accessCode"]["validity"]
+    assert (validity["validFrom"], validity["validUntil"]) == ("2026-03-01T11:00:00.000Z", "2026-03-01T23:00:00.000Z")
+    door = api.by(Principal(subject="door", role=Role.DEVICE, location_id=LocationId(place)))
+
+    async def enter(attempt_id: str) -> str:
+        answer = await door.mutate(VERIFY, locationId=place, digits=digits, attemptId=attempt_id)
+        return str(answer["decision"])
+
+    assert await enter("a1") == "GRANTED"
+    assert await verify_elsewhere(api, digits) == "FORBIDDEN"
+    listed = """{ booking(bookingId: "b1") { accessCodes { nodes { codeId uses } } } location(locationId: "%s") {
+      calendar(window: {from: "2026-03-01", to: "2026-03-01"}) { afternoon { accessCodes { nodes { codeId uses } } } }
+    } }"""
+    found = await api.by(owner("ada")).run(listed % place)
+    codes = {"nodes": [{"codeId": "c1", "uses": 1}]}
+    assert found["booking"]["accessCodes"] == codes
+    assert found["location"]["calendar"] == [{"afternoon": {"accessCodes": codes}}]
+    clock.move(hours=11)
+    assert await enter("a2") == "DENIED", "the day is over where the location is"
+
+
+async def verify_elsewhere(api: Api, digits: str) -> str:
+    """What the device of another location is told."""
+    other = await places.create_location(api, 1)
+    stranger = Principal(subject="door", role=Role.DEVICE, location_id=LocationId(other))
+    answer = await api.by(stranger).mutate(VERIFY, locationId=places.ulid(0), digits=digits, attemptId="x")
+    return str(answer["userErrors"][0]["code"])
