@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.commands.base import fingerprint
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
-from domain.commands.reservations import CreateReservation
+from domain.commands.reservations import CreateReservation, Recipient
 from domain.models import (
     AccessAction,
     AccessEvent,
@@ -28,10 +28,11 @@ from domain.models import (
     OwnerRole,
     ReservableBy,
     Reservation,
+    ReservationDetails,
     ReservationId,
     ReservationStatus,
 )
-from domain.schedule import has_ended
+from domain.schedule import has_ended, slot_name
 from domain.times import Instant, shift
 from loaders import codecs as items
 from loaders import keys
@@ -39,6 +40,7 @@ from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.demo_places import LOCATIONS, location_id, location_piece
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
+from loaders.writes.reservation_steps import reference_claim, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,6 +58,8 @@ _LAST_NAMES = ("Abel", "Bauer", "Conti", "Dumas", "Eriksen", "Fischer", "Garcia"
 _COMPANIES = ("Harbour Logistics", "Northside Gym", "City Library", "Alpine Rentals", "Campus Services", "Metro Parcel")
 _PLACES = ("Lobby", "Front Gate", "Garage", "Canteen", "Platform 3", "Reading Room", "Locker Hall", "Bike Cellar")
 _FEATURES = ("charging", "ground-floor", "refrigerated", "step-free")
+
+_RECIPIENT = Recipient(name="Rita Rossi", email="rita@example.com")
 
 _Piece = list[tuple["Key", dict[str, Any]]]
 
@@ -206,6 +210,9 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
         size=locker.size,
         features=list(locker.features) or None,
     )
+    reservations: list[Reservation] = []
+    if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
+        reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
     content = fingerprint(command, without="locker_id")
     piece = [
         (keys.locker(locker.locker_id), items.LOCKER.encode(locker) | {"fingerprint": content}),
@@ -213,8 +220,8 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
         (keys.location_locker(location, locker.locker_id), location_copy(locker, location)),
         *((keys.offer(*place), offer) for place, offer in offers_of(locker).items()),
     ]
-    if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
-        piece += _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight, now=now)
+    if reservations:
+        piece += _timeline(locker, reservations, number, now)
     return piece
 
 
@@ -226,10 +233,9 @@ def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator
 
 
 def _reservations(
-    chance: random.Random, locker: LockerId, number: int, *, owners: int, midnight: Instant, now: Instant
-) -> _Piece:
-    """Reservations of yesterday, today and tomorrow, with their pointer and guard."""
-    piece: _Piece = []
+    chance: random.Random, locker: LockerId, number: int, *, owners: int, midnight: Instant
+) -> list[Reservation]:
+    """Reservations of yesterday, today and tomorrow."""
     reservations = []
     for count, day in enumerate((-1, 0, 1)):
         start = shift(midnight, timedelta(days=day, hours=chance.randint(0, 3)))
@@ -241,24 +247,36 @@ def _reservations(
             end_at=shift(start, timedelta(hours=chance.randint(4, 20))),
             status=ReservationStatus.ACTIVE,
             created_at=shift(start, timedelta(days=-2)),
-            updated_at=shift(start, timedelta(days=-2)),
+            updated_at=start if day < 0 else shift(start, timedelta(days=-2)),
+            version=2 if day < 0 else 1,
+            started_at=start if day < 0 else None,
+            reference=f"order-{number + 1:06d}" if day > 0 else None,
         )
         reservations.append(reservation)
-        piece += _reservation(reservation, count + 1)
+    return reservations
+
+
+def _timeline(locker: Locker, reservations: list[Reservation], number: int, now: Instant) -> _Piece:
+    """Reservations with everything that belongs to them."""
+    piece: _Piece = []
+    for count, reservation in enumerate(reservations):
+        piece += _reservation(reservation, count + 1, slot_name(len(reservations) * number + count))
     guard = items.GUARD.encode(items.Guard(revision=3, has_live=True))
-    piece.append((keys.reservation_guard(locker), guard))
+    piece.append((keys.reservation_guard(locker.locker_id), guard))
     pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
     pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)
-    piece.append((keys.active_pointer(locker), items.ACTIVE_POINTER.encode(pointer)))
+    piece.append((keys.active_pointer(locker.locker_id), items.ACTIVE_POINTER.encode(pointer)))
     return piece
 
 
-def _reservation(reservation: Reservation, revision: int) -> _Piece:
+def _reservation(reservation: Reservation, revision: int, slot: str) -> _Piece:
     command = CreateReservation(
         locker_id=reservation.locker_id,
         owner_id=reservation.owner_id,
         start_at=reservation.start_at,
         end_at=reservation.end_at,
+        reference=reservation.reference,
+        recipient=None if reservation.reference is None else _RECIPIENT,
     )
     own_id, start = reservation.reservation_id, reservation.start_at
     claim = items.ReservationClaim(
@@ -268,13 +286,39 @@ def _reservation(reservation: Reservation, revision: int) -> _Piece:
         fingerprint=fingerprint(command, without="reservation_id"),
     )
     copy = items.OWNER_RESERVATION.encode(reservation)
-    stored = items.StoredReservation(reservation=reservation, revision=revision)
+    live = items.StoredReservation(reservation=reservation, revision=revision)
+    stored = replace(live, slot=slot)
     place = (reservation.locker_id, start, own_id)
+    taken = items.RESERVATION_SLOT.encode(slot_of(reservation, slot))
     return [
+        (keys.reservation_slot(reservation.owner_id, slot), taken),
+        *_details(reservation),
         (keys.reservation(*place), items.STORED_RESERVATION.encode(stored)),
-        (keys.live_reservation(*place), items.STORED_LIVE_RESERVATION.encode(stored)),
+        (keys.live_reservation(*place), items.STORED_LIVE_RESERVATION.encode(live)),
         (keys.reservation_claim(reservation.locker_id, own_id), items.RESERVATION_CLAIM.encode(claim)),
         (keys.owner_reservation(reservation.owner_id, start, own_id), copy),
+    ]
+
+
+def _details(reservation: Reservation) -> _Piece:
+    """The claim of a reference, and who the reservation is for."""
+    if reservation.reference is None:
+        return []
+    details = ReservationDetails(
+        locker_id=reservation.locker_id,
+        reservation_id=reservation.reservation_id,
+        recipient_name=_RECIPIENT.name,
+        recipient_email=_RECIPIENT.email,
+        recipient_phone=None,
+        metadata=None,
+    )
+    claim = reference_claim(reservation, reservation.reference)
+    return [
+        (keys.reservation_reference(reservation.owner_id, claim.reference), items.REFERENCE_CLAIM.encode(claim)),
+        (
+            keys.reservation_details(reservation.locker_id, reservation.reservation_id),
+            items.RESERVATION_DETAILS.encode(details),
+        ),
     ]
 
 

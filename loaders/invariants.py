@@ -228,6 +228,7 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
             owner_id=reservation.owner_id,
             start_at=reservation.start_at,
             end_at=reservation.end_at,
+            reference=reservation.reference,
         )
         missing = ReservationClaim(
             reservation_id=reservation.reservation_id,
@@ -276,9 +277,12 @@ def _reservation_slot(item: Item, get: Get) -> Iterator[Finding]:
         yield _orphan("I6", item, f"reservation {slot.reservation_id} of locker {slot.locker_id}")
         return
     made = stored.reservation
-    is_taken = made.status is ReservationStatus.ACTIVE and (stored.slot, made.end_at) == (slot.slot, slot.end_at)
-    if not is_taken or made.owner_id != slot.owner_id:
-        problem = f"surplus slot: reservation {made.reservation_id} has ended, or another end or slot"
+    is_live = made.status is ReservationStatus.ACTIVE
+    if is_live and (made.owner_id, stored.slot) == (slot.owner_id, slot.slot):
+        expected = RESERVATION_SLOT.encode(slot_of(made, slot.slot))
+        yield from _copy("I6", RESERVATION_SLOT, _key(item), expected, _as_read(made), item, get)
+    else:
+        problem = f"surplus slot: reservation {made.reservation_id} has ended, or another slot"
         remove = REPAIR_DERIVED.step(
             "surplus reservation slot",
             (slot.owner_id, slot.slot),

@@ -238,6 +238,7 @@ def _claim(reservation: Reservation) -> ReservationClaim:
         owner_id=reservation.owner_id,
         start_at=reservation.start_at,
         end_at=reservation.end_at,
+        reference=reservation.reference,
     )
     return ReservationClaim(
         reservation_id=reservation.reservation_id,

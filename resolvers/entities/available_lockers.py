@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,8 +83,9 @@ class Available(Reading):
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundSearch:
         """See Reading."""
-        window, first = values["window"], values["first"]
+        window, first = values["window"], values.get("first")
         check_span(window["from_"], window["to"])
+        first = DEFAULT if first is None else first
         if not 1 <= first <= AT_ONCE:
             raise BadInputError(f"first must be from 1 to {AT_ONCE}, not {first}.", ("first",))
         audiences = audiences_of(request.principal)
@@ -110,7 +112,17 @@ class Available(Reading):
         """See Reading."""
         with asking(step.path):
             await require_format(request.backend, LOCATION_OFFERS.needs_format)
-            return [await self._found(step, row, bound, request) for row in rows]
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._found_or_error(step, row, bound, request)) for row in rows]
+        return [task.result() for task in tasks]
+
+    async def _found_or_error(
+        self, step: Step, location: Any, bound: BoundSearch, request: RequestState
+    ) -> Found | Exception:
+        try:
+            return await self._found(step, location, bound, request)
+        except Exception as error:  # noqa: BLE001  # an error is a value here
+            return error
 
     async def _found(self, step: Step, location: Any, bound: BoundSearch, request: RequestState) -> Found:
         if location.status is LocationStatus.INACTIVE:

@@ -116,7 +116,7 @@ class Location(Node):
         [
             Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is not looked at."),
             Argument("size", LockerSize | None, "Size that the lockers must have; any if left out."),
-            Argument("first", int, f"Number of lockers to find, at most {AT_ONCE}.", DEFAULT),
+            Argument("first", int | None, f"Number of lockers to find, {DEFAULT} if left out, at most {AT_ONCE}."),
         ],
     )
     calendar: list[CalendarDay] | None = _by_day(

@@ -56,8 +56,8 @@ with this page; in others, random documents of one tenant neither show nor chang
 - Callers other than admins see the measured cost of a request ([http.md](http.md#explanations)) only for queries
   without errors and without hidden bookings, because it includes what was read but not shown. Response times of
   missing and of denied objects may differ.
-- `ID_TAKEN`, `EMAIL_TAKEN` and `CODE_TAKEN` reveal that an id, an address or a code is in use, but not by whom:
-  uniqueness cannot be enforced otherwise.
+- `ID_TAKEN`, `EMAIL_TAKEN`, `CODE_TAKEN` and `REFERENCE_TAKEN` reveal that an id, an address, a code or a reference is
+  in use, but not by whom: uniqueness cannot be enforced otherwise.
 
 ## Rules
 
@@ -66,8 +66,8 @@ belongs to. *offered*: lockers that the caller may reserve. *reserved*: also the
 reserved. *bound*: for the owners that the partner is bound to, with any scope. A scope: the same, if the partner has
 this scope. *own locker*: for the locker of the device. `node` and `nodes` apply the rule of each object that they find.
 
-- A reservation is *own* for the owner who made it and for the owner of the locker; only the owner who made it may
-  cancel or extend it.
+- A reservation is *own* for the owner who made it and for the owner of the locker. Only the owner who made it may
+  start, extend or shorten it and sees its `details`; the owner of the locker may cancel or release it with a reason.
 - The owner of a locker says with `reservableBy` to whom it is offered: to nobody but itself (`OWNER`), to the members
   of the organisation that owns it (`MEMBERS`), or to every owner (`EVERYONE`). A partner with `reservations:write` is
   offered what its bound owners are offered as owners, not as members. An admin may reserve every locker.

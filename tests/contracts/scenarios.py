@@ -607,13 +607,13 @@ OWNER_COPY, LOCATION_COPY = (
     lambda names: keys.location_locker(names.location, names.locker),
 )
 WITHOUT_FORMAT = without(lambda _: keys.table_format())
+WITHOUT_AUDIENCE = older(lambda names: keys.locker(names.locker), "reservableBy", "size", "features")
 OLD_TABLE = (
     *RESERVED,
     WITHOUT_FORMAT,
     older(OWNER_COPY, "GSI1PK", "GSI1SK"),
     older(LOCATION_COPY, "GSI1PK", "GSI1SK"),
     older(lambda names: keys.active_pointer(names.locker), "lastEndAt"),
-    older(lambda names: keys.locker(names.locker), "reservableBy", "size", "features"),
 )
 WHOLE = (*RESERVED, other_owner, book, reject)
 SURPLUS: tuple[Callable[[Names], tuple[Action, Key, dict[str, Any]]], ...] = (
@@ -920,6 +920,7 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-74",
         (*PLACED, WITHOUT_FORMAT, OLD_CANCELLED, run_migration),
     ),
+    "migrate a locker without offers": ("QC-78", (*PLACED, WITHOUT_FORMAT, WITHOUT_AUDIENCE, run_migration)),
     "migrate items of other programs": ("QC-78", (*OTHER_PROGRAM, run_migration)),
     "load demo data": ("QC-72", (load_demo_items,)),
     "export the table": ("QC-76", (export_items,)),

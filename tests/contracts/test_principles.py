@@ -72,7 +72,7 @@ def test_only_commands_scan() -> None:
     assert [contract.id for contract in CONTRACTS.values() if isinstance(contract, ReadTable)] == [
         "QC-75",
         "QC-76",
-        "QC-80",
+        "QC-80", "QC-113",
     ]
     users = {
         str(source.relative_to(ROOT))

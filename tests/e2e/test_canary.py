@@ -31,7 +31,7 @@ from loaders import keys
 from loaders.codecs import ACTIVE_POINTER, LOCKER, OWNER_LOCKER
 from loaders.table.values import item_to_wire
 from server.auth.development import development_token
-from tests.api import CREATE_OWNER, RECORD_EVENT
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT
 from tests.e2e.serving import serving
 from tests.wire import Answer, Until
 
@@ -67,6 +67,15 @@ BY_EMAIL = "query ($email: String!) { ownerByEmail(email: $email) { name } }"
 def requests() -> list[dict[str, Any]]:
     """Successes and every kind of failure, each with canaries in its variables or in the document itself."""
     owner = {"ownerId": "ada", "kind": "USER", "name": CANARY, "email": f"{CANARY}@example.com"}
+    reservation = {
+        "lockerId": "l1",
+        "ownerId": "ada",
+        "startAt": "2999-01-01T00:00:00Z",
+        "endAt": "2999-01-02T00:00:00Z",
+        "reference": CANARY,
+        "recipient": {"name": CANARY, "email": f"{CANARY}@example.com"},
+        "metadata": {CANARY: CANARY},
+    }
     event = {"lockerId": "l1", "action": "OPEN", "actorId": "a", "result": "SUCCESS", "metadata": {CANARY: CANARY}}
     return [
         {"query": CREATE_OWNER, "variables": {"input": owner}},
@@ -74,6 +83,8 @@ def requests() -> list[dict[str, Any]]:
         {"query": CREATE_OWNER, "variables": {"input": owner | {"kind": CANARY}}},
         {"query": CREATE_OWNER, "variables": {"input": owner | {CANARY: CANARY}}},
         {"query": RECORD_EVENT, "variables": {"input": event}},
+        {"query": CREATE_RESERVATION, "variables": {"input": reservation}},
+        {"query": CREATE_RESERVATION, "variables": {"input": reservation | {"recipient": {"name": CANARY}}}},
         {"query": BY_EMAIL, "variables": {"email": f"{CANARY}@example.com"}},
         {"query": LOCKERS, "variables": {"after": CURSOR}},
         {"query": LOCKERS, "variables": {"after": CANARY}},

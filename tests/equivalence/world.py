@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 REVOKE_KEY = mutation("revokeApiKey", "apiKey { keyId }")
 CANCEL_RESERVATION = mutation("cancelReservation", "reservation { status }")
+RESERVE = mutation("createReservation", "reservation { status }")
 TRANSFER = mutation("transferLocker", "locker { version }")
 
 HURT_LOCATION, FLAKY_LOCATION, GONE_LOCATION, CLOSED_LOCATION = map(places.ulid, (3, 4, 5, 2))
@@ -229,6 +230,13 @@ async def _reservations(api: Api, clock: Clock) -> None:
             # An owner has an id at most once for each start.
             await api.reservation(name, locker, by, start.replace(":00Z", f":0{number}Z"), end)
         await _done(api, CANCEL_RESERVATION, lockerId=locker, reservationId="dropped")
+    order = {
+        "reference": "order-1",
+        "recipient": {"name": "Rita", "phone": "+39 06 1234567"},
+        "metadata": {"parcels": 2},
+    }
+    window = {"startAt": "2026-07-01T06:00:00Z", "endAt": "2026-07-02T06:00:00Z"}
+    await _done(api, RESERVE, lockerId="nina-1", reservationId="ordered", ownerId="anna", **window, **order)
     await api.reservation("now", "club-1", "club", "2026-03-01T00:00:00Z", "2026-03-05T00:00:00Z")
     # Who may see the reservation may not always see who made it, nor whose locker it is.
     await api.reservation("visit", "nina-1", "anna", "2026-03-10T06:00:00Z", "2026-03-11T06:00:00Z")
@@ -409,11 +417,13 @@ def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
             "newEndAt": Values(["2026-03-04T10:00:00Z", "2026-06-04T10:00:00Z"], ["2026-01-01T00:00:00Z"]),
             "timestamp": Values(["2026-02-28T06:00:00Z", "2026-03-01T06:00:00Z"], ["2026-05-01T06:00:00Z"]),
             "expiresAt": Values(["2027-01-01T00:00:00Z"], ["2026-01-01T00:00:00Z"]),
+            "reference": Values(["order-1", "order-2"], ["?" * 65]),
             "actorId": Values(["nina", "card-1"], odd),
             "CreateOwnerInput.ownerId": Values([*new, "nina"], odd),
             "CreateOwnerInput.email": Values([f"{name}@example.com" for name in new], _EMAILS),
             "RegisterLockerInput.lockerId": Values([*new, "nina-1"], odd),
             "CreateReservationInput.reservationId": Values([*new, "now"], odd),
+            "ReserveAnyLockerInput.reservationId": Values([*new, "now"], odd),
             "CreateLocationInput.locationId": Values([places.ulid(20), places.ulid(21), places.ulid(0)], odd),
             "CreateLocationInput.code": Values([*new, "hall"], ["?"]),
             "CreateApiKeyInput.keyId": Values([*new, "device-key"], odd),
@@ -429,7 +439,7 @@ def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
 
 _QUERIES = [
     *["owner", "locker", "location", "node", "nodes"] * 4,
-    *["ownerByEmail", "reservation", "booking", "locationByCode", "locations"] * 2,
+    *["ownerByEmail", "reservation", "reservationByReference", "booking", "locationByCode", "locations"] * 2,
     *["pendingBookings", "apiKey", "apiKeys", "viewer"],
 ]
 _NOTICES = [

@@ -233,7 +233,7 @@ class _Maker:
                 given.append(f"{argument}: {written}")
                 if isinstance(value, str) and argument.endswith("Id"):
                     self._hints[type_.name, key] = value
-        if "first" in definition.args:
+        if "after" in definition.args:
             given += self._paging(f"{type_.name}.{name}", hint)
         self._random.shuffle(given)
         return f"({', '.join(given)})" if given else ""

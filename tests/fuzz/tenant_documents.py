@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 _SHARES = {
     8: "locker owner location",
     4: "node nodes ownerByEmail reservation booking locationByCode updateOwner registerLocker renameLocker "
-    "moveLocker updateLockerStatus transferLocker createReservation cancelReservation extendReservation requestBooking "
+    "configureLocker moveLocker updateLockerStatus transferLocker createReservation reserveAnyLocker cancelReservation "
+    "extendReservation "
+    "shortenReservation startReservation releaseReservation reservationByReference requestBooking "
     "cancelBooking recordAccessEvent recordAccessEvents",
     1: "viewer locations pendingBookings apiKey apiKeys createOwner createLocation updateLocation deactivateLocation "
     "reactivateLocation approveBooking rejectBooking recordPayment createCalendarEvent deleteCalendarEvent "
@@ -104,6 +106,7 @@ def _vocabulary(known: dict[str, list[str]]) -> Vocabulary:
             "actorId": Values(["anna", "guild"], ["?"]),
             "eventId": Values(["opened-anna", "new-1", "new-2"], ["?"]),
             "CreateReservationInput.reservationId": own_reservations,
+            "ReserveAnyLockerInput.reservationId": own_reservations,
             "id": Values(known["node"], ["nonsense"]),
             "ids": Values(known["node"], ["nonsense"]),
             "email": Values([*IDS["email"], "new@example.com"], ["nonsense"]),

@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from domain.bookings import BookingId
 from domain.models import LocationId, LockerId, OwnerId
+from domain.schedule import free_slot
 from loaders.demo import DemoShape, load_demo
 from loaders.doctor import Doctor, Records, check_export_file, full_scan_cost
 from loaders.keys import lot_of
@@ -94,7 +95,44 @@ OF_PLACE = Records(locations=(LocationId(ulid(0)),))
 OF_BOOKING = Records(bookings=(BookingId("b1"),))
 OF_PENDING = Records(bookings=(BookingId("b2"),))
 
+LIVE = ("LOCKER#l1", "LIVE#2026-03-01T15:00:00.000Z#later")
+REFERENCE = ("OWNER#ada", "REF#order 1")
+SLOT = ("OWNER#ada", f"SLOT#{free_slot([], 20, NOW, 'l1 first')}")
+
 CASES = {
+    "a live copy is missing": Case(without(LIVE), {("I5", LIVE)}, OF_LOCKER),
+    "a live copy has an old end": Case(changed(LIVE, endAt="2026-03-01T15:30:00.000Z"), {("I5", LIVE)}, OF_LOCKER),
+    "a live copy is of nothing": Case(
+        moved(LIVE, ("LOCKER#l1", f"{LIVE[1]}-2"), reservationId="later-2"),
+        {("I5", ("LOCKER#l1", f"{LIVE[1]}-2"))},
+        OF_LOCKER,
+    ),
+    "a slot is missing": Case(without(SLOT), {("I6", SLOT)}, OF_LOCKER),
+    "a slot has another end": Case(changed(SLOT, endAt="2026-03-01T15:30:00.000Z"), {("I6", SLOT)}, OF_ADA),
+    "a slot has another reservation": Case(
+        changed(SLOT, reservationId="last", startAt="2026-03-01T19:00:00.000Z"), {("I6", SLOT)}, OF_LOCKER
+    ),
+    "details are of no reservation": Case(
+        lambda _: {
+            ("LOCKER#l1", "DETAILS#none"): {
+                "PK": "LOCKER#l1",
+                "SK": "DETAILS#none",
+                "entityType": "RESERVATION_DETAILS",
+                "lockerId": "l1",
+                "reservationId": "none",
+            }
+        },
+        {("I6", ("LOCKER#l1", "DETAILS#none"))},
+        Records(),
+        is_repaired=False,
+    ),
+    "the claim of a reference is missing": Case(without(REFERENCE), {("I6", REFERENCE)}, OF_LOCKER),
+    "a reference is claimed for nothing": Case(
+        moved(REFERENCE, ("OWNER#ada", "REF#order 2"), reference="order 2"),
+        {("I6", ("OWNER#ada", "REF#order 2"))},
+        OF_ADA,
+        is_repaired=False,
+    ),
     "an owner's copy is missing": Case(without(COPY), {("I4", COPY)}, OF_LOCKER),
     "an owner's copy is old": Case(changed(COPY, status="OCCUPIED"), {("I4", COPY)}, OF_ADA),
     "an owner's copy is damaged": Case(changed(COPY, status="GONE"), {("I4", COPY)}, OF_LOCKER),
@@ -219,7 +257,12 @@ async def world(api: Api) -> Api:
     await api.locker("l1", "ada", locationId=place, alias="Left")
     await api.locker("l2", "ada")
     for name, hour in (("first", 12), ("later", 15), ("last", 19), ("gone", 17)):
-        await api.reservation(name, "l1", "ada", f"2026-03-01T{hour}:00:00Z", f"2026-03-01T{hour + 1}:00:00Z")
+        window = {"startAt": f"2026-03-01T{hour}:00:00Z", "endAt": f"2026-03-01T{hour + 1}:00:00Z"}
+        reference = {"reference": "order 1"} if name == "later" else {}
+        made = await api.mutate(
+            CREATE_RESERVATION, reservationId=name, lockerId="l1", ownerId="ada", **window, **reference
+        )
+        assert not made["userErrors"]
     assert not (await api.mutate(CANCEL, lockerId="l1", reservationId="gone"))["userErrors"]
     await book(api, "b1")
     assert not (await approve(api, "b1"))["userErrors"]

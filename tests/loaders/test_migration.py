@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest_asyncio
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import UpdateLockerStatus
 from domain.commands.reservations import CancelReservation, CreateReservation
-from domain.errors import UnavailableError
+from domain.errors import OverlapError, UnavailableError
 from domain.models import LockerId, LockerStatus, ReservationId
 from domain.times import Instant
 from loaders import keys
@@ -304,3 +305,63 @@ async def test_older_lockers_get_offers_and_say_who_may_reserve_them(
     in_service = [item["lockerId"] for item in lockers if item["status"] != "MAINTENANCE"]
     offered = [item["lockerId"] for item in items.values() if item["entityType"] == "LOCKER_OFFER"]
     assert sorted(offered) == sorted(in_service * 2)  # to the owner and to the members
+
+
+async def to_format_3(plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
+    """Brings the table back to what the version before live copies and slots wrote."""
+    for (pk, sk), item in (await dump()).items():
+        key = {"PK": {"S": pk}, "SK": {"S": sk}}
+        if item["entityType"] in {"LIVE_RESERVATION", "RESERVATION_SLOT"}:
+            await plain_client.delete_item(TableName=table, Key=key)
+        elif item["entityType"] in {"RESERVATION", "OWNER_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"}:
+            gone = "hasLive, changedRemoved, slot, version, lastChange"
+            names = {f"#{name}": name for name in gone.split(", ")}
+            removal = f"REMOVE {', '.join(names)}"
+            await plain_client.update_item(
+                TableName=table, Key=key, UpdateExpression=removal, ExpressionAttributeNames=names
+            )
+    before = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT", "revision": 1, "formatVersion": 3}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(before))
+
+
+@pytest_asyncio.fixture
+async def of_format_3(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> Backend:
+    await load_demo(backend.store, DemoShape(3, 20, 0), NOW, lambda _: None)
+    await to_format_3(plain_client, table, dump)
+    return backend
+
+
+async def test_a_migration_gives_live_reservations_their_copies_and_slots_and_finds_nothing_to_do_again(
+    of_format_3: Backend, dump: Callable[[], Any]
+) -> None:
+    migrated = await run(of_format_3)
+    items = await dump()
+    check_invariants(items, NOW, is_counted=False)
+    kinds = Counter(item["entityType"] for item in items.values())
+    assert kinds["LIVE_RESERVATION"] == kinds["RESERVATION"] > 0
+    unended = [item for item in items.values() if item["entityType"] == "RESERVATION" and item["endAt"] > NOW]
+    assert len(unended) == kinds["RESERVATION_SLOT"]
+    assert all("slot" in item for item in unended)
+    assert all(item["hasLive"] for item in items.values() if item["entityType"] == "RESERVATION_GUARD")
+    assert migrated.left == 0
+    assert isinstance(of_format_3.store, DynamoStore)
+    again = await Migration(of_format_3.store, now=NOW).count(items_per_second=1e9, progress=lambda _: None)
+    assert again.kinds == {}
+
+
+async def test_a_write_at_a_locker_that_is_not_migrated_sees_its_reservations_and_gives_them_copies(
+    of_format_3: Backend, dump: Callable[[], Any]
+) -> None:
+    pointer = next(item for item in (await dump()).values() if item["entityType"] == "RESERVATION_ACTIVE")
+    window = {"locker_id": pointer["lockerId"], "owner_id": pointer["ownerId"]}
+    within = CreateReservation(**window, start_at=pointer["startAt"], end_at=pointer["endAt"])
+    with pytest.raises(OverlapError):
+        await create_reservation(of_format_3, within, DEVELOPMENT_ADMIN)
+    items = await dump()
+    assert items[pointer["PK"], "GUARD#RES"]["hasLive"] is True
+    assert any(pk == pointer["PK"] and sk.startswith("LIVE#") for pk, sk in items)
+    far = CreateReservation(
+        **window, start_at=Instant("2026-04-01T12:00:00.000Z"), end_at=Instant("2026-04-02T12:00:00.000Z")
+    )
+    await create_reservation(of_format_3, far, DEVELOPMENT_ADMIN)
+    check_invariants(await dump(), NOW, is_counted=False)

@@ -110,8 +110,11 @@ def test_columns_of_many_objects_are_read_at_once_in_document_order() -> None:
     ("selection", "uses"),
     [
         ("nodes { alias }", {"alias"}),
-        ("edges { cursor node { version } } nodes { alias }", {"alias", "version", "owner_id"}),
-        ("a: nodes { alias } b: nodes { ... on Node { ... on Locker { status } } }", {"alias", "status", "owner_id"}),
+        ("edges { cursor node { version } } nodes { alias }", {"alias", "version", "owner_id", "locker_id"}),
+        (
+            "a: nodes { alias } b: nodes { ... on Node { ... on Locker { status } } }",
+            {"alias", "status", "owner_id", "locker_id"},
+        ),
         ("nodes { id }", {"locker_id"}),
         ("nodes { owner { version } }", {"owner_id", "*steps"}),
         ("nodes { activeReservation { endAt } }", {"locker_id", "owner_id", "*steps"}),

@@ -39,7 +39,7 @@ LIST = """query ($first: Int, $after: String, $last: Int, $before: String, $plac
 }"""
 PUBLIC = "id lockerId alias size features locationId location { code }"
 PRIVATE = ["status", "reservableBy", "updatedAt", "version", "createdAt", "ownerId"]
-FREE = """query ($window: TimeSpan!, $size: LockerSize, $first: Int! = 25) {
+FREE = """query ($window: TimeSpan!, $size: LockerSize, $first: Int = 25) {
   location(locationId: "01HX0000000000000000000000") {
     availableLockers(window: $window, size: $size, first: $first) { lockers { lockerId } isComplete }
   }

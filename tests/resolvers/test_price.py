@@ -51,14 +51,14 @@ async def test_a_document_has_an_expected_and_a_maximum_price(
 
 async def test_a_list_reads_records_only_where_a_field_needs_more_than_the_copies_have() -> None:
     page = OWNER % "lockers(first: 10) { %s }"
-    assert figures((await price(page % "nodes { alias status ownerId }")).maximum) == (2, 12, 3)
+    assert figures((await price(page % "nodes { alias status ownerId }")).maximum) == (2, 12, 3.5)
     for asked in ("nodes { version }", "edges { node { version } }", "nodes { alias } edges { node { version } }"):
         priced = await price(page % asked)
         assert figures(priced.expected) == (2, 21, 0.5 + 5)
         # Records that are too new for an eventually consistent read are read again, strongly; the owner, if the list is
         # empty.
         assert figures(priced.fallbacks) == (2, 11, 10 + 0.5)
-        assert figures(priced.maximum) == (4, 32, 2.5 + 5 + 10 + 0.5)
+        assert figures(priced.maximum) == (4, 32, 3 + 5 + 10 + 0.5)
 
 
 async def test_pages_multiply_and_references_are_batches_of_a_hundred() -> None:

@@ -134,6 +134,8 @@ INVALID = {
     "jwt_claims": ['{"roles": "custom:role"}', '{"role": 5}', "role=custom:role", "[]"],
     "longest_reservation_days": ["0", "3651"],
     "max_pending_bookings": ["0", "-1"],
+    "max_live_reservations": ["0", "1001"],
+    "live_reservations": ['{"ada": -1}', '{"ada": 1001}', "ada=5", "[]"],
     "page_size": ["0"],
     "page_size_max": ["0", "101"],
     "trusted_documents_file": ["/nothing/here.json", "/"],

@@ -31,6 +31,7 @@ INTERNAL = "INTERNAL_SERVER_ERROR"
 UNKNOWN = {LOST, REFUSED, INTERNAL, "UNAVAILABLE", "TIMEOUT"}
 SHARED = [f"shared-{number}" for number in range(4)]
 LONGEST_SECONDS = 30
+_MOST_LIVE = 500
 _LOCKER = "locker { lockerId alias status ownerId version updatedAt }"
 _RESERVATION = "reservation { reservationId startAt endAt status }"
 _BOOKING = "booking { bookingId status version }"
@@ -217,10 +218,10 @@ class Client:
         if outcome.code == OK:
             found = outcome.payload["reservation"]
             self._expect(f"LOCKER#{locker_id}", f"RID#{reservation_id}")
-            # One that has ended cannot be cancelled, so only those far away are.
-            if length >= timedelta(hours=1) and self._chance.random() < 0.5:
+            # One that has started cannot be cancelled, so only those far away are.
+            if start > datetime.now(UTC) + timedelta(minutes=30) and self._chance.random() < 0.5:
                 await self._cancel(locker_id, found)
-        elif outcome.code == "RESERVATION_OVERLAP":
+        elif outcome.code in {"RESERVATION_OVERLAP", "TOO_MANY_RESERVATIONS"}:
             self.model.absent.add((f"LOCKER#{locker_id}", f"RID#{reservation_id}"))
         elif outcome.code != "BAD_USER_INPUT":  # a short one may have ended before it arrives
             self._find(UNEXPECTED, "createReservation", outcome)
@@ -303,6 +304,9 @@ class Client:
             self._find(UNEXPECTED, "renameLocker", outcome)
 
     async def _reserve(self) -> None:
+        if len(self._live) >= _MOST_LIVE:
+            await self._cancel(self._locker, self._live.pop())
+            return
         self._count += 1
         new = f"{self.name}-{self._count}"
         values = {"lockerId": self._locker, "ownerId": self._owners[0], "reservationId": new}
@@ -322,6 +326,7 @@ class Client:
         reservation = {"lockerId": self._locker, "reservationId": found["reservationId"]}
         changed = await self.must("extendReservation", **reservation, newEndAt=end)
         if changed is not None:
+            self._live.append(changed)
             self._expect_reservation(self._locker, changed)
 
     async def _cancel(self, locker_id: str, found: dict[str, Any]) -> None:
@@ -393,7 +398,8 @@ class Client:
 
     def _expect_reservation(self, locker_id: str, shown: dict[str, Any]) -> None:
         place = f"RES#{shown['startAt']}#{shown['reservationId']}"
-        self._expect(f"LOCKER#{locker_id}", place, endAt=shown["endAt"], status=shown["status"])
+        status = shown["status"] if shown["status"] == "CANCELLED" else "ACTIVE"
+        self._expect(f"LOCKER#{locker_id}", place, endAt=shown["endAt"], status=status)
 
     def _find(self, kind: str, name: str, outcome: Outcome) -> None:
         self.model.findings.append(Finding(kind, name, f"{self.name}: {asdict(outcome)}"))

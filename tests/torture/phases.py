@@ -115,6 +115,7 @@ class Stage:
                 "SMARTLOCKER_TABLE_NAME": self.table,
                 "SMARTLOCKER_PORT": str(_free_port()),
                 "SMARTLOCKER_MAX_PENDING_BOOKINGS": "1000000",
+                "SMARTLOCKER_MAX_LIVE_RESERVATIONS": "1000",
                 "CLOCK_AHEAD_SECONDS": str(ahead.total_seconds()),
             }
         )

@@ -153,6 +153,8 @@ class Model:
         current: Reservation = _found(self.reservations.get((locker, own)))
         if not current.is_cancelled and current.end <= now:
             raise RefusedError("RESERVATION_OVER")
+        if not current.is_cancelled and current.start <= now:
+            raise RefusedError("RESERVATION_STARTED")
         self.reservations[locker, own] = replace(current, is_cancelled=True)
         return self.reservations[locker, own]
 
@@ -380,7 +382,9 @@ class Machine(RuleBasedStateMachine):
         return {"lockerId": self.id(own), "ownerId": self.id(locker.owner), **shown}
 
     def reservation(self, own: str, made: Reservation) -> dict[str, Any]:
-        status = "CANCELLED" if made.is_cancelled else "EXPIRED" if made.end <= self.clock.now else "ACTIVE"
+        now = self.clock.now
+        status = "UPCOMING" if now < made.start else "EXPIRED" if made.end <= now else "ACTIVE"
+        status = "CANCELLED" if made.is_cancelled else status
         shown = {"startAt": made.start, "endAt": made.end, "status": status}
         return {"reservationId": own, "ownerId": self.id(made.owner), **shown}
 
