@@ -285,6 +285,7 @@ VERIFY_ACCESS_CODE = WriteContract(
             )
         ),
         ItemRead("claim", keys.code_claim, CODE_CLAIM, _SMALL_BYTES, at_once=MAX_RING_KEYS),
+        ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when="only where a location's door refuses"),
         ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the door is a locker's"),
         ItemRead(
             "code",

@@ -296,6 +296,9 @@ async def _denying(
     else:
         steps = [contract.step("first lockout", (read.name,), LOCKOUT.encode(after))]
     if command.locker_id is None:
+        if await contract.read(backend.store, "location", command.location_id) is None:
+            message = f"Location {command.location_id} does not exist."
+            raise not_found_or_forbidden(principal, message, ("input", "locationId"))
         return steps
     locker: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
     if locker is None:

@@ -72,15 +72,16 @@ def test_only_commands_scan() -> None:
     assert [contract.id for contract in CONTRACTS.values() if isinstance(contract, ReadTable)] == [
         "QC-75",
         "QC-76",
-        "QC-80", "QC-113",
+        "QC-80",
+        "QC-113",
     ]
     users = {
         str(source.relative_to(ROOT))
         for source in SOURCES
         if source.parent.name != "contracts"
-        and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN", source.read_text())
+        and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN|CODE_KEYS_SCAN", source.read_text())
     }
-    assert users == {"loaders/doctor.py", "loaders/table/migration.py", "loaders/transfer.py"}
+    assert users == {"loaders/code_keys.py", "loaders/doctor.py", "loaders/table/migration.py", "loaders/transfer.py"}
 
 
 def test_only_budgets_and_migrated_copies_are_changed_without_a_transaction() -> None:

@@ -12,6 +12,7 @@ from domain.times import shift
 from tests.api import unchanged
 from tests.codes import CLEAR, REVOKE, VERIFY, create, furnish, verify, wrong
 from tests.conftest import NOW
+from tests.places import ulid
 from tests.principals import device, owner
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ async def test_a_device_verifies_at_its_own_door_only(api: Api, dump: Callable[[
     assert (payload["decision"], payload["userErrors"][0]["code"]) == (None, "FORBIDDEN")
     async with unchanged(dump):
         nowhere = await api.by(device("nothing")).mutate(VERIFY, lockerId="nothing", digits=digits, attemptId="a")
-    assert nowhere["userErrors"][0]["code"] == "FORBIDDEN"
+        no_place = await api.mutate(VERIFY, locationId=ulid(0), digits=digits, attemptId="a")
+    assert (nowhere["userErrors"][0]["code"], no_place["userErrors"][0]["code"]) == ("FORBIDDEN", "NOT_FOUND")
 
 
 @pytest.mark.parametrize(("burst", "most"), [(4, 388), (5, 150)])
