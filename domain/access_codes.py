@@ -122,8 +122,8 @@ class AccessCode:
     created_at: Instant
     created_by: str
     updated_at: Instant
+    revision: int
     uses: int = 0
-    revision: int = 1
     last_used_at: Instant | None = None
     revoked_at: Instant | None = None
     revoked_by: str | None = None
@@ -296,6 +296,11 @@ class CodeRing:
 def door_of(locker_id: LockerId | None, location_id: LocationId | None) -> Door:
     """The door of a locker, or else of a location."""
     return Door(f"location:{location_id}" if locker_id is None else f"locker:{locker_id}")
+
+
+def reservation_purpose(locker_id: LockerId, reservation_id: ReservationId) -> str:
+    """What the codes of a reservation are listed by; those of a booking are listed by its id."""
+    return f"{locker_id}#{reservation_id}"
 
 
 def check_door(value: str) -> Door:

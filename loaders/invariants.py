@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from domain.access_codes import Door
 from domain.bookings import Booking, BookingStatus
 from domain.commands.base import fingerprint
 from domain.commands.reservations import CreateReservation
@@ -493,7 +494,7 @@ def _access_code(item: Item, _: Get) -> Iterator[Finding]:
 def _code_claim(item: Item, get: Get) -> Iterator[Finding]:
     yield from _unindexed(item, get)
     code_id, place = CODE_CLAIM.decode(item).code_id, _key(item)
-    code = _read(ACCESS_CODE, keys.code_beside(place, code_id), get)
+    code = _read(ACCESS_CODE, keys.access_code(Door(place.pk), code_id), get)
     if code is None:
         yield _orphan("I6", item, f"access code {code_id}")
     elif code.revoked_at is not None:

@@ -242,11 +242,6 @@ def code_claim(door: Door, claim: str) -> Key:
     return Key(_door(door), f"DIGITS#{claim}")
 
 
-def code_beside(claim: Key, code_id: CodeId) -> Key:
-    """The access code that a claim in the same partition names."""
-    return Key(claim.pk, f"CODE#{code_id}")
-
-
 def code_door(door: Door) -> Key:
     """What is common to the codes of a door."""
     return Key(_door(door), "DOOR")
@@ -268,7 +263,7 @@ def attempt(door: Door, attempt_id: str) -> Key:
 
 
 def _door(door: Door) -> str:
-    """The partition of the locker or the location that the door belongs to."""
+    """The partition of the locker or the location that the door belongs to; a partition stands for itself."""
     kind, colon, name = door.partition(":")
     return f"{kind.upper()}#{name}" if colon else door
 
@@ -276,11 +271,6 @@ def _door(door: Door) -> str:
 def purpose_codes(purpose: str) -> IndexPartition:
     """The access codes of a reservation or a booking, by code id."""
     return IndexPartition(f"CODES#{purpose}")
-
-
-def reservation_purpose(locker_id: LockerId, reservation_id: ReservationId) -> str:
-    """What the codes of a reservation are found by."""
-    return f"{locker_id}#{reservation_id}"
 
 
 def purpose_index(purpose: str, code_id: CodeId) -> dict[str, str]:

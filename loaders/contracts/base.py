@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 100
 _MAX_WHOLE = 200
-_ID = re.compile(r"QC-[0-9]{2,3}")
+_ID = re.compile(r"QC-(?:[0-9]{2}|[1-9][0-9]{2})")
 
 
 class ContractError(Exception):

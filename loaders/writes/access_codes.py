@@ -21,6 +21,7 @@ from domain.access_codes import (
     UnknownKeyError,
     door_of,
     is_void,
+    reservation_purpose,
     shortest_length,
     validity_of,
 )
@@ -210,7 +211,7 @@ def code_index(code: AccessCode) -> dict[str, str]:
     """The index attributes of a code, by which its reservation or booking lists it."""
     purpose: str | None = code.booking_id
     if code.reservation_id is not None and code.locker_id is not None:
-        purpose = keys.reservation_purpose(code.locker_id, code.reservation_id)
+        purpose = reservation_purpose(code.locker_id, code.reservation_id)
     return {} if purpose is None else keys.purpose_index(purpose, code.code_id)
 
 
@@ -389,6 +390,7 @@ def _new_code(
         created_at=now,
         created_by=principal.subject,
         updated_at=now,
+        revision=1,
     )
 
 

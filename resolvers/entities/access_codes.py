@@ -19,6 +19,7 @@ from domain.access_codes import (
     check_door,
     device_status,
     is_void,
+    reservation_purpose,
     validity_of,
 )
 from domain.access_codes import (
@@ -47,7 +48,6 @@ from loaders.contracts.access_codes import (
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BY_KEY
-from loaders.keys import reservation_purpose
 from loaders.writes import access_codes as writes
 from loaders.writes import code_devices, verification
 from loaders.writes.code_devices import read_code_list

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import CodeId, door_of
+from domain.access_codes import CodeId, door_of, reservation_purpose
 from domain.api_keys import ApiKeyId
 from domain.bookings import BookingStatus, DaySlot
 from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservableBy, ReservationId
@@ -121,7 +121,7 @@ _RESERVED: dict[str, Any] = {
     "id_field": "reservation_id",
     "given": {"locker_id": NAMES.locker, "owner_id": NAMES.owner},
 }
-_PURPOSE = keys.reservation_purpose(NAMES.locker, NAMES.reservation)
+_PURPOSE = reservation_purpose(NAMES.locker, NAMES.reservation)
 _CODE: dict[str, Any] = {
     "id_field": "code_id",
     "given": {"locker_id": NAMES.locker, "location_id": None},
