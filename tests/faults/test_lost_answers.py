@@ -24,6 +24,7 @@ from loaders.table.http_client import Timeouts
 from resolvers.schema import build_schema
 from server.app import new_id
 from tests.api import UPDATE_STATUS, mutation
+from tests.conftest import RING
 from tests.contracts.samples import SHORT
 from tests.contracts.scenarios import BOOKED, PLACED, RENAME, api_key, approve, record_events
 from tests.e2e.serving import offspring_of
@@ -255,7 +256,7 @@ async def mortal_store(directory: Path, clock: Clock) -> AsyncIterator[tuple[Bac
         await create_table(direct)
         patient = replace(direct, endpoint_url=wire.url, timeouts=Timeouts(connect=60, read=60))
         async with open_store(patient) as store:
-            yield Backend(store, clock, new_id, timedelta(days=30)), wire, direct
+            yield Backend(store, clock, new_id, timedelta(days=30), code_ring=lambda: RING), wire, direct
 
 
 async def test_a_store_that_dies_after_a_write_and_forgets_its_tokens_makes_no_false_conflict(
