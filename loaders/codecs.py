@@ -130,7 +130,8 @@ class Guard:
     """The number of changes to a locker's reservations, and the reservation changed last, with its revision.
 
     `changed_removed` where that change removed its live copy. `has_old` while reservations of an older form may be
-    left; `has_live` once every live reservation has its copy, which earlier versions did not write.
+    left; `has_live` once every live reservation has its copy, which earlier versions did not write, and `lacks_ended`
+    where those that ended long ago have none, until the table is migrated.
     """
 
     revision: int
@@ -140,6 +141,7 @@ class Guard:
     changed_removed: bool | None = None
     has_old: bool | None = None
     has_live: bool | None = None
+    lacks_ended: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

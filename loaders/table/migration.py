@@ -398,7 +398,7 @@ def _old_kind(item: Item) -> str | None:
     kind = keys.kind_of(key)
     if item.get("entityType") in _COPIES and "GSI1PK" not in item:
         return str(item["entityType"])
-    if item.get("entityType") == "RESERVATION_GUARD" and "hasLive" not in item:
+    if item.get("entityType") == "RESERVATION_GUARD" and ("hasLive" not in item or "lacksEnded" in item):
         return "RESERVATION_GUARD"
     codec = None if kind is None else _CODECS.get(kind)
     if kind is None or codec is None:

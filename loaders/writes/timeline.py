@@ -157,6 +157,7 @@ def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
         changed_revision=revision,
         changed_removed=None if changed.status is ReservationStatus.ACTIVE else True,
         has_live=True,
+        lacks_ended=None if guard is None else guard.lacks_ended,
     )
 
 

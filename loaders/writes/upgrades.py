@@ -95,7 +95,8 @@ async def upgrade_reservations(
         guard = await _send(store, contract, locker_id, guard, guard or Guard(revision=0), *steps)
     if len(uncopied) > most:
         raise _too_many()
-    becomes = Guard(revision=0, has_live=True)
+    lacks_ended = any(one.reservation.end_at <= since for one in live)
+    becomes = Guard(revision=0, has_live=True, lacks_ended=lacks_ended or None)
     await _send(store, contract, locker_id, guard, becomes, _pointer_step(contract, locker_id, live, now))
     return len(old) + len(uncopied) + 1
 

@@ -12,7 +12,7 @@ from loaders.table.recording import asking
 from resolvers.bindings.base import Charge, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 
     from domain.commands.base import Command
     from loaders.contracts.base import Contract
@@ -43,8 +43,8 @@ class Writing(Reading):
     variant: str | None = None
     entries: str | None = None
     claimed: str | None = None
-    more: Callable[[Any], list[Charge]] | None = None
-    """What the write asks of the store through other contracts, given its input."""
+    more: tuple[str, Callable[[Any], list[Charge]]] | None = None
+    """What the write asks of the store through other contracts, given the value of this field of the input."""
     returns: str | None = None
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
@@ -54,7 +54,7 @@ class Writing(Reading):
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         del step, parents
-        entries, is_one_item = self.price_key(bound)
+        entries, is_one_item, given = self.price_key(bound)
         charges = []
         for request in self.contract.costs(self.variant, min(entries, self.contract.most_entries)):
             is_put = request.operation == "PutItem"
@@ -63,18 +63,19 @@ class Writing(Reading):
                 charges.append(Charge(self.contract, sent, request.expected, request.maximum))
             else:
                 charges.append(Charge(self.contract, sent, maximum=request.maximum, condition=request.when))
-        return charges if self.more is None else charges + self.more(bound)
+        return charges if self.more is None else charges + self.more[1](given)
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        more = () if self.more is None else (charge.contract for charge in self.more({}))
+        more = () if self.more is None else (charge.contract for charge in self.more[1](None))
         return tuple(dict.fromkeys((self.contract, *more)))
 
-    def price_key(self, bound: Any) -> tuple[int, bool]:
-        """See Reading: the number of entries, and whether one item is all that is written."""
+    def price_key(self, bound: Any) -> tuple[int, bool, Hashable]:
+        """See Reading: the number of entries, whether one item is all that is written, and what decides on `more`."""
         listed = bound.get(self.entries) if self.entries is not None else None
         entries = listed if isinstance(listed, list) else [bound]
-        return len(entries), len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
+        is_one_item = len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
+        return len(entries), is_one_item, None if self.more is None else bound.get(self.more[0])
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         """Runs the write once.

@@ -53,8 +53,7 @@ _NOT_FREE = "only where a locker that was found free cannot be reserved any more
 _MADE_BEFORE = "only where the reservationId was used before"
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from domain.models import LockerSize
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
     from resolvers.request import RequestState
@@ -187,7 +186,7 @@ class ReservationQueries:
     )
 
 
-def _any_locker_charges(values: Mapping[str, Any]) -> list[Charge]:
+def _any_locker_charges(size: LockerSize | None) -> list[Charge]:
     """What `reserveAnyLocker` costs beyond one attempt to reserve."""
     again = [
         Charge(CREATE_RESERVATION, request.operation, maximum=request.maximum * (MOST_TRIES - 1), condition=_NOT_FREE)
@@ -200,7 +199,7 @@ def _any_locker_charges(values: Mapping[str, Any]) -> list[Charge]:
         Charge(ANY_CLAIM_BY_ID, claim.operation, maximum=claim.maximum, condition=_MADE_BEFORE),
         Charge(RESERVATION_BY_KEY, "GetItem", maximum=made * (2 * LOOKS_FOR_RESERVED), condition=_MADE_BEFORE),
         look_up_charge(LOCATION_BY_ID, 1),
-        *search_charges(values.get("size"), 2, most_audiences=MOST_AUDIENCES),
+        *search_charges(size, 2, most_audiences=MOST_AUDIENCES),
         *again,
     ]
 
@@ -222,7 +221,7 @@ class ReservationMutations:
         reserve_any_locker,
         commands.ReserveAnyLocker,
         OFFERS,
-        more=_any_locker_charges,
+        more=("size", _any_locker_charges),
         returns="The reservation; null if none was made.",
         description="Reserve a locker of a location that the caller may reserve and that is free for a time window. A "
         "repeated request with the same `reservationId` returns the first reservation.",

@@ -402,3 +402,26 @@ async def test_a_change_that_meets_the_migration_keeps_the_slot_of_its_reservati
     hold.release()
     await changing
     check_invariants(await dump(), NOW, is_counted=False)
+
+
+async def test_reservations_that_ended_before_a_locker_was_written_get_their_copies_from_the_migration(
+    of_format_3: Backend, dump: Callable[[], Any], clock: Clock
+) -> None:
+    old = next(item for item in (await dump()).values() if item["entityType"] == "RESERVATION_ACTIVE")
+    clock.move(days=60)
+    start = shift(clock.now, timedelta(days=1))
+    wanted = CreateReservation(
+        locker_id=old["lockerId"], owner_id=owner_id(0), start_at=start, end_at=shift(start, timedelta(hours=1))
+    )
+    for _ in range(2):
+        made = await create_reservation(of_format_3, wanted, DEVELOPMENT_ADMIN)
+        place = CancelReservation(locker_id=made.locker_id, reservation_id=made.reservation_id)
+        await cancel_reservation(of_format_3, place, DEVELOPMENT_ADMIN)
+    assert isinstance(of_format_3.store, DynamoStore)
+    await Migration(of_format_3.store, now=clock.now).run(items_per_second=1e9, progress=lambda _: None)
+    items = await dump()
+    live = [item for item in items.values() if (item["entityType"], item.get("status")) == ("RESERVATION", "ACTIVE")]
+    assert live
+    assert all((item["PK"], item["SK"].replace("RES#", "LIVE#")) in items for item in live)
+    assert not any("lacksEnded" in item for item in items.values())
+    check_invariants(items, clock.now, is_counted=False)

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.api import CREATE_RESERVATION, unchanged
+from tests.api import CREATE_RESERVATION, mutation, unchanged
 from tests.invariants import check_invariants
 from tests.races.test_reservations import ACTIVE, CANCEL, EXTEND, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
     from tests.conftest import Clock
 
+RELEASE = mutation("releaseReservation", "reservation { status }")
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 NEXT = {"lockerId": "l1", "ownerId": "ada", "startAt": "2026-03-01T15:00:00Z", "endAt": "2026-03-01T16:00:00Z"}
 WRITES = {
@@ -97,3 +99,26 @@ async def test_a_reservation_is_extended_by_a_slow_server_after_a_fast_one_saw_i
     assert await active(ending) == "now"
     assert (await dump())[POINTER]["endAt"] == "2026-03-01T14:00:00.000Z"
     check_invariants(await dump(), clock.now)
+
+
+async def test_a_slot_that_a_fast_server_took_is_neither_kept_nor_freed_by_a_slow_one(
+    open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any], clock: Clock
+) -> None:
+    def codes(payload: dict[str, Any]) -> list[str]:
+        return [error["code"] for error in payload["userErrors"]]
+
+    now = {"lockerId": "l1", "reservationId": "now"}
+    async with open_api(max_live_reservations=1) as api:
+        await prepare(api)
+        await api.reservation("now", "l1", "ada", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z")
+        clock.move(minutes=58)
+        assert codes(await api.mutate(CREATE_RESERVATION, **NEXT)) == ["TOO_MANY_RESERVATIONS"]
+        clock.move(minutes=5)
+        assert codes(await api.mutate(CREATE_RESERVATION, **NEXT)) == []
+        clock.move(minutes=-5)
+        async with unchanged(dump):
+            assert codes(await api.mutate(EXTEND, **now, newEndAt="2026-03-01T14:00:00Z")) == ["RESERVATION_OVER"]
+        assert codes(await api.mutate(RELEASE, **now)) == []
+        late = NEXT | {"startAt": "2026-03-01T17:00:00Z", "endAt": "2026-03-01T18:00:00Z"}
+        assert codes(await api.mutate(CREATE_RESERVATION, **late)) == ["TOO_MANY_RESERVATIONS"]
+        check_invariants(await dump(), clock.now)

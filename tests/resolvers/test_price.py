@@ -18,6 +18,7 @@ NOTHING = Cost()
 MANY = 1_000_000
 EVENT = {"lockerId": "l", "action": "OPEN", "actorId": "a", "result": "SUCCESS"}
 RECORD_ONE = "mutation ($input: RecordAccessEventInput!) { recordAccessEvent(input: $input) { userErrors { code } } }"
+ANY = "mutation ($input: ReserveAnyLockerInput!) { reserveAnyLocker(input: $input) { userErrors { code } } }"
 RECORD_SEVERAL = RECORD_ONE.replace("EventInput", "EventsInput").replace("Event(", "Events(")
 
 
@@ -73,6 +74,12 @@ async def test_a_known_document_is_priced_by_the_variables_of_each_request() -> 
         assert (page.items, locker.read_units) == (items - 1, 1 if strongly else 0.5)
     refused = await price(document, id="x", first=0, strongly=False)
     assert figures(refused.expected) == (1, 1, 0.5)
+    wanted = {"locationId": "x", "ownerId": "x", "startAt": "2026-03-02T00:00:00Z", "endAt": "2026-03-03T00:00:00Z"}
+    for size, searched in (("XL", "QC-38"), (None, "QC-37")) * 2:
+        priced = await price(ANY, input=wanted | {"size": size})
+        assert {charge.contract.id for charge in steps(priced)["reserveAnyLocker"].charges} & {"QC-37", "QC-38"} == {
+            searched
+        }
 
 
 async def test_pages_multiply_and_references_are_batches_of_a_hundred() -> None:
