@@ -103,6 +103,10 @@ class _ValidityOf(Reading):
             look_up_charge(LOCKER_BY_ID, parents, condition=basis),
         ]
 
+    def price_key(self, bound: Any) -> Hashable:
+        del bound
+        return None
+
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
