@@ -19,6 +19,13 @@ CheckedEventId = Annotated[EventId, AfterValidator(check_id)]
 Metadata = Annotated[dict[str, Any], BeforeValidator(check_metadata)]
 
 
+def check_reported(action: AccessAction) -> AccessAction:
+    """Checks an action that a client reports. What the server records itself must not be forged."""
+    if action is AccessAction.OVERSTAY:
+        raise ValueError("must not be OVERSTAY, which the server records itself")
+    return action
+
+
 class RecordAccessEvent(Command):
     """Input of `recordAccessEvent`."""
 
@@ -27,7 +34,9 @@ class RecordAccessEvent(Command):
     timestamp: Instant | None = optional(
         "Time at which the event happened: now if left out, at most five minutes in the future."
     )
-    action: AccessAction = Field(description="What was done or attempted.")
+    action: Annotated[AccessAction, AfterValidator(check_reported)] = Field(
+        description="What was done or attempted; not OVERSTAY, which the server records."
+    )
     actor_id: Id = Field(description="Id of the person or device that caused the event.")
     result: AccessResult = Field(description="Whether the action succeeded.")
     metadata: Metadata | None = optional("JSON object with at most 16 KB, 50 keys and 5 levels.")

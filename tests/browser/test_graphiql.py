@@ -100,7 +100,7 @@ async def test_an_update_with_a_stale_version_shows_a_conflict(graphiql: GraphiQ
 
 async def test_a_reservation_is_created_once(graphiql: GraphiQL) -> None:
     first = await graphiql.run_tab("ReserveLocker")
-    await graphiql.expect_shown('"status": "ACTIVE"', '"userErrors": []')
+    await graphiql.expect_shown('"status": "UPCOMING"', '"userErrors": []')
     assert (await graphiql.run())["data"] == first["data"]
 
 

@@ -354,13 +354,13 @@ async def test_a_request_whose_explanation_is_forbidden_is_run_without_it(
         await graphiql.editor.click()
         refused = await graphiql.run()
         assert refused["errors"][0]["extensions"]["code"] == "FORBIDDEN"
-        await graphiql.expect_shown('"status": "ACTIVE"', '"userErrors": []')
+        await graphiql.expect_shown('"status": "UPCOMING"', '"userErrors": []')
         assert [explain_of(sent) for sent in graphiql.sent[-2:]] == [True, None]
         await expect(graphiql.plan.get_by_role("status")).to_contain_text("does not explain requests to you")
         await expect(graphiql.plan.get_by_role("checkbox", name="Explain my requests")).not_to_be_checked()
         # The next request is sent only once.
         await graphiql.run()
-        await graphiql.expect_shown('"status": "ACTIVE"', '"userErrors": []')
+        await graphiql.expect_shown('"status": "UPCOMING"', '"userErrors": []')
         assert explain_of(graphiql.sent[-1]) is None
         await graphiql.save_screenshot(request.node.name.removeprefix("test_"))
         await context.close()

@@ -31,7 +31,7 @@ async def test_every_tab_works_after_the_documented_examples_in_any_order_and_ag
         # The first time, only the second of the two updates is stale.
         for adas_errors in ([], CONFLICT):
             reserved = (await graphiql.run_tab("ReserveLocker"))["data"]["createReservation"]
-            assert (reserved["reservation"]["status"], reserved["userErrors"]) == ("ACTIVE", [])
+            assert (reserved["reservation"]["status"], reserved["userErrors"]) == ("UPCOMING", [])
             updated = (await graphiql.run_tab("StaleVersion"))["data"]
             codes = {name: [error["code"] for error in payload["userErrors"]] for name, payload in updated.items()}
             assert codes == {"ada": adas_errors, "ben": CONFLICT}

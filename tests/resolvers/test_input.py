@@ -34,6 +34,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("requestBooking", "attendees", 0, "must be 1 or more"),
     ("recordPayment", "amount", "0.00001", "must have 4 decimals or fewer"),
     ("recordPayment", "currency", "XXX", "must be"),
+    ("recordAccessEvent", "action", "OVERSTAY", "must not be OVERSTAY"),
 ]
 NO_DATES = ["2026-02-30", "26-1-1", f"{DAY}T00:00:00Z", "20260310", "10.03.2026", "", "0000-01-01", "\uff12026-03-10"]
 # Values that the schema's own types refuse.
