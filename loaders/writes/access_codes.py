@@ -93,7 +93,7 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
     ring, store = backend.code_ring(), backend.store
     content = fingerprint(command, without="code_id")
     code_id = command.code_id or CodeId(backend.new_id())
-    counter = 0
+    counter, may_exist = 0, command.code_id is not None
     async for _ in attempts(CREATE_ACCESS_CODE.rounds):
         purpose = await _purpose(store, command, principal)
         now = backend.clock()
@@ -102,7 +102,7 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
         code = replace(
             code, key_id=ring.current.key_id, counter=counter, generation=0 if door is None else door.generation
         )
-        if command.code_id is not None:
+        if may_exist:
             first: StoredAccessCode | None = await CREATE_ACCESS_CODE.read(store, "code", code.door, code_id)
             if first is not None:
                 if first.fingerprint != content:
@@ -116,6 +116,7 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
             await store.transact(creating(ring, code, content, door, (*live, _entry(code)), purpose))
         except TransactionRefusedError as refusal:
             counter += bool(_CLAIMS & refusal.failed.keys())
+            may_exist = True  # the answer to this request may have been lost
             continue
         return IssuedCode(code, ring.digits(code.door, code))
     raise contended()
