@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import secrets
 import shutil
 import sys
 import time
@@ -37,6 +39,7 @@ CONTROL = "Mercurius, hand-made client"
 _ROOT = Path(__file__).parent.parent
 _PEERS = Path(__file__).parent / "peers"
 _ISSUER = "https://issuer.example.com/"
+_CODE_KEYS = f"bench:{base64.b64encode(secrets.token_bytes(32)).decode()}"
 _AUDIENCE = "https://lockers.example.com/"
 _TOKEN_SECONDS = 24 * 3600
 _ENOUGH_UNITS = str(10**12)
@@ -121,6 +124,7 @@ def _limited(
         "SMARTLOCKER_JWT_ISSUER": _ISSUER,
         "SMARTLOCKER_JWT_AUDIENCE": _AUDIENCE,
         "SMARTLOCKER_JWKS": key_set,
+        "SMARTLOCKER_CODE_KEYS": _CODE_KEYS,
         **({} if units is None else {"SMARTLOCKER_RATE_LIMIT_UNITS": units}),
     }, headers
 

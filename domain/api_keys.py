@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NewType
 
 from domain.authorization import Principal, Role, Scope
-from domain.models import LockerId, OwnerId
+from domain.models import LocationId, LockerId, OwnerId
 from domain.times import Instant
 
 ApiKeyId = NewType("ApiKeyId", str)
@@ -44,6 +44,8 @@ class ApiKey:
     created_by: str
     expires_at: Instant | None
     revoked_at: Instant | None = None
+    location_id: LocationId | None = None
+    """Location of a device that controls a location's door."""
 
 
 def format_key(key_id: ApiKeyId, secret: str) -> str:
@@ -74,6 +76,7 @@ def principal_for_key(api_key: ApiKey) -> Principal:
         role=Role(api_key.role),
         partner_of=frozenset(api_key.owner_ids),
         locker_id=api_key.locker_id,
+        location_id=api_key.location_id,
         scopes=frozenset(api_key.scopes),
         by_key=True,
     )

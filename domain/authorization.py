@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from domain.errors import SmartLockerError
-    from domain.models import LockerId
+    from domain.models import LocationId, LockerId
 
 
 class Role(StrEnum):
@@ -38,6 +38,8 @@ class Scope(StrEnum):
     EVENTS_WRITE = "events:write"
     BOOKINGS_READ = "bookings:read"
     BOOKINGS_WRITE = "bookings:write"
+    CODES_READ = "codes:read"
+    CODES_WRITE = "codes:write"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ class Principal:
     """Owners that a partner may act for."""
     locker_id: LockerId | None = None
     """Locker of a device."""
+    location_id: LocationId | None = None
+    """Location of a device that controls a location's door."""
     scopes: frozenset[Scope] = frozenset()
     """Scopes of a partner."""
     by_key: bool = False
@@ -105,7 +109,7 @@ def may_see_lockers(principal: Principal, owner_id: OwnerId) -> bool:
 
 def may_see_locker(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
     """Whether the caller sees the lockers of the owner or is the device of this one."""
-    return may_see_lockers(principal, locker_owner) or _is_device_of(principal, locker_id)
+    return may_see_lockers(principal, locker_owner) or is_device_of(principal, locker_id)
 
 
 def may_find_locker(
@@ -117,10 +121,11 @@ def may_find_locker(
 
 def may_see_next_reservations(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
     """Whether the caller acts for the owner of the locker or is its device."""
-    return acts_for(principal, locker_owner, Scope.RESERVATIONS_READ) or _is_device_of(principal, locker_id)
+    return acts_for(principal, locker_owner, Scope.RESERVATIONS_READ) or is_device_of(principal, locker_id)
 
 
-def _is_device_of(principal: Principal, locker_id: LockerId) -> bool:
+def is_device_of(principal: Principal, locker_id: LockerId) -> bool:
+    """Whether the caller is the device of this locker."""
     return principal.role is Role.DEVICE and principal.locker_id == locker_id
 
 
@@ -210,6 +215,15 @@ def may_record_events(principal: Principal, locker_id: LockerId, locker_owner: O
             return locker_owner is not None and acts_for(principal, locker_owner, Scope.EVENTS_WRITE)
         case Role.OWNER:
             return False
+
+
+def may_use_door(principal: Principal, locker_id: LockerId | None, location_id: LocationId | None) -> bool:
+    """Whether the caller is the device of this door, or an admin."""
+    if principal.role is not Role.DEVICE:
+        return is_admin(principal)
+    if locker_id is not None:
+        return principal.locker_id == locker_id
+    return location_id is not None and principal.location_id == location_id
 
 
 def may_see_locations(principal: Principal) -> bool:

@@ -284,3 +284,31 @@ class ReservationNotStartedError(ReservationStateError):
     """The window of the reservation has not begun, so it can be cancelled, but neither started nor released."""
 
     code = "RESERVATION_NOT_STARTED"
+
+
+class CodeOverError(ConflictError):
+    """The access code is used up, revoked or expired."""
+
+    code = "ACCESS_CODE_OVER"
+
+    def __init__(self, message: str = "The access code is used up, revoked or expired.") -> None:
+        super().__init__(message, ("input", "codeId"))
+
+
+class StaleListError(ConflictError):
+    """The list of access codes has changed since the device read it."""
+
+    code = "STALE_ACCESS_CODE_LIST"
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("The list has changed. Read it again and acknowledge its revision.", ("input", "revision"))
+
+
+class TooManyCodesError(ConflictError):
+    """The door or the reservation has as many live access codes as it may have."""
+
+    code = "TOO_MANY_ACCESS_CODES"
+
+    def __init__(self, subject: str, most: int) -> None:
+        super().__init__(f"The {subject} has {most} live access codes, which is the maximum. Revoke one.", ("input",))

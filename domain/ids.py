@@ -27,9 +27,9 @@ def check_id(value: str) -> str:
 
 
 def check_notification_id(value: str) -> str:
-    """Checks the id of a notification: that of its booking or reservation, and what became of it."""
+    """Checks the id of a notification: that of its booking, reservation or event, and what became of it."""
     subject_id, _, decision = value.rpartition("-")
-    if decision not in {"approved", "rejected", "cancelled", "completed"}:
+    if decision not in {"approved", "rejected", "cancelled", "completed", "lockout"}:
         raise ValueError("must be the id of a notification")
     check_id(subject_id)
     return value

@@ -9,8 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import timedelta
 
+    from domain.access_codes import CodeRing
     from domain.times import Instant
     from loaders.table.client import Store
+
+
+def _no_ring() -> CodeRing:
+    raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,8 @@ class Backend:
     """Other limits of live reservations, by owner id."""
     known_formats: set[int] = field(default_factory=set)
     """The table formats that the table is known to have; shared by all requests."""
+    code_ring: Callable[[], CodeRing] = _no_ring
+    """The secrets of access codes, which a development server creates on first use."""
 
     def with_store(self, store: Store) -> Backend:
         """The same on another store."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_or
 
 from pydantic.alias_generators import to_camel
 
+from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
 from domain.api_keys import ApiKey
 from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
 from domain.errors import InternalError
@@ -157,6 +158,14 @@ class RequestedBooking:
     """A booking and the fingerprint of the request that created it."""
 
     booking: Booking
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAccessCode:
+    """An access code and the fingerprint of the request that created it."""
+
+    code: AccessCode
     fingerprint: str
 
 
@@ -425,3 +434,9 @@ API_KEY = Codec(ApiKey, "API_KEY")
 ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT")
 EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM")
 TABLE_FORMAT = Codec(TableFormat, "TABLE_FORMAT")
+ACCESS_CODE = Codec(AccessCode, "ACCESS_CODE")
+STORED_ACCESS_CODE = Codec(StoredAccessCode, "ACCESS_CODE")
+CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM")
+CODE_DOOR = Codec(CodeDoor, "CODE_DOOR")
+LOCKOUT = Codec(Lockout, "LOCKOUT")
+ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from domain.access_codes import Door
 from domain.bookings import Booking, BookingStatus
 from domain.commands.base import fingerprint
 from domain.commands.reservations import CreateReservation
@@ -19,11 +20,13 @@ from domain.schedule import has_ended, has_ended_everywhere
 from domain.text import normalize_email
 from loaders import keys
 from loaders.codecs import (
+    ACCESS_CODE,
     ACTIVE_POINTER,
     ANY_CLAIM,
     API_KEY,
     BOOKING,
     CALENDAR_SLOT,
+    CODE_CLAIM,
     EMAIL_CLAIM,
     GUARD,
     LOCATION,
@@ -48,6 +51,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
 from loaders.table.keys import Key
+from loaders.writes.access_codes import code_index
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.reservation_steps import reference_claim, slot_of
@@ -482,6 +486,21 @@ def _api_key(item: Item, _: Get) -> Iterator[Finding]:
         yield Finding("I3", _key(item), "its place in the index is wrong", _key(item))
 
 
+def _access_code(item: Item, _: Get) -> Iterator[Finding]:
+    if _index_of(item) != code_index(ACCESS_CODE.decode(item)):
+        yield Finding("I3", _key(item), "its place in the index is wrong", _key(item))
+
+
+def _code_claim(item: Item, get: Get) -> Iterator[Finding]:
+    yield from _unindexed(item, get)
+    code_id, place = CODE_CLAIM.decode(item).code_id, _key(item)
+    code = _read(ACCESS_CODE, keys.access_code(Door(place.pk), code_id), get)
+    if code is None:
+        yield _orphan("I6", item, f"access code {code_id}")
+    elif code.revoked_at is not None:
+        yield Finding("I6", place, f"access code {code_id} is revoked, so it has no digits", place)
+
+
 def _unindexed(item: Item, _: Get) -> Iterator[Finding]:
     if _index_of(item):
         yield Finding("I3", _key(item), "it must not be in the index", _key(item))
@@ -720,6 +739,8 @@ _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "OWNER_BOOKING": _owner_booking,
     "CALENDAR_SLOT": _slot,
     "API_KEY": _api_key,
+    "ACCESS_CODE": _access_code,
+    "CODE_CLAIM": _code_claim,
 }
 CHECKED_KINDS = _TIMELINE | _OF_BOOKINGS | _CHECKS.keys()
 """The kinds of items that invariants are about; the others stand alone."""

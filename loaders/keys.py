@@ -20,6 +20,7 @@ from loaders.table.keys import Between, IndexPartition, Key, KeyRange, Prefix
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from domain.access_codes import CodeId, Door
     from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
     from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservationId
@@ -224,6 +225,57 @@ def api_key_index(created_at: Instant, key_id: ApiKeyId) -> dict[str, str]:
 def api_keys() -> KeyRange:
     """All API keys, by creation."""
     return IndexPartition("APIKEY")
+
+
+def access_code(door: Door, code_id: CodeId) -> Key:
+    """An access code of a door."""
+    return Key(_door(door), f"CODE#{code_id}")
+
+
+def locker_access_codes(locker_id: LockerId) -> KeyRange:
+    """All access codes of a locker, by code id."""
+    return Prefix(f"LOCKER#{locker_id}", "CODE#")
+
+
+def code_claim(door: Door, claim: str) -> Key:
+    """The claim that makes digits unique among the live codes of a door; it is named by a keyed hash of them."""
+    return Key(_door(door), f"DIGITS#{claim}")
+
+
+def code_door(door: Door) -> Key:
+    """What is common to the codes of a door."""
+    return Key(_door(door), "DOOR")
+
+
+def lockout(door: Door) -> Key:
+    """The failed attempts at a door."""
+    return Key(_door(door), "LOCKOUT")
+
+
+def locker_lockout(locker_id: LockerId) -> Key:
+    """The failed attempts at the door of a locker."""
+    return Key(f"LOCKER#{locker_id}", "LOCKOUT")
+
+
+def attempt(door: Door, attempt_id: str) -> Key:
+    """The answer to an attempt at a door."""
+    return Key(_door(door), f"ATTEMPT#{attempt_id}")
+
+
+def _door(door: Door) -> str:
+    """The partition of the locker or the location that the door belongs to; a partition stands for itself."""
+    kind, colon, name = door.partition(":")
+    return f"{kind.upper()}#{name}" if colon else door
+
+
+def purpose_codes(purpose: str) -> IndexPartition:
+    """The access codes of a reservation or a booking, by code id."""
+    return IndexPartition(f"CODES#{purpose}")
+
+
+def purpose_index(purpose: str, code_id: CodeId) -> dict[str, str]:
+    """The index attributes of a code of a reservation or a booking."""
+    return {"GSI1PK": purpose_codes(purpose).pk, "GSI1SK": code_id}
 
 
 def rate(subject_hash: str) -> Key:

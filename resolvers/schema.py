@@ -15,6 +15,7 @@ from resolvers.api.payloads import ERROR_TYPES
 from resolvers.api.scalars import schema_config
 from resolvers.documents.cache import DocumentCache
 from resolvers.documents.limits import DEFAULT_LIMITS, DocumentLimits
+from resolvers.entities.access_codes import AccessCodeMutations
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
@@ -59,6 +60,7 @@ Mutation: Any = merge_types(
         LockerMutations,
         ReservationMutations,
         AccessEventMutations,
+        AccessCodeMutations,
         LocationMutations,
         BookingMutations,
         CalendarMutations,
@@ -75,7 +77,7 @@ _SIZE_PER_UNIT = 10
 # Every request has been charged this before its document is read.
 _FIRST_UNIT = 1
 
-_PLURALS = {"AccessEvent": "access events", "ApiKey": "API keys"}
+_PLURALS = {"AccessCode": "access codes", "AccessEvent": "access events", "ApiKey": "API keys"}
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from resolvers.request import PageSizes, RequestState, Turn
 from resolvers.schema import build_schema
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
+from server.auth.code_keys import read_ring
 from server.auth.development import demo_tokens, read_secret
 from server.clock import ServerClock, utc_now
 from server.http.endpoint import GraphQLEndpoint
@@ -128,6 +129,7 @@ def create_app(
                 settings.max_pending_bookings,
                 settings.max_live_reservations,
                 settings.live_reservations,
+                code_ring=cache(partial(read_ring, settings)),
             )
             backends.append((store, backend))
             yield

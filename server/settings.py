@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from datetime import timedelta
 from ipaddress import ip_address
@@ -9,15 +11,16 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, FilePath, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, FilePath, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from domain.access_codes import CodeRing
 from domain.budgets import Budget
 from loaders.contracts.base import MAX_ITEMS
 from resolvers.documents.limits import DocumentLimits
 from resolvers.plan.price import Limit
 
-__all__ = ["PREFIX", "ClaimName", "Settings", "is_loopback", "is_origin", "variable_of"]
+__all__ = ["PREFIX", "ClaimName", "Settings", "is_loopback", "is_origin", "parse_ring", "variable_of"]
 
 PREFIX = "SMARTLOCKER_"
 
@@ -87,6 +90,24 @@ def _check_origin(value: str) -> str:
     return value.lower()
 
 
+def parse_ring(text: str) -> CodeRing:
+    """The ring that a setting names, as `<id>:<base64>` for each key.
+
+    Raises:
+        ValueError: with a message that contains no secret.
+    """
+    pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]
+    try:
+        return CodeRing.of([(key_id, base64.b64decode(secret, validate=True)) for key_id, _, secret in pairs])
+    except binascii.Error:
+        raise ValueError("must be keys such as k1:<base64>, separated by commas") from None
+
+
+def _check_ring(value: SecretStr) -> SecretStr:
+    parse_ring(value.get_secret_value())
+    return value
+
+
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 _Origins = Annotated[tuple[Annotated[str, AfterValidator(_check_origin)], ...], NoDecode, BeforeValidator(_split)]
 _Count = Annotated[int, Field(ge=1)]
@@ -106,7 +127,7 @@ class Settings(BaseSettings):
     table_name: str = Field(default="SmartLocker", pattern=r"^[A-Za-z0-9_.-]{3,255}$", description="Name of the table.")
     data_dir: Path = Field(
         default=Path(".smartlocker"),
-        description="Directory of the embedded store's data and of the secret for development tokens.",
+        description="Directory of the embedded store's data and of the secrets of development: tokens, access codes.",
     )
     store_binary: Path | None = Field(
         default=None,
@@ -145,6 +166,12 @@ class Settings(BaseSettings):
         default=30,
         description="Longest allowed reservation, in days. Raise it at any time; lower it only when no live "
         "reservation is longer.",
+    )
+    code_keys: Annotated[SecretStr, AfterValidator(_check_ring)] | None = Field(
+        default=None,
+        description="Secrets from which the digits of access codes are derived: 1 to 3 keys `<id>:<base64>` of 32 "
+        "bytes or more, separated by commas, the current first. Required in production. Unset: development creates a "
+        "file in the data directory.",
     )
     max_pending_bookings: Annotated[int, Field(ge=1)] = Field(
         default=20, description="Bookings of one owner that may wait for a decision at the same time."

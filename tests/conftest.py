@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import os
 from contextlib import asynccontextmanager
@@ -24,7 +25,7 @@ from loaders.table.sdk import SdkTransport, open_client
 from loaders.table.values import item_from_wire
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from server.app import create_app, new_id
-from server.settings import Settings
+from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans
 from tests.planned import PriceCheck
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from server.http.health import Readiness
     from server.http.observer import RequestObserver
 
+CODE_KEYS = f"k1:{base64.b64encode(b'1' * 32).decode()}"
+RING = parse_ring(CODE_KEYS)
 NOW = Instant("2026-03-01T12:00:00.000Z")
 STORE_CLIENT: Any = os.environ.get("SMARTLOCKER_STORE_CLIENT", "raw")
 """The whole suite can run on the SDK's client too."""
@@ -145,7 +148,7 @@ def beyond_plan() -> Iterator[list[str]]:
 @pytest.fixture
 def backend(transport: Transport, table: str, clock: Clock) -> Backend:
     """The data layer on the test's table, through the proxy."""
-    return Backend(DynamoStore(transport, table), clock, new_id, timedelta(days=30))
+    return Backend(DynamoStore(transport, table), clock, new_id, timedelta(days=30), code_ring=lambda: RING)
 
 
 @pytest_asyncio.fixture
@@ -184,7 +187,7 @@ def open_api(
     ) -> AsyncIterator[Api]:
         app = create_app(
             # The deadline of requests is generous: a busy machine must not fail a test.
-            Settings(table_name=table, **{"request_seconds": 120, **settings}),
+            Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings}),
             Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts),
             clock=server_clock,
             readiness=readiness,

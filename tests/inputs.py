@@ -19,6 +19,8 @@ MUTATIONS = SCHEMA.mutation_type.fields
 VERSION = {"expectedVersion": 1}
 EVENT = {"lockerId": "l1", "eventId": "e1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
 DECISION = {"bookingId": "b1", **VERSION}
+REVISION = "2.2.6b86b273ff34"
+"""Of the list of l1 that `stock` leaves."""
 GOOD: dict[str, dict[str, Any]] = {
     "createOwner": {"ownerId": "bob", "kind": "USER", "name": "Bob", "email": "bob@example.com"},
     "updateOwner": {"ownerId": "ada", "name": "Ada", "email": "ada@example.com", **VERSION},
@@ -59,6 +61,15 @@ GOOD: dict[str, dict[str, Any]] = {
     "extendReservation": {"lockerId": "l1", "reservationId": "r1", "newEndAt": "2026-03-05T12:00:00Z"},
     "recordAccessEvent": EVENT,
     "recordAccessEvents": {"events": [EVENT]},
+    "createAccessCode": {"codeId": "c9", "kind": "RESERVATION", "lockerId": "l1", "reservationId": "r1"},
+    "rotateAccessCode": {"lockerId": "l1", "codeId": "c1", "expectedRotation": 1},
+    "revealAccessCode": {"lockerId": "l1", "codeId": "c1", "revealId": "x"},
+    "revokeAccessCode": {"lockerId": "l1", "codeId": "c1"},
+    "verifyAccessCode": {"lockerId": "l1", "digits": "000000", "attemptId": "a9"},
+    "clearLockout": {"lockerId": "l1"},
+    "provisionDevice": {"lockerId": "l1", "generation": 2},
+    "acknowledgeAccessCodes": {"lockerId": "l1", "revision": REVISION},
+    "reportAccessCodeUse": {"lockerId": "l1", "codeId": "c1", "eventId": "u1", "usedAt": "2026-03-01T11:00:00Z"},
     "createLocation": {"locationId": ulid(9), "code": "rome", "name": "Rome", "timeZone": "Europe/Rome"},
     "updateLocation": {"locationId": ulid(0), "address": {"city": "Roma"}, **VERSION},
     "deactivateLocation": {"locationId": ulid(0), **VERSION},
@@ -116,5 +127,11 @@ async def stock(api: Api) -> None:
     await create_location(api, 8)
     await api.mutate(DEACTIVATE, locationId=ulid(8), expectedVersion=1)
     event = {"eventId": "c0", "date": "2026-04-01"}
-    for field, values in (("createCalendarEvent", event), ("createApiKey", {"keyId": "k0"})):
+    for field, values in (
+        ("createCalendarEvent", event),
+        ("createApiKey", {"keyId": "k0"}),
+        ("createAccessCode", {"codeId": "c1"}),
+        ("provisionDevice", {"generation": 1}),
+        ("verifyAccessCode", {"attemptId": "a1"}),
+    ):
         assert not (await api.mutate(document(field), **GOOD[field] | values))["userErrors"]

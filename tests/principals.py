@@ -55,6 +55,7 @@ async def principal_of_header(request: Request) -> Principal:
         organizations=frozenset(values["organizations"]),
         partner_of=frozenset(values["partner_of"]),
         locker_id=values["locker_id"],
+        location_id=values["location_id"],
         scopes=frozenset(map(Scope, values["scopes"])),
         by_key=values["by_key"],
     )

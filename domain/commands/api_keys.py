@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from domain.api_keys import ApiKeyId, ApiKeyRole
 from domain.authorization import Scope
-from domain.commands.base import CheckedLockerId, CheckedOwnerId, Command, Name, optional
+from domain.commands.base import CheckedLocationId, CheckedLockerId, CheckedOwnerId, Command, Name, optional
 from domain.errors import BadInputError, Problem
 from domain.ids import check_id
 from domain.times import Instant
@@ -19,7 +19,7 @@ CheckedApiKeyId = Annotated[ApiKeyId, AfterValidator(check_id), Field(descriptio
 
 
 class CreateApiKey(Command):
-    """Input of `createApiKey`: owners and scopes for a partner, or a locker for a device."""
+    """Input of `createApiKey`: owners and scopes for a partner, or a locker or a location for a device."""
 
     key_id: CheckedApiKeyId | None = optional(
         "Id of your choice: a repeated request with the same id and content returns the key without its secret. "
@@ -33,6 +33,7 @@ class CreateApiKey(Command):
         description="Ids of the owners that a partner acts for, at most 25.",
     )
     locker_id: CheckedLockerId | None = optional("Id of the locker of a device.")
+    location_id: CheckedLocationId | None = optional("Id of the location, for the device of a location's door.")
     scopes: list[Scope] = Field(default_factory=list, max_length=len(Scope), description="Permissions of a partner.")
     expires_at: Instant | None = optional("Time at which the key expires; never if left out.")
 
@@ -44,14 +45,23 @@ class RevokeApiKey(Command):
 
 
 def check_fields_for_role(command: CreateApiKey) -> None:
-    """Checks that a partner key has owners and scopes, a device key a locker, and neither the fields of the other.
+    """Checks that a partner key has owners and scopes, a device key a locker or a location, and none of the others.
 
     Raises:
         BadInputError: with every problem.
     """
     is_partner = command.role is ApiKeyRole.PARTNER
-    required = {"ownerIds": is_partner, "scopes": is_partner, "lockerId": not is_partner}
-    values = {"ownerIds": command.owner_ids, "scopes": command.scopes, "lockerId": command.locker_id}
+    required = {"ownerIds": is_partner, "scopes": is_partner}
+    if is_partner or command.location_id is None:
+        required["lockerId"] = not is_partner
+    if is_partner or command.locker_id is not None:
+        required["locationId"] = False
+    values = {
+        "ownerIds": command.owner_ids,
+        "scopes": command.scopes,
+        "lockerId": command.locker_id,
+        "locationId": command.location_id,
+    }
     problems = [
         Problem(f"{name} {'is required' if is_required else 'is not allowed'} for a {command.role}", ("input", name))
         for name, is_required in required.items()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 100
 _MAX_WHOLE = 200
-_ID = re.compile(r"QC-[0-9]{2}")
+_ID = re.compile(r"QC-(?:[0-9]{2}|[1-9][0-9]{2})")
 
 
 class ContractError(Exception):
@@ -95,4 +95,4 @@ def registry(contracts: Iterable[Contract]) -> dict[str, Contract]:
         if contract.id in by_id:
             raise ContractError(f"{contract.id} is defined twice")
         by_id[contract.id] = contract
-    return dict(sorted(by_id.items()))
+    return dict(sorted(by_id.items(), key=lambda entry: int(entry[0].removeprefix("QC-"))))

@@ -15,7 +15,7 @@ from loaders.table.keys import Key
 from loaders.table.operations import Action
 
 _RESERVATION_BYTES = 1900
-_LARGEST_BYTES = 25_600
+LARGEST_BYTES = 25_600
 
 LOAD_DEMO_DATA = WriteContract(
     id="QC-72",
@@ -124,7 +124,7 @@ CONVERT_ITEM = WriteContract(
     note="Only `smartlocker migrate` uses it.",
     cardinality="One item, its claim and its copies.",
     hot_partition="The items of one partition follow one another in a scan; the migration limits its rate.",
-    item_bytes=_LARGEST_BYTES,
+    item_bytes=LARGEST_BYTES,
 )
 
 MIGRATION_SCAN = ReadTable(
@@ -134,7 +134,7 @@ MIGRATION_SCAN = ReadTable(
     note="Only `smartlocker migrate` uses it; it states the cost first and limits its rate.",
     cardinality="All items of the table, once.",
     hot_partition="One partition at a time; the rate is limited.",
-    item_bytes=_LARGEST_BYTES,
+    item_bytes=LARGEST_BYTES,
 )
 
 TRANSFER_SCAN = ReadTable(
@@ -145,7 +145,7 @@ TRANSFER_SCAN = ReadTable(
     note="Only `smartlocker export` and `smartlocker import` use it; they state the cost first.",
     cardinality="All items of the table: once for an export, twice for an import.",
     hot_partition="One partition at a time; the rate of an export is limited.",
-    item_bytes=_LARGEST_BYTES,
+    item_bytes=LARGEST_BYTES,
 )
 
 IMPORT_ITEM = WriteContract(
@@ -167,5 +167,5 @@ IMPORT_ITEM = WriteContract(
     note="Only `smartlocker import` uses it; it states the cost first and limits its rate.",
     cardinality="One item.",
     hot_partition="The items of one partition follow one another in an export; the rate is limited.",
-    item_bytes=_LARGEST_BYTES,
+    item_bytes=LARGEST_BYTES,
 )

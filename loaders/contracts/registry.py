@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loaders.contracts import (
+    access_codes,
     api_keys,
     bookings,
     budgets,
@@ -18,6 +19,7 @@ from loaders.contracts import (
 from loaders.contracts.base import Contract, registry
 
 _MODULES = (
+    access_codes,
     api_keys,
     bookings,
     budgets,

@@ -58,7 +58,7 @@ from loaders.table.operations import Action
 LIVE_COPIES_AT_ONCE = 5
 """How many live copies of reservations of an earlier version one transaction writes."""
 
-_RESERVATION_BYTES = 1900
+RESERVATION_BYTES = 1900
 _CLAIM_BYTES = 600
 _DETAILS_BYTES = 27_500
 _MOST_SLOTS = 1000
@@ -72,24 +72,24 @@ _HOT_PARTITION = (
 )
 
 _GUARD_READ = ItemRead("guard", keys.reservation_guard, GUARD, _CLAIM_BYTES)
-_POINTER_READ = ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, _RESERVATION_BYTES)
+_POINTER_READ = ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, RESERVATION_BYTES)
 _CLAIM_READ = ItemRead("claim", keys.reservation_claim, RESERVATION_CLAIM, _CLAIM_BYTES)
 _LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
-_RESERVATION_READ = ItemRead("reservation", keys.reservation, STORED_RESERVATION, _RESERVATION_BYTES)
+_RESERVATION_READ = ItemRead("reservation", keys.reservation, STORED_RESERVATION, RESERVATION_BYTES)
 _BEFORE_READ = RangeRead(
-    "before", keys.live_before, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, 1, usual=1, forward=False
+    "before", keys.live_before, STORED_LIVE_RESERVATION, RESERVATION_BYTES, 1, usual=1, forward=False
 )
 _POINTER_MOVES = "only where the pointer must move: its reservation ends, or ended longer ago than clocks differ"
-_NEXT_READS = (
+NEXT_READS = (
     replace(_BEFORE_READ, name="running", when=_POINTER_MOVES),
     RangeRead(
-        "ahead", keys.live_reservations, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, 2, usual=2, when=_POINTER_MOVES
+        "ahead", keys.live_reservations, STORED_LIVE_RESERVATION, RESERVATION_BYTES, 2, usual=2, when=_POINTER_MOVES
     ),
 )
 _OLDER = "only where the locker has no guard, or that of an earlier version"
 UPGRADE_READS = (
-    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, _RESERVATION_BYTES, _PAGE, when=_OLDER),
-    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, _RESERVATION_BYTES, _PAGE, when=_OLDER),
+    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, RESERVATION_BYTES, _PAGE, when=_OLDER),
+    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, RESERVATION_BYTES, _PAGE, when=_OLDER),
     ItemRead(
         "claims",
         keys.reservation_claim,
@@ -226,7 +226,7 @@ CREATE_RESERVATION = WriteContract(
         ),
         _BEFORE_READ,
         SLOTS_READ,
-        *_NEXT_READS,
+        *NEXT_READS,
     ),
     fallbacks=(
         replace(_RESERVATION_READ, most=LOOKS_FOR_CLAIMED, when="only where the reservationId was used before"),
@@ -295,7 +295,7 @@ CREATE_RESERVATION = WriteContract(
     "claim of its reference and its details; the locker and the last change are checked.",
     hot_partition=f"{_HOT_PARTITION} The slots of one owner share its partition; reservations at once choose different "
     "ones.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
 )
 
 ANY_CLAIM_BY_ID = ReadOne(
@@ -307,7 +307,7 @@ ANY_CLAIM_BY_ID = ReadOne(
     errors=(IdTakenError,),
     note="Read before a locker is looked for, and once more where another request with the same id was faster. The "
     "claim is written with the reservation (QC-04) and never deleted, so a repeated request returns the first one.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One claim a reservation of any locker.",
     hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
@@ -320,7 +320,7 @@ LOCKER_RESERVATIONS = ReadPage(
     codec=RESERVATION,
     orders=_BOTH,
     note="By start time; both bounds are included.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="Up to some 10,000 reservations in a locker's life.",
     hot_partition="Low: one locker's partition.",
@@ -336,7 +336,7 @@ OVERLAPPING_RESERVATIONS = ReadPage(
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="By start time. Live reservations do not overlap, so besides those that start in the window only the one "
     "before it (QC-86) may reach into it: then the list begins with that one.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="Up to some 100 live reservations a month.",
     hot_partition="Low: one locker's partition.",
@@ -352,7 +352,7 @@ RESERVATION_BEFORE = ReadPage(
     needs_format=4,
     errors=(UnavailableError,),
     note="Says where the list of QC-85 begins.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
@@ -367,7 +367,7 @@ NEXT_RESERVATION = ReadPage(
     needs_format=4,
     errors=(UnavailableError,),
     note="Read where the active pointer names a reservation that has begun and another may follow.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
@@ -380,7 +380,7 @@ ACTIVE_RESERVATION = ReadOne(
     codec=ACTIVE_POINTER,
     note="Several in one request are one BatchGetItem of up to 100 keys. Where the reservation has ended and another "
     "live one may follow, QC-19 finds the current one. Nothing is written.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=400,
     cardinality="At most one item a locker.",
     hot_partition="Low: one locker's partition.",
@@ -396,7 +396,7 @@ CURRENT_RESERVATION = ReadPage(
     needs_format=4,
     errors=(UnavailableError,),
     note="Live reservations do not overlap, so no other can be current. Read where the active pointer has ended.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
@@ -410,7 +410,7 @@ CHANGE_RESERVATION = WriteContract(
         BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
         _RESERVATION_READ,
         replace(_BEFORE_READ, only=("extend",)),
-        *_NEXT_READS,
+        *NEXT_READS,
     ),
     fallbacks=(
         replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
@@ -446,8 +446,24 @@ CHANGE_RESERVATION = WriteContract(
     cardinality="The reservation, the owner's copy, the live copy, the slot, the guard, the pointer and a "
     "notification; the last change and the owner of the locker are checked.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
 )
+
+_OVERSTAY = StepRule(
+    "overstay",
+    Action.PUT,
+    keys.event,
+    IS_NEW,
+    when="the locker is still occupied by a reservation that has ended",
+    item_bytes=_CLAIM_BYTES,
+)
+_NOT_FOR_CHECK_IN = {"first guard", "no live copy", "free slot", "notification", "no pointer", "still no pointer"}
+CHECK_IN_RULES = (
+    *(replace(rule, item_bytes=RESERVATION_BYTES) for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN),
+    *(replace(rule, item_bytes=LOCKER_BYTES) for rule in STATUS_RULES),
+    _OVERSTAY,
+)
+"""What checks a reservation in and makes its locker OCCUPIED."""
 
 USE_RESERVATION = WriteContract(
     id="QC-87",
@@ -456,7 +472,7 @@ USE_RESERVATION = WriteContract(
     reads=(
         BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
         _RESERVATION_READ,
-        *_NEXT_READS,
+        *NEXT_READS,
     ),
     fallbacks=(
         replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
@@ -467,14 +483,7 @@ USE_RESERVATION = WriteContract(
         *_CHANGE_RULES,
         *STATUS_RULES,
         _LOCKER_IS_OWNED,
-        StepRule(
-            "overstay",
-            Action.PUT,
-            keys.event,
-            IS_NEW,
-            when="the locker is still occupied by a reservation that has ended",
-            item_bytes=_CLAIM_BYTES,
-        ),
+        _OVERSTAY,
         *UPGRADE_RULES,
     ),
     most_steps=11,
@@ -493,7 +502,7 @@ USE_RESERVATION = WriteContract(
     cardinality="The reservation, its copies, the slot, the guard and the pointer; the locker and its copies; an "
     "overstay event or a notification; the last change is checked.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
 )
 
 
@@ -504,7 +513,7 @@ OWNER_RESERVATIONS = ReadPage(
     codec=OWNER_RESERVATION,
     orders=_BOTH,
     note="By start time; both bounds are included. The copy has everything that is shown.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="Up to some 1,000 a person, 100,000 a partner's organisation.",
     hot_partition="Medium for a partner that reserves for one organisation: all copies share its partition.",
@@ -518,7 +527,7 @@ RESERVATION_BY_KEY = ReadOne(
     consistency=Consistency.EVENTUAL_OR_STRONG,
     note="The global id and the claim hold the key. Several in one request are one BatchGetItem of up to 100 keys. A "
     "reservation that a claim names and an eventual read does not find is read strongly.",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=350,
     cardinality="One item a reservation.",
     hot_partition="Low: one locker's partition.",
@@ -532,7 +541,7 @@ RESERVATION_BY_ID = ReadOne(
     then=RESERVATION_BY_KEY,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     note="Reads the claim of the id, which holds the start time, then the reservation (QC-18).",
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=RESERVATION_BYTES,
     typical_bytes=300,
     cardinality="One claim a reservation.",
     hot_partition="Low: one locker's partition.",

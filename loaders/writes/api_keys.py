@@ -45,6 +45,7 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         role=command.role,
         owner_ids=tuple(dict.fromkeys(command.owner_ids)),
         locker_id=command.locker_id,
+        location_id=command.location_id,
         scopes=tuple(dict.fromkeys(command.scopes)),
         digest=hash_key(secret),
         created_at=now,

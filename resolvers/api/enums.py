@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import strawberry
 
+from domain.access_codes import AccessCodeKind, AccessCodeState, AccessDecision, DeviceStatus
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Role, Scope
 from domain.bookings import BookingStatus, DayPart, DaySlot
@@ -47,6 +48,9 @@ class UserErrorCode(StrEnum):
     SLOT_TAKEN = "SLOT_TAKEN"
     BOOKING_CLOSED = "BOOKING_CLOSED"
     TOO_MANY_PENDING_BOOKINGS = "TOO_MANY_PENDING_BOOKINGS"
+    ACCESS_CODE_OVER = "ACCESS_CODE_OVER"
+    TOO_MANY_ACCESS_CODES = "TOO_MANY_ACCESS_CODES"
+    STALE_ACCESS_CODE_LIST = "STALE_ACCESS_CODE_LIST"
 
 
 def _describe(enum: type[StrEnum], description: str, *, name: str | None = None, **values: str) -> None:
@@ -156,6 +160,41 @@ _describe(
     EVENTS_WRITE="Record access events.",
     BOOKINGS_READ="Read bookings.",
     BOOKINGS_WRITE="Request and cancel bookings.",
+    CODES_READ="Read access codes, without their digits.",
+    CODES_WRITE="Create, rotate, reveal and revoke access codes.",
+)
+_describe(
+    AccessCodeKind,
+    "What an access code is for.",
+    RESERVATION="A reservation of a locker: valid as long as the reservation is.",
+    ONE_TIME="A single opening of a locker.",
+    COURIER="Several openings of a locker.",
+    STANDING="Staff of a locker's owner, without a limit of uses.",
+    BOOKING="An approved booking: valid for its half days at the door of the location.",
+)
+_describe(
+    AccessCodeState,
+    "State of an access code.",
+    SCHEDULED="The code is going to be valid.",
+    ACTIVE="The code opens its door.",
+    USED_UP="The code was used as often as it can be.",
+    REVOKED="The code was revoked.",
+    EXPIRED="The validity of the code has ended, or what it was for has.",
+)
+_describe(
+    DeviceStatus,
+    "Whether the device of a door has an access code in its offline list.",
+    PENDING="The device is going to get the code.",
+    LOADED="The device has the code.",
+    REMOVING="The device still has the code, although it is over.",
+    REMOVED="The device does not have the code.",
+)
+_describe(
+    AccessDecision,
+    "Answer to digits that were entered at a door.",
+    GRANTED="Open the door.",
+    DENIED="Keep the door closed: the digits open nothing now.",
+    LOCKED_OUT="Keep the door closed: there were too many failures, so the digits were not looked at.",
 )
 _describe(
     Order, "Sort direction.", name="SortDirection", ASC="Ascending: earliest first.", DESC="Descending: latest first."
@@ -183,4 +222,7 @@ _describe(
     SLOT_TAKEN="The half day is taken by another event.",
     BOOKING_CLOSED="The booking was decided or cancelled, or its day has passed.",
     TOO_MANY_PENDING_BOOKINGS="The owner has too many bookings that wait for a decision.",
+    ACCESS_CODE_OVER="The access code is used up, revoked or expired.",
+    STALE_ACCESS_CODE_LIST="The list of access codes has changed since the device read it.",
+    TOO_MANY_ACCESS_CODES="The door or the reservation has too many live access codes.",
 )

@@ -14,6 +14,7 @@ from domain.authorization import (
     Scope,
     acts_for,
     is_admin,
+    is_device_of,
     may_find_locker,
     may_look_up_owner,
     may_see_locker,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 NO, YES, OWN, ORGANISATIONS = "no", "yes", "own", "own, organisation's"
 FOUND, OFFERED = "own, organisation's, offered", "offered"
-BOUND, OWN_LOCKER, OF_OBJECT = "bound", "own locker", "as the object"
+BOUND, OWN_LOCKER, OWN_DOOR, OF_OBJECT = "bound", "own locker", "own door", "as the object"
 _SCOPES = frozenset(Scope)
 
 
@@ -156,6 +157,8 @@ NEXT_RESERVATIONS = Rule(
 RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, allows=_acts(Scope.RESERVATIONS_READ))
 EVENTS = Rule(OWN, Scope.EVENTS_READ, allows=_acts(Scope.EVENTS_READ))
 BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, allows=_acts(Scope.BOOKINGS_READ))
+CODE_LISTS = Rule(NO, NO, OWN_LOCKER, allows=is_device_of, subjects=("locker_id",))
+CODES = Rule(OWN, Scope.CODES_READ, allows=_acts(Scope.CODES_READ))
 
 # The rules of mutations only say who may use them at all; the write decides for whom, by what it reads anyway.
 OWNER_CHANGES = Rule(OWN, Scope.OWNERS_WRITE)
@@ -164,3 +167,5 @@ RESERVATION_CREATION = Rule(FOUND, Scope.RESERVATIONS_WRITE)
 RESERVATION_CHANGES = Rule(OWN, Scope.RESERVATIONS_WRITE)
 EVENT_RECORDING = Rule(NO, Scope.EVENTS_WRITE, OWN_LOCKER)
 BOOKING_CHANGES = Rule(OWN, Scope.BOOKINGS_WRITE)
+CODE_CHANGES = Rule(OWN, Scope.CODES_WRITE)
+DOOR_DEVICES = Rule(NO, NO, OWN_DOOR)

@@ -39,6 +39,7 @@ class ApiKey(Node):
     role: ApiKeyRole = column("Role of the holder of the key.")
     owner_ids: list[strawberry.ID] = column("Ids of the owners that a partner acts for.")
     locker_id: strawberry.ID | None = column("Id of the locker of a device.")
+    location_id: strawberry.ID | None = column("Id of the location whose door a device controls.")
     scopes: list[Scope] = column("Permissions of a partner.")
     created_at: Instant = column("Time at which the key was created.")
     created_by: str = column("Subject of the admin who created the key.")

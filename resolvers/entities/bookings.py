@@ -16,6 +16,7 @@ from domain.commands import bookings as commands
 from domain.commands.payments import RecordPayment
 from domain.ids import check_id, check_notification_id, require_id
 from domain.times import Day, Instant, parse_instant
+from loaders.contracts.access_codes import PURPOSE_ACCESS_CODES
 from loaders.contracts.bookings import (
     BOOKING_BY_ID,
     BOOKING_PAYMENTS,
@@ -36,7 +37,8 @@ from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import Charge, column, embedded, look_up_charge
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, LOCATIONS, NOTIFICATIONS, PROFILE
+from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, CODES, LOCATIONS, NOTIFICATIONS, PROFILE
+from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 
 if TYPE_CHECKING:
@@ -133,6 +135,13 @@ class Booking(Node):
     )
     payments: Connection[Payment] | None = pages(
         BOOKING_PAYMENTS, key="booking_id", rule=BOOKINGS, arguments=PAGING, description="Payments for the booking."
+    )
+    access_codes: Connection[AccessCode] | None = pages(
+        PURPOSE_ACCESS_CODES,
+        key="booking_id",
+        rule=CODES,
+        arguments=PAGING,
+        description="Access codes of the booking by code id, including those that are over.",
     )
 
 

@@ -17,10 +17,11 @@ from loaders.keys import half_day_of
 from loaders.writes import calendar as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, current_entity, payload
-from resolvers.api.relay import Node
+from resolvers.api.relay import Connection, Node
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.references import one
 from resolvers.bindings.rules import ADMINS, BOOKINGS, LOCATIONS
+from resolvers.entities.access_codes import AccessCode, event_codes
 from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
@@ -98,6 +99,9 @@ class CalendarEvent(Node):
         key="booking_id",
         rule=BOOKINGS.decided_by_result(quiet=True),
         description="The booking that the event comes from; null, without an error, if it is somebody else's.",
+    )
+    access_codes: Connection[AccessCode] | None = event_codes(
+        "Access codes of the booking that the event comes from, by code id; null if it comes from none."
     )
     location: Annotated[Location, strawberry.lazy("resolvers.entities.locations")] | None = one(
         LOCATION_BY_ID, key="location_id", rule=LOCATIONS, description="Location of the event."

@@ -18,6 +18,7 @@ from domain.ids import check_id, require_id
 from domain.models import Locker as Record
 from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
 from domain.times import Instant
+from loaders.contracts.access_codes import LOCKER_ACCESS_CODES, LOCKER_LOCKOUT
 from loaders.contracts.base import Order
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
 from loaders.contracts.locations import LOCATION_BY_ID
@@ -44,6 +45,8 @@ from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
     BUSY,
+    CODE_LISTS,
+    CODES,
     EVENTS,
     LOCATIONS,
     LOCKER,
@@ -53,6 +56,7 @@ from resolvers.bindings.rules import (
     PROFILE,
     RESERVATIONS,
 )
+from resolvers.entities.access_codes import AccessCode, AccessCodeList, Lockout, code_list
 from resolvers.entities.active_reservation import (
     current_reservations,
     next_charges,
@@ -146,6 +150,23 @@ class Locker(Node):
         rule=EVENTS,
         arguments=[in_window("time of an event"), ordered(Order.DESC), *PAGING],
         description="Access events of the locker by time.",
+    )
+    access_codes: Connection[AccessCode] | None = pages(
+        LOCKER_ACCESS_CODES,
+        key="locker_id",
+        rule=CODES,
+        arguments=PAGING,
+        description="Access codes of the locker by code id, including those of reservations and those that are over.",
+    )
+    access_code_list: AccessCodeList | None = code_list(
+        CODE_LISTS,
+        "The list of access codes for the device of the locker; null if no device is provisioned. For the device.",
+    )
+    lockout: Lockout | None = one(
+        LOCKER_LOCKOUT,
+        key="locker_id",
+        rule=CODES,
+        description="Failed attempts to open the locker with a code; null if there were none.",
     )
 
 

@@ -32,11 +32,20 @@ from loaders.contracts.reservations import (
 from loaders.writes import reservations as writes
 from loaders.writes.any_locker import LOOKS_FOR_RESERVED, MOST_TRIES, reserve_any_locker
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import Node
+from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import JSON, show_json
 from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_charge
 from resolvers.bindings.references import look_up, one
-from resolvers.bindings.rules import LOCKER, OFFERS, PROFILE, RESERVATION_CHANGES, RESERVATION_CREATION, RESERVATIONS
+from resolvers.bindings.rules import (
+    CODES,
+    LOCKER,
+    OFFERS,
+    PROFILE,
+    RESERVATION_CHANGES,
+    RESERVATION_CREATION,
+    RESERVATIONS,
+)
+from resolvers.entities.access_codes import AccessCode, reservation_codes
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, locker_of, locker_owner_charges
 from resolvers.entities.offer_search import search_charges
 
@@ -126,6 +135,9 @@ class Reservation(Node):
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."
+    )
+    access_codes: Connection[AccessCode] | None = reservation_codes(
+        CODES, "Access codes of the reservation by code id, including those that are over."
     )
 
 

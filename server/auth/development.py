@@ -53,7 +53,9 @@ def development_token(folder: Path, principal: Principal, lifetime: timedelta) -
         "iat": now,
         "exp": now + int(lifetime.total_seconds()),
     }
-    return jwt.encode(claims, read_secret(folder) or _create_secret(folder), DEVELOPMENT_ALGORITHM)
+    return jwt.encode(
+        claims, read_or_create_secret(_secret_path(folder), lambda: secrets.token_hex(32)), DEVELOPMENT_ALGORITHM
+    )
 
 
 def demo_tokens(folder: Path) -> Callable[[Request], Awaitable[Response]]:
@@ -83,15 +85,20 @@ def _is_from_own_page(request: Request) -> bool:
     return host is not None and is_loopback(host["name"].strip("[]")) and site in {"same-origin", "none"}
 
 
-def _create_secret(folder: Path) -> str:
-    """Creates the secret file at once and readable by its owner only, unless another process is faster."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", dir=folder) as file:
-        file.write(secrets.token_hex(32))
+def read_or_create_secret(path: Path, new: Callable[[], str]) -> str:
+    """The content of a secret file.
+
+    If there is none, it is created at once and readable by its owner only, unless another process is faster.
+    """
+    with suppress(FileNotFoundError):
+        return path.read_text()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", dir=path.parent) as file:
+        file.write(new())
         file.flush()
         with suppress(FileExistsError):
-            os.link(file.name, _secret_path(folder))
-    return _secret_path(folder).read_text()
+            os.link(file.name, path)
+    return path.read_text()
 
 
 def _secret_path(folder: Path) -> Path:

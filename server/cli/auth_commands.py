@@ -56,6 +56,7 @@ def keys_create(
     owner: Owners = None,
     scope: Scopes = None,
     locker: LockerOption = None,
+    location: Annotated[str | None, typer.Option(help="Location id of a device of a location's door.")] = None,
     expires: Annotated[
         str | None, typer.Option(help="Lifetime such as 90d or 12h. Default: the key does not expire.")
     ] = None,
@@ -68,6 +69,7 @@ def keys_create(
         "owner_ids": owner or [],
         "scopes": scope or [],
         "locker_id": locker,
+        "location_id": location,
         "expires_at": None if expires is None else shift(now, _duration(expires)),
     }
 
@@ -170,7 +172,7 @@ def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:
         state = "active"
     else:
         state = f"{'expired' if api_key.expires_at <= now else 'until'} {api_key.expires_at}"
-    holder = ", ".join(api_key.owner_ids) or str(api_key.locker_id)
+    holder = ", ".join(api_key.owner_ids) or str(api_key.locker_id or api_key.location_id)
     return api_key.key_id, api_key.name, api_key.role, holder, " ".join(api_key.scopes), api_key.created_at, state
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
 from server.settings import is_loopback
 
@@ -14,12 +15,14 @@ __all__ = ["check_profile"]
 
 
 def check_profile(settings: Settings) -> None:
-    """Checks that production has an issuer and a store for it, and that development listens on loopback only."""
+    """Checks that production has an issuer, secrets and a store, and that development listens on loopback only."""
     if settings.profile == "production" and settings.jwks is None:
         raise CommandError(
             "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
             "SMARTLOCKER_JWKS"
         )
+    if settings.is_production:
+        read_ring(settings)
     if settings.is_production and settings.is_embedded and not settings.allow_embedded_store:
         raise CommandError(
             "the embedded store is not for production: it checks no credentials and runs on one machine; set "

@@ -17,6 +17,8 @@ from loaders.table.recording import RecordedStore
 from loaders.table.sdk import SdkTransport
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.trace import Trace
+from server.settings import parse_ring
+from tests.conftest import CODE_KEYS
 from tests.contracts.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from tests.contracts.scenarios import Scenario
 
     Runner = Callable[[Scenario, Names], Awaitable[list[Record]]]
+
+TWO_KEYS = parse_ring(f"{CODE_KEYS},{CODE_KEYS.replace('k1:', 'k0:')}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,7 +63,7 @@ def run_scenario(plain_client: Any, clock: Clock) -> Runner:
         store = DynamoStore(SdkTransport(plain_client), table)
         await store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
         numbers = count(1)
-        backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30))
+        backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30), code_ring=lambda: TWO_KEYS)
         trace, began = Trace(), clock.now
         recorded: Any = Recorded(store, trace)
         for call in scenario.prepare:

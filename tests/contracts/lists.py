@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from domain.access_codes import CodeId, door_of, reservation_purpose
 from domain.api_keys import ApiKeyId
 from domain.bookings import BookingStatus, DaySlot
 from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservableBy, ReservationId
@@ -120,6 +121,12 @@ _RESERVED: dict[str, Any] = {
     "id_field": "reservation_id",
     "given": {"locker_id": NAMES.locker, "owner_id": NAMES.owner},
 }
+_PURPOSE = reservation_purpose(NAMES.locker, NAMES.reservation)
+_CODE: dict[str, Any] = {
+    "id_field": "code_id",
+    "given": {"locker_id": NAMES.locker, "location_id": None},
+    "stored": _FINGERPRINT,
+}
 LISTS: dict[str, ListExample] = {
     example.contract.id: example
     for example in (
@@ -200,6 +207,20 @@ LISTS: dict[str, ListExample] = {
             index=lambda api_key: keys.api_key_index(api_key.created_at, api_key.key_id),
             stored=_FINGERPRINT,
         ),
+        _list(
+            "QC-101",
+            NAMES.locker,
+            key=lambda code: keys.access_code(code.door, code.code_id),
+            index=lambda code: keys.purpose_index("purpose", code.code_id),
+            **_CODE,
+        ),
+        _list(
+            "QC-102",
+            _PURPOSE,
+            key=lambda code: keys.access_code(code.door, code.code_id),
+            index=lambda code: keys.purpose_index(_PURPOSE, code.code_id),
+            **_CODE,
+        ),
     )
 }
 
@@ -241,4 +262,9 @@ def _positions(names: Names) -> list[Key]:
         keys.owner_booking(names.owner, date, names.booking),
         keys.notification(names.owner, NOON, "n"),
         keys.api_key(ApiKeyId("k")),
+        keys.access_code(door_of(names.locker, None), CodeId("c")),
+        keys.code_claim(door_of(names.locker, None), "k1#mac"),
+        keys.code_door(door_of(names.locker, None)),
+        keys.lockout(door_of(names.locker, None)),
+        keys.attempt(door_of(names.locker, None), "a"),
     ]

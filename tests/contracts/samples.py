@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from domain.access_codes import CodeId
 from domain.api_keys import ApiKeyId
 from domain.bookings import BookingId
 from domain.models import EventId, LocationId, LockerId, OwnerId, ReservationId
@@ -61,6 +62,7 @@ class Names:
     calendar_event: str
     payment: str
     key: ApiKeyId
+    code_id: CodeId
     change: str | None
     subject: str
     name: str
@@ -92,6 +94,7 @@ SHORT = Names(
     calendar_event="c1",
     payment="p1",
     key=ApiKeyId("k1"),
+    code_id=CodeId("c1"),
     change="change-1",
     subject="root",
     name="A name",
@@ -122,6 +125,7 @@ LONGEST = Names(
     calendar_event="c" * 64,
     payment="p" * 64,
     key=ApiKeyId("k" * 64),
+    code_id=CodeId("c" * 64),
     change="c" * 64,
     subject="s" * 255,
     name=_NAME,
@@ -147,6 +151,9 @@ _LONG: dict[str, Any] = {
     "owner_ids": LONGEST.key_owners,
     "features": LONGEST.features,
     "created_by": LONGEST.subject,
+    "issued_by": LONGEST.subject,
+    "revoked_by": LONGEST.subject,
+    "reveals": (f"{NOON} {'r' * 64} {LONGEST.subject}",) * 10,
     "decided_by_subject": LONGEST.subject,
     "digest": "f" * 64,
     "last_change": "c" * 64 + "#" + "f" * 64,

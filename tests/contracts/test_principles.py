@@ -73,14 +73,15 @@ def test_only_commands_scan() -> None:
         "QC-75",
         "QC-76",
         "QC-80",
+        "QC-113",
     ]
     users = {
         str(source.relative_to(ROOT))
         for source in SOURCES
         if source.parent.name != "contracts"
-        and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN", source.read_text())
+        and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN|CODE_KEYS_SCAN", source.read_text())
     }
-    assert users == {"loaders/doctor.py", "loaders/table/migration.py", "loaders/transfer.py"}
+    assert users == {"loaders/code_keys.py", "loaders/doctor.py", "loaders/table/migration.py", "loaders/transfer.py"}
 
 
 def test_only_budgets_and_migrated_copies_are_changed_without_a_transaction() -> None:
@@ -97,4 +98,5 @@ def test_no_contract_changes_or_deletes_an_event() -> None:
         if rule.key in {keys.event, keys.event_claim}
     ]
     new = "attribute_not_exists(#PK)"
-    assert rules == [("QC-08", Action.PUT, new), ("QC-08", Action.PUT, new), ("QC-87", Action.PUT, new)]
+    contracts = ["QC-08", "QC-08", "QC-87", *["QC-107"] * 3, "QC-112", "QC-112"]
+    assert rules == [(contract, Action.PUT, new) for contract in contracts]

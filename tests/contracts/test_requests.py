@@ -45,6 +45,7 @@ UNCONDITIONAL = {
     "QC-78": {"copy", "old copy"},
     "QC-84": {"live copy"},
     "QC-87": _CHANGES,
+    "QC-107": {"reservation copy", "live copy"},
 }
 
 

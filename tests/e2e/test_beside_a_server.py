@@ -13,6 +13,7 @@ import pytest
 
 from loaders.table.embedded import find_binary, run_embedded, share_embedded
 from tests.api import CREATE_OWNER, UPDATE_STATUS
+from tests.conftest import CODE_KEYS
 from tests.e2e.serving import ROOT, refusal_of, serving
 from tests.issuer import AUDIENCE, ISSUER, bearer, jwk, sign, write_keys
 
@@ -39,6 +40,7 @@ def run(data: Path, *words: str, **settings: str) -> subprocess.CompletedProcess
 def test_a_key_that_is_made_beside_the_server_works_at_once(tmp_path: Path, furnished: Path) -> None:
     settings = {
         "SMARTLOCKER_PROFILE": "production",
+        "SMARTLOCKER_CODE_KEYS": CODE_KEYS,
         "SMARTLOCKER_ALLOW_EMBEDDED_STORE": "true",
         "SMARTLOCKER_JWT_ISSUER": ISSUER,
         "SMARTLOCKER_JWT_AUDIENCE": AUDIENCE,

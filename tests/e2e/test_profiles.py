@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from tests.conftest import CODE_KEYS
 from tests.e2e.serving import COMMAND, refusal_of, serving
 from tests.issuer import AUDIENCE, ISSUER, bearer, jwk, sign, write_keys
 
@@ -41,6 +42,7 @@ def token_of(data: Path, *words: str) -> str:
 def issuer_settings(folder: Path) -> dict[str, str]:
     return {
         "SMARTLOCKER_PROFILE": "production",
+        "SMARTLOCKER_CODE_KEYS": CODE_KEYS,
         "SMARTLOCKER_JWT_ISSUER": ISSUER,
         "SMARTLOCKER_JWT_AUDIENCE": AUDIENCE,
         "SMARTLOCKER_JWKS": str(write_keys(folder / "keys.json", jwk())),
@@ -122,6 +124,27 @@ def test_production_does_not_start_without_an_issuer(tmp_path: Path) -> None:
         "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
         "SMARTLOCKER_JWKS"
     )
+    assert not (tmp_path / "data").exists()
+
+
+NO_CODE_KEYS = (
+    "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
+    "k1:$(openssl rand -base64 32)"
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("", NO_CODE_KEYS),
+        ("k1:c2hvcnQ=", "SMARTLOCKER_CODE_KEYS: must have secrets of 32 bytes or more"),
+        ("k1:no base64", "SMARTLOCKER_CODE_KEYS: must be keys such as k1:<base64>, separated by commas"),
+        (f"{CODE_KEYS},{CODE_KEYS}", "SMARTLOCKER_CODE_KEYS: must have 1 to 3 keys with different ids"),
+    ],
+)
+def test_production_does_not_start_without_good_secrets_for_access_codes(tmp_path: Path, keys: str, line: str) -> None:
+    settings = embedded_settings(tmp_path, tmp_path / "data") | {"SMARTLOCKER_CODE_KEYS": keys}
+    assert refusal_of("serve", **settings) == line
     assert not (tmp_path / "data").exists()
 
 

@@ -25,6 +25,7 @@ from resolvers.plan.price import Limit
 from resolvers.request import PageSizes, RequestState
 from tests import places
 from tests.api import mutation
+from tests.conftest import RING
 from tests.fuzz.documents import SCHEMA, Values, Vocabulary
 from tests.fuzz.tenants import IDS, stock
 from tests.principals import device, owner, partner
@@ -132,7 +133,7 @@ class Table:
         self._client = client
         self.name = name
         self._store = DynamoStore(FaultyTransport(client), name)
-        self._backend = Backend(self._store, clock, self._new_id, timedelta(days=30))
+        self._backend = Backend(self._store, clock, self._new_id, timedelta(days=30), code_ring=lambda: RING)
         self.ids = ids
         """How many ids were generated."""
 

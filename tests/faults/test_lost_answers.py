@@ -24,11 +24,13 @@ from loaders.table.http_client import Timeouts
 from resolvers.schema import build_schema
 from server.app import new_id
 from tests.api import UPDATE_STATUS, mutation
+from tests.conftest import RING
 from tests.contracts.samples import SHORT
 from tests.contracts.scenarios import BOOKED, PLACED, RENAME, api_key, approve, record_events
 from tests.e2e.serving import offspring_of
 from tests.e2e.test_crashes import is_there
 from tests.faults.test_faults import once
+from tests.inputs import GOOD
 from tests.invariants import check_invariants
 from tests.places import DAY, DEACTIVATE, book, create_location, prepare, refusal, ulid
 from tests.places import approve as approve_booking
@@ -125,6 +127,19 @@ MUTATIONS = {
         "apiKey { keyId } secret", {"name": "Hall", "role": "DEVICE", "lockerId": "l1"}, {"keyId": "k9"}
     ),
     "revokeApiKey": Mutation("apiKey { keyId revokedAt }", {"keyId": "k1"}),
+    "createAccessCode": Mutation(
+        "accessCode { codeId } digits",
+        {"kind": "RESERVATION", "lockerId": "l1", "reservationId": "r1"},
+        {"codeId": "c9"},
+    ),
+    "rotateAccessCode": Mutation("accessCode { rotation } digits", GOOD["rotateAccessCode"]),
+    "revealAccessCode": Mutation("accessCode { codeId } digits", GOOD["revealAccessCode"]),
+    "revokeAccessCode": Mutation("accessCode { revokedAt }", GOOD["revokeAccessCode"]),
+    "verifyAccessCode": Mutation("decision", GOOD["verifyAccessCode"]),
+    "clearLockout": Mutation("__typename", GOOD["clearLockout"]),
+    "provisionDevice": Mutation("generation deviceKey", GOOD["provisionDevice"]),
+    "acknowledgeAccessCodes": Mutation("acknowledgedRevision", {"lockerId": "l1", "revision": "2.2.993e76e0890c"}),
+    "reportAccessCodeUse": Mutation("accessCode { codeId }", GOOD["reportAccessCodeUse"]),
 }
 
 
@@ -149,7 +164,13 @@ async def ready(api: Api, wire: Wire) -> Api:
     await approve_booking(api, "approved")
     works = MUTATIONS["createCalendarEvent"].content | {"locationId": ulid(1), "eventId": "works"}
     key = MUTATIONS["createApiKey"].content | {"keyId": "k1"}
-    for name, content in (("createCalendarEvent", works), ("createApiKey", key)):
+    for name, content in (
+        ("createCalendarEvent", works),
+        ("createApiKey", key),
+        ("createAccessCode", MUTATIONS["createAccessCode"].content | {"codeId": "c1"}),
+        ("provisionDevice", {"lockerId": "l1", "generation": 1}),
+        ("verifyAccessCode", GOOD["verifyAccessCode"] | {"attemptId": "a1"}),
+    ):
         assert (await api.mutate(mutation(name, MUTATIONS[name].shown), **content))["userErrors"] == []
     wire.reset()
     return api
@@ -255,7 +276,7 @@ async def mortal_store(directory: Path, clock: Clock) -> AsyncIterator[tuple[Bac
         await create_table(direct)
         patient = replace(direct, endpoint_url=wire.url, timeouts=Timeouts(connect=60, read=60))
         async with open_store(patient) as store:
-            yield Backend(store, clock, new_id, timedelta(days=30)), wire, direct
+            yield Backend(store, clock, new_id, timedelta(days=30), code_ring=lambda: RING), wire, direct
 
 
 async def test_a_store_that_dies_after_a_write_and_forgets_its_tokens_makes_no_false_conflict(

@@ -38,7 +38,8 @@ _SHARES = {
     "cancelBooking recordAccessEvent recordAccessEvents",
     1: "viewer locations pendingBookings apiKey apiKeys createOwner createLocation updateLocation deactivateLocation "
     "reactivateLocation approveBooking rejectBooking recordPayment createCalendarEvent deleteCalendarEvent "
-    "createApiKey revokeApiKey",
+    "createApiKey revokeApiKey createAccessCode rotateAccessCode revealAccessCode revokeAccessCode verifyAccessCode "
+    "clearLockout provisionDevice acknowledgeAccessCodes reportAccessCodeUse",
 }
 COUNTS = {name: 20 * share for share, names in _SHARES.items() for name in names.split()}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests import places
+from tests import codes, places
 from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS, mutation
 from tests.principals import HEADER, owner, spelled
 from tests.wire import Answer
@@ -84,6 +84,9 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("RESERVATION_NOT_STARTED", 409, RELEASE, {"lockerId": "l3", "reservationId": "busy-1"}),
     ("REFERENCE_TAKEN", 409, CREATE_RESERVATION, OF_L1 | LATER | {"reference": "order 1"}),
     ("TOO_MANY_RESERVATIONS", 409, CREATE_RESERVATION, {"lockerId": "l1", "ownerId": "busy"} | LATER),
+    ("ACCESS_CODE_OVER", 409, codes.REVEAL, {"lockerId": "l1", "codeId": "c0"}),
+    ("TOO_MANY_ACCESS_CODES", 409, codes.CREATE, {"lockerId": "l1", "reservationId": "live", "kind": "RESERVATION"}),
+    ("STALE_ACCESS_CODE_LIST", 409, codes.ACKNOWLEDGE, {"lockerId": "l1", "revision": "old"}),
     ("FORBIDDEN", 403, places.CANCEL, {"bookingId": "taken"}),
     ("CODE_TAKEN", 409, places.CREATE_LOCATION, places.fresh()),
     ("LOCATION_INACTIVE", 409, REGISTER_LOCKER, {"ownerId": "ada", "locationId": places.ulid(1)}),
@@ -121,6 +124,9 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> httpx.
     await api.reservation("live", "l1", "ada", WINDOW["startAt"], WINDOW["endAt"])
     await api.reservation("over", "l1", "ada", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
     await api.mutate(CANCEL, lockerId="l1", reservationId="over")
+    for number in range(6):
+        await codes.create(api, f"c{number}", reservationId="live")
+        await api.mutate(codes.REVOKE, lockerId="l1", codeId="c0")
     await api.owner("busy")
     await api.locker("l3", "ada")
     await api.mutate(CREATE_RESERVATION, lockerId="l3", reservationId="now", ownerId="ada", reference="order 1", **NOW)

@@ -93,6 +93,7 @@ def test_a_model_becomes_its_attributes_and_comes_back(name: str, *, longest: bo
 def test_only_what_is_one_item_shares_an_entity_type() -> None:
     kinds = {codec.entity_type for codec in CODECS.values()}
     both = {
+        "ACCESS_CODE": ["ACCESS_CODE", "STORED_ACCESS_CODE"],
         "RESERVATION": ["RESERVATION", "STORED_RESERVATION"],
         "LIVE_RESERVATION": ["LIVE_RESERVATION", "STORED_LIVE_RESERVATION"],
         "BOOKING": ["BOOKING", "REQUESTED_BOOKING"],

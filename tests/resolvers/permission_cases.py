@@ -28,10 +28,21 @@ LOCKER = f"""id lockerId alias size features reservableBy status updatedAt versi
   reservations{LIST} accessEvents{LIST}"""
 RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt version startedAt
   endedAt endedBy endReason reference details { recipient { name email phone } metadata }
-  locker { lockerId } owner { ownerId }"""
-SLOT = "id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }"
+  locker { lockerId } owner { ownerId } accessCodes(first: 1) { nodes { codeId } }"""
+SLOT = """id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }
+  accessCodes(first: 1) { nodes { codeId } }"""
 NOTICE = "id notificationId bookingId bookingStatus lockerId reservationId message createdAt booking { bookingId }"
-KEY = "id keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
+CODE = """id codeId lockerId locationId kind ownerId reservationId bookingId label length maxUses uses lastUsedAt
+  rotation createdAt createdBy updatedAt revokedAt reveals { revealedAt revealedBy }
+  validity { state validFrom validUntil deviceStatus needsReveal }"""
+KEY = (
+    "id keyId name role ownerIds lockerId locationId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
+)
+LOCKER_CODES = f"""accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }}
+  accessCodeList {{
+    revision generation refreshBefore codes {{ codeId digitsMac validFrom validUntil usesLeft }}
+  }}
+  lockout {{ failures lockedUntil lockouts }}"""
 PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recordedAt booking { bookingId }"
 
 
@@ -132,6 +143,44 @@ _USES: list[tuple[str, str, dict[str, Any]]] = [
     ("recordAccessEvent", "accessEvent { eventId }", ACCESS),
     ("recordAccessEvents", "accessEvents { eventId }", {"events": [ACCESS]}),
 ]
+CODED = {"lockerId": "locker-@tenant", "codeId": "revoked-@tenant"}
+_CODES: list[tuple[str, str, dict[str, Any]]] = [
+    (
+        "createAccessCode",
+        "accessCode { codeId } digits",
+        {
+            "codeId": "code-@tenant",
+            "kind": ":RESERVATION",
+            "lockerId": "locker-@tenant",
+            "reservationId": "current-@tenant",
+        },
+    ),
+    ("rotateAccessCode", "accessCode { codeId } digits", {"expectedRotation": 0, **CODED}),
+    ("revealAccessCode", "accessCode { codeId } digits", CODED),
+    ("revokeAccessCode", "accessCode { codeId }", CODED),
+    (
+        "verifyAccessCode",
+        "decision codeId lockedUntil",
+        {"lockerId": "locker-@tenant", "digits": "000000", "attemptId": "attempt-@tenant"},
+    ),
+    ("provisionDevice", "generation deviceKey", {"lockerId": "locker-@tenant", "generation": 9}),
+    (
+        "acknowledgeAccessCodes",
+        "acknowledgedRevision",
+        {"lockerId": "locker-@tenant", "revision": "old"},
+    ),
+    (
+        "reportAccessCodeUse",
+        "accessCode { codeId }",
+        {
+            "lockerId": "locker-@tenant",
+            "codeId": "code-@tenant",
+            "eventId": "event-@tenant",
+            "usedAt": "2026-03-01T11:00:00Z",
+        },
+    ),
+    ("clearLockout", "lockout { failures lockedUntil lockouts }", {"lockerId": "locker-@tenant"}),
+]
 _PLACES: list[tuple[str, str, dict[str, Any]]] = [
     ("createLocation", "location { locationId }", {"code": "rome", "name": "Another", "timeZone": "Europe/Rome"}),
     ("updateLocation", "location { locationId }", {"name": "Another", **PLACED}),
@@ -174,7 +223,7 @@ CASES = [
       notifications(first: 1) {{ {PAGE} nodes {{ {NOTICE} }} }}
     }} }}"""),
     Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
-    Case(f'{{ locker(lockerId: "locker-@tenant") {{ {LOCKER} }} }}'),
+    Case(f'{{ locker(lockerId: "locker-@tenant") {{ {LOCKER} {LOCKER_CODES} }} }}'),
     Case(
         f"""{{ reservation(lockerId: "locker-@tenant", reservationId: "guest-@tenant") {{
           reservationId locker {{ {LOCKER} }}
@@ -202,8 +251,8 @@ CASES = [
       id bookingId locationId ownerId date duration description attendees status requestedAt updatedAt decidedById
       decidedBySubject decidedBy {{ ownerId }}
       reason version location {{ locationId }} owner {{ ownerId }}
-      payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }}
+      payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }} accessCodes{LIST}
     }} }}"""),
     Case(f'{{ apiKey(keyId: "key-1") {{ {KEY} }} apiKeys{LIST} }}'),
-    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _PLACES, _BOOKINGS, _KEYS)),
+    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _CODES, _PLACES, _BOOKINGS, _KEYS)),
 ]

@@ -5,6 +5,7 @@ The contracts' own suite covers every list at every boundary; here are the conne
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,9 @@ import pytest_asyncio
 
 from resolvers.schema import build_schema
 from tests.api import mutation
-from tests.places import PAY, REJECT, book, create_location, paged, ulid
+from tests.codes import CREATE as CREATE_CODE
+from tests.codes import furnish
+from tests.places import PAY, REJECT, approve, book, create_location, paged, ulid
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -121,6 +124,50 @@ OTHERS = {
     "Owner.notifications": ('owner(ownerId: "bob") notifications', "bookingId", True),
 }
 
+DAY = "2026-04-01"
+# The lists of access codes: where each stands.
+CODES = {
+    "Locker.accessCodes": 'locker(lockerId: "l1") { %s }',
+    "Reservation.accessCodes": 'reservation(lockerId: "l1", reservationId: "r1") { %s }',
+    "Booking.accessCodes": 'booking(bookingId: "b1") { %s }',
+    "CalendarEvent.accessCodes": f'location(locationId: "{ulid(0)}") {{ '
+    f'calendar(window: {{from: "{DAY}", to: "{DAY}"}}) {{ morning {{ %s }} }} }}',
+}
+
+
+@pytest.mark.parametrize("where", CODES)
+async def test_every_list_of_access_codes_is_paged_in_both_directions(api: Api, where: str) -> None:
+    await furnish(api)
+    await api.owner("root", role="ADMIN")
+    await create_location(api)
+    await book(api, "b1", ownerId="ada", date=DAY)
+    assert not (await approve(api, "b1"))["userErrors"]
+    is_booked = where in {"Booking.accessCodes", "CalendarEvent.accessCodes"}
+    for key in KEYS:
+        code = {"kind": "BOOKING", "bookingId": "b1"} if is_booked else {"kind": "RESERVATION", "lockerId": "l1"}
+        payload = await api.mutate(CREATE_CODE, codeId=key, **code, **({} if is_booked else {"reservationId": "r1"}))
+        assert not payload["userErrors"], payload
+    whole, first, rest, last = [
+        await _codes(api, where, arguments) for arguments in ("first: 5", "first: 2", "first: 3, after: %s", "last: 2")
+    ]
+    assert sorted(whole) == KEYS
+    assert (first, rest, last) == (whole[:2], whole[2:], whole[3:])
+
+
+async def _codes(api: Api, where: str, arguments: str) -> list[str]:
+    if "%s" in arguments:
+        arguments %= json.dumps((await _page_of_codes(api, where, "first: 2"))["nextCursor"])
+    return [node["codeId"] for node in (await _page_of_codes(api, where, arguments))["nodes"]]
+
+
+async def _page_of_codes(api: Api, where: str, arguments: str) -> Any:
+    found: Any = await api.run(
+        "{ " + CODES[where] % f"accessCodes({arguments}) {{ nodes {{ codeId }} nextCursor }}" + " }"
+    )
+    while "accessCodes" not in found:
+        (found,) = found if isinstance(found, list) else found.values()
+    return found["accessCodes"]
+
 
 def test_every_list_of_the_schema_is_tried() -> None:
     kinds: list[Any] = list(build_schema().bound.graphql_schema.type_map.values())
@@ -130,7 +177,8 @@ def test_every_list_of_the_schema_is_tried() -> None:
         for name, field in getattr(kind, "fields", {}).items()
         if str(getattr(field, "type", "")).rstrip("!").endswith("Connection")
     }
-    assert lists == {"Owner.lockers", "Owner.reservations", "Locker.reservations", "Locker.accessEvents", *OTHERS}
+    timed_lists = {"Owner.lockers", "Owner.reservations", "Locker.reservations", "Locker.accessEvents"}
+    assert lists == timed_lists | set(OTHERS) | set(CODES)
 
 
 async def test_every_other_list_is_paged_in_its_order_in_both_directions(api: Api, clock: Clock) -> None:

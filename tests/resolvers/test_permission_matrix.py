@@ -20,7 +20,7 @@ from graphql import (
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from resolvers.bindings.nodes import to_global_id
 from resolvers.schema import build_schema
-from tests import places
+from tests import codes, places
 from tests.api import mutation, unchanged
 from tests.principals import device, owner, partner
 from tests.resolvers.permission_cases import CASES
@@ -86,7 +86,8 @@ def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
             cells = {"yes": True, "no": False, "bound": bound, "lockers:read`, offered": finds}
             return cells.get(of_partner, bound and of_partner in actor.scopes)
         case Role.DEVICE:
-            return {"no": False, "own locker": actor.locker_id == f"locker-{tenant}"}[of_device]
+            own = actor.locker_id == f"locker-{tenant}"
+            return {"no": False, "own locker": own, "own door": own}[of_device]
 
 
 class Walk(Visitor):
@@ -146,6 +147,12 @@ async def stocked(api: Api) -> Api:
         await api.reservation(f"guest-{tenant}", locker, "guest", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
         await api.mutate(CANCEL, lockerId=locker, reservationId=f"cancelled-{tenant}")
         await api.event(locker, eventId=f"event-{tenant}")
+        for code in (f"code-{tenant}", f"revoked-{tenant}"):
+            await codes.create(api, code, lockerId=locker, reservationId=f"current-{tenant}")
+        await api.mutate(codes.REVOKE, lockerId=locker, codeId=f"revoked-{tenant}")
+        await codes.verify(api, "000000", f"attempt-{tenant}", locker)
+        await api.mutate(codes.CLEAR, lockerId=locker)
+        await api.mutate(codes.PROVISION, lockerId=locker, generation=1)
         for booking in ("booking", "rejected", "pending"):
             await places.book(api, f"{booking}-{tenant}", ownerId=tenant, date=day)
         await places.approve(api, f"booking-{tenant}")

@@ -1,0 +1,86 @@
+"""Which secrets of the ring are in use: a secret may leave the ring only when no live code and no device needs it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from domain.access_codes import LIVE_STATES, AccessCodeKind, validity_of
+from loaders.codecs import ACCESS_CODE, CODE_DOOR
+from loaders.contracts.access_codes import CODE_KEYS_SCAN
+from loaders.contracts.base import MAX_ITEMS
+from loaders.contracts.bookings import BOOKING_BY_ID
+from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.reservations import RESERVATION_BY_KEY
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from domain.access_codes import AccessCode
+    from domain.times import Instant
+    from loaders.contracts.reading import ReadOne
+    from loaders.table.client import DynamoStore
+
+__all__ = ["KeyUse", "basis_key", "key_uses"]
+
+
+@dataclass(slots=True)
+class KeyUse:
+    """How many live codes and devices need a key."""
+
+    codes: int = 0
+    devices: int = 0
+
+
+async def key_uses(store: DynamoStore, now: Instant) -> dict[str, KeyUse]:
+    """What each key is used for; reads the whole table (QC-113)."""
+    uses: defaultdict[str, KeyUse] = defaultdict(KeyUse)
+    async for page in CODE_KEYS_SCAN.pages(store):
+        codes: list[AccessCode] = []
+        for item in page.items:
+            match item.get("entityType"):
+                case {"S": "ACCESS_CODE"}:
+                    codes.append(ACCESS_CODE.read(item))
+                case {"S": "CODE_DOOR"}:
+                    door = CODE_DOOR.read(item)
+                    if door.device_key_id is not None:
+                        uses[door.device_key_id].devices += 1
+        for code in await _live(store, codes, now):
+            uses[code.key_id].codes += 1
+    return dict(uses)
+
+
+def basis_key(code: AccessCode) -> tuple[ReadOne[Any], tuple[Any, ...]]:
+    """What reads what a code is for, and its key."""
+    match code.kind:
+        case AccessCodeKind.RESERVATION:
+            return RESERVATION_BY_KEY, (code.locker_id, code.start_at, code.reservation_id)
+        case AccessCodeKind.BOOKING:
+            return BOOKING_BY_ID, (code.booking_id,)
+        case _:
+            return LOCKER_BY_ID, (code.locker_id,)
+
+
+async def _live(store: DynamoStore, codes: list[AccessCode], now: Instant) -> list[AccessCode]:
+    wanted: defaultdict[str, set[tuple[Any, ...]]] = defaultdict(set)
+    contracts: dict[str, ReadOne[Any]] = {}
+    for code in codes:
+        contract, key = basis_key(code)
+        contracts[contract.id] = contract
+        wanted[contract.id].add(key)
+    found: dict[tuple[Any, ...], Any] = {}
+    for contract_id, keys in wanted.items():
+        every = list(keys)
+        for first in range(0, len(every), MAX_ITEMS):
+            batch = every[first : first + MAX_ITEMS]
+            records = await contracts[contract_id].read_many(store, batch)
+            found |= {(contract_id, *key): record for key, record in zip(batch, records, strict=True)}
+    live = []
+    for code in codes:
+        contract, key = basis_key(code)
+        basis = found[contract.id, *key]
+        # What cannot be read may be live.
+        if isinstance(basis, Exception) or validity_of(code, now, basis).state in LIVE_STATES:
+            live.append(code)
+    return live

@@ -1,0 +1,452 @@
+"""The access patterns of access codes: all items of a door's codes are in the partition of its locker or location."""
+
+from __future__ import annotations
+
+from domain.access_codes import MAX_LIVE_CODES, MAX_RING_KEYS
+from domain.errors import (
+    BadInputError,
+    CodeOverError,
+    ForbiddenError,
+    IdTakenError,
+    NotFoundError,
+    ReservationOverError,
+    StaleListError,
+    TooManyCodesError,
+    UnavailableError,
+)
+from loaders import keys
+from loaders.codecs import (
+    ACCESS_CODE,
+    ACTIVE_POINTER,
+    ATTEMPT,
+    BOOKING,
+    CODE_CLAIM,
+    CODE_DOOR,
+    EVENT_CLAIM,
+    GUARD,
+    LIVE_RESERVATION,
+    LOCATION,
+    LOCKER,
+    LOCKOUT,
+    RESERVATION,
+    RESERVATION_CLAIM,
+    STORED_ACCESS_CODE,
+    STORED_RESERVATION,
+)
+from loaders.contracts.base import Consistency
+from loaders.contracts.bookings import BOOKING_BYTES
+from loaders.contracts.locations import LOCATION_BYTES
+from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.contracts.maintenance import LARGEST_BYTES
+from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS, RESERVATION_BYTES
+from loaders.contracts.scanning import ReadTable
+from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
+from loaders.table.operations import Action
+
+_CODE_BYTES = 6300
+_NEW_CODE_BYTES = 3000
+_DOOR_BYTES = 8000
+_SMALL_BYTES = 800
+_APPROVED_BYTES = 10_500  # an approved booking has no reason
+_EVENT_BYTES = 1000
+_ROUNDS = 12
+_HOT_PARTITION = "Low: one door's partition; its codes are written one after another."
+_AS_READ = "#revision = :readRevision"
+
+ACCESS_CODE_BY_ID = ReadOne(
+    id="QC-100",
+    purpose="An access code of a door by its id",
+    key=keys.access_code,
+    codec=ACCESS_CODE,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
+    errors=(NotFoundError, BadInputError, ForbiddenError),
+    note="The record has no digits: they are derived from it and a secret that is not in the table.",
+    item_bytes=_CODE_BYTES,
+    typical_bytes=600,
+    cardinality="One item a code.",
+    hot_partition=_HOT_PARTITION,
+)
+
+LOCKER_ACCESS_CODES = ReadPage(
+    id="QC-101",
+    purpose="Access codes of a locker",
+    range=keys.locker_access_codes,
+    codec=ACCESS_CODE,
+    note="By code id, including codes that are over.",
+    item_bytes=_CODE_BYTES,
+    typical_bytes=600,
+    cardinality="Up to some 10,000 in a locker's life, about two a reservation.",
+    hot_partition=_HOT_PARTITION,
+)
+
+PURPOSE_ACCESS_CODES = ReadPage(
+    id="QC-102",
+    purpose="Access codes of a reservation or a booking",
+    range=keys.purpose_codes,
+    codec=ACCESS_CODE,
+    index="GSI1",
+    note="By code id, including codes that are over.",
+    item_bytes=_CODE_BYTES,
+    typical_bytes=600,
+    cardinality="1 to 5 live codes, and those that were revoked.",
+    hot_partition="None: every reservation and every booking has an index partition of its own.",
+)
+
+CODE_DOOR_BY_ID = ReadOne(
+    id="QC-103",
+    purpose="What is common to the codes of a door",
+    key=keys.code_door,
+    codec=CODE_DOOR,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
+    note=f"Names the live codes, {MAX_LIVE_CODES} at most, and what the device of the door has loaded.",
+    item_bytes=_DOOR_BYTES,
+    typical_bytes=700,
+    cardinality="At most one item a door.",
+    hot_partition=_HOT_PARTITION,
+)
+
+LOCKER_LOCKOUT = ReadOne(
+    id="QC-104",
+    purpose="Failed attempts and lockout of a locker's door",
+    key=keys.locker_lockout,
+    codec=LOCKOUT,
+    item_bytes=_SMALL_BYTES,
+    typical_bytes=200,
+    cardinality="At most one item a door.",
+    hot_partition=_HOT_PARTITION,
+)
+
+_CLAIMED = "a key of the ring other than the current one"
+_CODE_READ = ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES)
+_DOOR_READ = ItemRead("door", keys.code_door, CODE_DOOR, _DOOR_BYTES)
+_DOOR_RULES = (
+    StepRule(
+        "first door", Action.PUT, keys.code_door, IS_NEW, when="the door has no codes yet", item_bytes=_SMALL_BYTES
+    ),
+    StepRule("door", Action.UPDATE, keys.code_door, _AS_READ, item_bytes=_DOOR_BYTES),
+)
+_CLAIM_RULES = (
+    StepRule("claim", Action.PUT, keys.code_claim, IS_NEW, item_bytes=_SMALL_BYTES),
+    StepRule(
+        "other claim",
+        Action.CHECK,
+        keys.code_claim,
+        IS_NEW,
+        when=_CLAIMED,
+        most=MAX_RING_KEYS - 1,
+        item_bytes=_SMALL_BYTES,
+    ),
+)
+_RESERVATION_RULES = (
+    StepRule(
+        "same reservation",
+        Action.CHECK,
+        keys.reservation_guard,
+        _AS_READ,
+        when="the code is for a reservation",
+        item_bytes=_SMALL_BYTES,
+    ),
+    StepRule(
+        "owned locker",
+        Action.CHECK,
+        keys.locker,
+        "#ownerId = :readOwner",
+        when="the code stands alone",
+        item_bytes=LOCKER_BYTES,
+    ),
+    StepRule(
+        "booking",
+        Action.CHECK,
+        keys.booking,
+        "#status = :approved",
+        when="the code is for a booking",
+        item_bytes=_APPROVED_BYTES,
+    ),
+)
+CREATE_ACCESS_CODE = WriteContract(
+    id="QC-105",
+    purpose="Create an access code",
+    reads=(
+        ItemRead(
+            "code", keys.access_code, STORED_ACCESS_CODE, _CODE_BYTES, when="only where the client chose the codeId"
+        ),
+        _DOOR_READ,
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only where the code is for a booking"),
+        ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when="only where the code is for a booking"),
+        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the code is for a locker"),
+        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES, when="only where the code is for a reservation"),
+        ItemRead(
+            "reservation claim",
+            keys.reservation_claim,
+            RESERVATION_CLAIM,
+            _SMALL_BYTES,
+            when="only where the code is for a reservation",
+        ),
+        ItemRead(
+            "reservation",
+            keys.reservation,
+            RESERVATION,
+            RESERVATION_BYTES,
+            when="only where the code is for a reservation",
+        ),
+    ),
+    fallbacks=(
+        ItemRead(
+            "live code",
+            keys.access_code,
+            ACCESS_CODE,
+            _CODE_BYTES,
+            at_once=MAX_LIVE_CODES,
+            when="only where the door has as many live codes as it may have",
+            most=_ROUNDS,
+        ),
+        ItemRead(
+            "live reservation",
+            keys.reservation,
+            RESERVATION,
+            RESERVATION_BYTES,
+            at_once=MAX_LIVE_CODES,
+            when="only where the door has as many live codes as it may have",
+            most=_ROUNDS,
+        ),
+    ),
+    rounds=_ROUNDS,
+    steps=(
+        StepRule("code", Action.PUT, keys.access_code, IS_NEW, index_writes=1, item_bytes=_NEW_CODE_BYTES),
+        *_CLAIM_RULES,
+        *_DOOR_RULES,
+        *_RESERVATION_RULES,
+    ),
+    most_steps=4 + MAX_RING_KEYS - 1,
+    errors=(
+        BadInputError,
+        NotFoundError,
+        ForbiddenError,
+        IdTakenError,
+        ReservationOverError,
+        TooManyCodesError,
+        UnavailableError,
+    ),
+    note="Digits are derived from a secret, the code id, the rotation and a counter; where a live code of the door has "
+    "the same digits under any key of the ring, the next counter is taken. The same id with the same content writes "
+    "nothing and derives the same digits.",
+    cardinality="The code, its claim and the door's record; claims under other keys and what the code is for are "
+    "checked.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_CODE_BYTES,
+)
+
+CHANGE_ACCESS_CODE = WriteContract(
+    id="QC-106",
+    purpose="Rotate, reveal or revoke an access code",
+    reads=(
+        BatchRead(items=(_CODE_READ, _DOOR_READ)),
+        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the code stands alone"),
+        ItemRead("reservation", keys.reservation, RESERVATION, RESERVATION_BYTES, when="only for a reservation's code"),
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only for a booking's code"),
+    ),
+    rounds=_ROUNDS,
+    steps=(
+        StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, index_writes=1),
+        *_CLAIM_RULES,
+        StepRule(
+            "old claim",
+            Action.DELETE,
+            keys.code_claim,
+            "attribute_not_exists(#PK) OR #codeId = :codeId",
+            when="the digits become invalid",
+            item_bytes=_SMALL_BYTES,
+        ),
+        _DOOR_RULES[1],
+    ),
+    most_steps=4 + MAX_RING_KEYS - 1,
+    errors=(BadInputError, NotFoundError, ForbiddenError, CodeOverError, UnavailableError),
+    note="A reveal is recorded before the digits are returned. A repeated rotation, reveal or revocation changes "
+    "nothing.",
+    cardinality="The code, its claims and the door's record.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_CODE_BYTES,
+)
+
+_EVENT_RULES = (
+    StepRule("event", Action.PUT, keys.event, IS_NEW, when="the door is a locker's", item_bytes=_EVENT_BYTES),
+)
+
+VERIFY_ACCESS_CODE = WriteContract(
+    id="QC-107",
+    purpose="Verify digits that were entered at a door",
+    reads=(
+        BatchRead(
+            items=(
+                ItemRead("lockout", keys.lockout, LOCKOUT, _SMALL_BYTES),
+                ItemRead("attempt", keys.attempt, ATTEMPT, _SMALL_BYTES),
+                _DOOR_READ,
+            )
+        ),
+        ItemRead("claim", keys.code_claim, CODE_CLAIM, _SMALL_BYTES, at_once=MAX_RING_KEYS),
+        ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when="only where a location's door refuses"),
+        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the door is a locker's"),
+        ItemRead(
+            "code",
+            keys.access_code,
+            ACCESS_CODE,
+            _CODE_BYTES,
+            at_once=MAX_RING_KEYS,
+            when="only where a claim is found",
+        ),
+        BatchRead(
+            items=(
+                ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES),
+                ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, RESERVATION_BYTES),
+                ItemRead("reserved locker", keys.locker, LOCKER, LOCKER_BYTES),
+            )
+        ),
+        ItemRead(
+            "reservation", keys.reservation, STORED_RESERVATION, RESERVATION_BYTES, when="only for a reservation's code"
+        ),
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only for a booking's code"),
+        RangeRead(
+            "next reservation",
+            keys.live_reservations,
+            LIVE_RESERVATION,
+            RESERVATION_BYTES,
+            1,
+            usual=1,
+            when="only in the grace period after a reservation",
+        ),
+        *NEXT_READS,
+    ),
+    rounds=_ROUNDS,
+    steps=(
+        StepRule("first lockout", Action.PUT, keys.lockout, IS_NEW, when="the first failure", item_bytes=_SMALL_BYTES),
+        StepRule("lockout", Action.UPDATE, keys.lockout, _AS_READ, when="a failure", item_bytes=_SMALL_BYTES),
+        StepRule("no lockout", Action.CHECK, keys.lockout, IS_NEW, when="a success", item_bytes=_SMALL_BYTES),
+        StepRule("same lockout", Action.CHECK, keys.lockout, _AS_READ, when="a success", item_bytes=_SMALL_BYTES),
+        StepRule(
+            "attempt",
+            Action.PUT,
+            keys.attempt,
+            "attribute_not_exists(#PK) OR #expiresAt <= :now",
+            when="the attempt id is new",
+            item_bytes=_SMALL_BYTES,
+        ),
+        StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, when="a success", index_writes=1),
+        StepRule(
+            "door", Action.UPDATE, keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES
+        ),
+        StepRule("same door", Action.CHECK, keys.code_door, _AS_READ, when="a success", item_bytes=_DOOR_BYTES),
+        *_RESERVATION_RULES,
+        *CHECK_IN_RULES,
+        *_EVENT_RULES,
+        StepRule("tamper event", Action.PUT, keys.event, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
+        StepRule(
+            "notification", Action.PUT, keys.notification, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES
+        ),
+    ),
+    most_steps=15,
+    errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
+    note="Every answer follows a transaction on the lockout record as it was read, so guesses at the same time are "
+    "decided one after another and cannot exceed the limit of failures. While the door is locked out nothing is read "
+    "of the codes and nothing is written.",
+    cardinality="The lockout record, the attempt, an event and, for a success, the code; at the first use for a "
+    "reservation also what its start writes.",
+    hot_partition="One door's partition: attempts at the same door are decided one after another.",
+    item_bytes=_CODE_BYTES,
+)
+
+CLEAR_LOCKOUT = WriteContract(
+    id="QC-108",
+    purpose="End the lockout of a door",
+    reads=(
+        ItemRead("lockout", keys.lockout, LOCKOUT, _SMALL_BYTES),
+        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the door is a locker's"),
+    ),
+    rounds=_ROUNDS,
+    steps=(StepRule("lockout", Action.UPDATE, keys.lockout, _AS_READ),),
+    most_steps=1,
+    errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
+    note="A door with no failures stays unchanged.",
+    cardinality="One item.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_SMALL_BYTES,
+)
+
+GUARD_OF_LOCKER = ReadOne(
+    id="QC-109",
+    purpose="The revision of a locker's reservations",
+    key=keys.reservation_guard,
+    codec=GUARD,
+    consistency=Consistency.EVENTUAL_OR_STRONG,
+    note="Part of the revision of the list for the locker's device.",
+    item_bytes=_SMALL_BYTES,
+    typical_bytes=250,
+    cardinality="At most one item a locker.",
+    hot_partition=_HOT_PARTITION,
+)
+
+PROVISION_DEVICE = WriteContract(
+    id="QC-110",
+    purpose="Provision the device of a locker",
+    reads=(_DOOR_READ, ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)),
+    rounds=_ROUNDS,
+    steps=_DOOR_RULES,
+    most_steps=1,
+    errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
+    note="The key of the device is derived and never stored. A repeated request returns the same key until the device "
+    "has acknowledged a list.",
+    cardinality="One item.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_DOOR_BYTES,
+)
+
+ACKNOWLEDGE_ACCESS_CODES = WriteContract(
+    id="QC-111",
+    purpose="Acknowledge the list of access codes of a locker",
+    reads=(
+        _DOOR_READ,
+        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES),
+        ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES, at_once=MAX_LIVE_CODES),
+        ItemRead("reservation", keys.reservation, RESERVATION, RESERVATION_BYTES, at_once=MAX_LIVE_CODES),
+        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES),
+    ),
+    rounds=_ROUNDS,
+    steps=(_DOOR_RULES[1],),
+    most_steps=1,
+    errors=(BadInputError, ForbiddenError, StaleListError, UnavailableError),
+    note="The list is made anew and its revision compared with the acknowledged one.",
+    cardinality="One item.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_DOOR_BYTES,
+)
+
+REPORT_ACCESS_CODE_USE = WriteContract(
+    id="QC-112",
+    purpose="Report that a device opened a door by its own list",
+    reads=(BatchRead(items=(_CODE_READ, _DOOR_READ, ItemRead("claim", keys.event_claim, EVENT_CLAIM, _SMALL_BYTES))),),
+    rounds=_ROUNDS,
+    steps=(
+        StepRule("event", Action.PUT, keys.event, IS_NEW, item_bytes=_EVENT_BYTES),
+        StepRule("claim", Action.PUT, keys.event_claim, IS_NEW, item_bytes=_SMALL_BYTES),
+        StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, index_writes=1),
+        StepRule(
+            "door", Action.UPDATE, keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES
+        ),
+    ),
+    most_steps=4,
+    errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),
+    note="The claim on the event id makes a use count once.",
+    cardinality="The event, its claim and the code.",
+    hot_partition=_HOT_PARTITION,
+    item_bytes=_CODE_BYTES,
+)
+
+CODE_KEYS_SCAN = ReadTable(
+    id="QC-113",
+    purpose="Find out which secrets of access codes are in use",
+    page_size=200,
+    note="Only `smartlocker codes keys` uses it.",
+    cardinality="All items of the table.",
+    hot_partition="One partition at a time.",
+    item_bytes=LARGEST_BYTES,
+)

@@ -1,0 +1,521 @@
+"""Writes of access codes: created, rotated, revealed and revoked, each under the revision of its door."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from domain.access_codes import (
+    LIVE_STATES,
+    MAX_CODES_PER_RESERVATION,
+    MAX_LIVE_CODES,
+    MAX_REVEALS,
+    AccessCode,
+    AccessCodeKind,
+    CodeClaim,
+    CodeDoor,
+    CodeId,
+    UnknownKeyError,
+    door_of,
+    is_void,
+    reservation_purpose,
+    shortest_length,
+    validity_of,
+)
+from domain.authorization import Scope, acts_for, not_found_or_forbidden, require
+from domain.bookings import Booking, BookingStatus, DayPart
+from domain.commands.access_codes import DEFAULT_LENGTH, check_fields_for_kind
+from domain.commands.base import fingerprint
+from domain.errors import (
+    BadInputError,
+    CodeOverError,
+    IdTakenError,
+    NotFoundError,
+    ReservationOverError,
+    TooManyCodesError,
+    UnavailableError,
+)
+from domain.models import Locker, Reservation
+from domain.schedule import check_end_after_start
+from domain.times import to_datetime, to_instant
+from loaders import keys
+from loaders.codecs import ACCESS_CODE, CODE_CLAIM, CODE_DOOR, difference
+from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
+from loaders.table.errors import TransactionRefusedError
+from loaders.table.retry import attempts
+
+if TYPE_CHECKING:
+    from domain.access_codes import Basis, CodeRing, Door
+    from domain.authorization import Principal
+    from domain.commands.access_codes import (
+        CreateAccessCode,
+        DoorCommand,
+        RevealAccessCode,
+        RevokeAccessCode,
+        RotateAccessCode,
+    )
+    from domain.errors import SmartLockerError
+    from domain.models import Location
+    from domain.times import Instant
+    from loaders.backend import Backend
+    from loaders.codecs import Guard, StoredAccessCode
+    from loaders.contracts.writing import WriteContract
+    from loaders.table.client import Store
+    from loaders.table.operations import Step, Transact
+
+_CLAIMS = frozenset({"claim", "other claim"})
+_CLAIM_MEMORY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCode:
+    """A code and, for those who may know them now, its digits."""
+
+    record: AccessCode
+    digits: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a code is for, and the guard that was read before it, where that is a reservation."""
+
+    basis: Basis
+    guard: Guard | None = None
+    time_zone: str | None = None
+
+
+async def create_access_code(backend: Backend, command: CreateAccessCode, principal: Principal) -> IssuedCode:
+    """Creates a code (QC-105); a repeated request returns the same code and digits."""
+    check_fields_for_kind(command)
+    ring, store = backend.code_ring(), backend.store
+    content = fingerprint(command, without="code_id")
+    code_id = command.code_id or CodeId(backend.new_id())
+    counter, may_exist = 0, command.code_id is not None
+    async for _ in attempts(CREATE_ACCESS_CODE.rounds):
+        purpose = await _purpose(store, command, principal)
+        now = backend.clock()
+        code = _new_code(command, code_id, purpose, principal, now)
+        door: CodeDoor | None = await CREATE_ACCESS_CODE.read(store, "door", code.door)
+        code = replace(
+            code, key_id=ring.current.key_id, counter=counter, generation=0 if door is None else door.generation
+        )
+        if may_exist:
+            first: StoredAccessCode | None = await CREATE_ACCESS_CODE.read(store, "code", code.door, code_id)
+            if first is not None:
+                if first.fingerprint != content:
+                    message = f"The id {code_id} was used before, for another code of this door."
+                    raise IdTakenError(message, ("input", "codeId"))
+                return IssuedCode(first.code, _digits_for(principal, backend, first.code, door, purpose.basis))
+        if validity_of(code, now, purpose.basis).state not in LIVE_STATES:
+            raise _refusal(purpose.basis)
+        live = await _live(store, code, door, now)
+        try:
+            await store.transact(creating(ring, code, content, door, (*live, _entry(code)), purpose))
+        except TransactionRefusedError as refusal:
+            counter += bool(_CLAIMS & refusal.failed.keys())
+            may_exist = True  # the answer to this request may have been lost
+            continue
+        return IssuedCode(code, ring.digits(code.door, code))
+    raise contended()
+
+
+async def rotate_access_code(backend: Backend, command: RotateAccessCode, principal: Principal) -> IssuedCode:
+    """Replaces the digits of a code (QC-106); a repeated request returns the digits of the first."""
+    counter = 0
+    async for _ in attempts(CHANGE_ACCESS_CODE.rounds):
+        code, door, basis = await _open(backend, command, principal)
+        if command.expected_rotation > code.rotation:
+            message = f"expectedRotation must not exceed the current rotation, {code.rotation}"
+            raise BadInputError(message, ("input", "expectedRotation"))
+        now = backend.clock()
+        if command.expected_rotation < code.rotation:
+            return IssuedCode(code, _digits_for(principal, backend, code, door, basis))
+        _check_live(code, basis, now)
+        rotated = _rotated(backend, code, door, counter, principal.subject)
+        try:
+            await backend.store.transact(rotating(backend.code_ring(), code, rotated, door))
+        except TransactionRefusedError as refusal:
+            counter += bool(_CLAIMS & refusal.failed.keys())
+            continue
+        return IssuedCode(rotated, backend.code_ring().digits(rotated.door, rotated))
+    raise contended()
+
+
+async def reveal_access_code(backend: Backend, command: RevealAccessCode, principal: Principal) -> IssuedCode:
+    """Records who asks for the digits of a code, then returns them (QC-106).
+
+    Digits that became void with a lost device are replaced first.
+    """
+    reveal_id = command.reveal_id or backend.new_id()
+    counter = 0
+    async for _ in attempts(CHANGE_ACCESS_CODE.rounds):
+        code, door, basis = await _open(backend, command, principal)
+        now = backend.clock()
+        _check_live(code, basis, now)
+        reason = f"{reveal_id} {principal.subject}"
+        is_recorded = any(reveal.partition(" ")[2] == reason for reveal in code.reveals)
+        if is_recorded and not is_void(code, door):
+            return IssuedCode(code, backend.code_ring().digits(code.door, code))
+        reveals = code.reveals if is_recorded else (*code.reveals, f"{now} {reason}")[-MAX_REVEALS:]
+        if is_void(code, door):
+            changed = _rotated(backend, code, door, counter, principal.subject)
+            changed = replace(changed, reveals=reveals)
+            transaction = rotating(backend.code_ring(), code, changed, door)
+        else:
+            changed = replace(code, reveals=reveals, revision=code.revision + 1)
+            transaction = revealing(code, changed)
+        try:
+            await backend.store.transact(transaction)
+        except TransactionRefusedError as refusal:
+            counter += bool(_CLAIMS & refusal.failed.keys())
+            continue
+        return IssuedCode(changed, backend.code_ring().digits(changed.door, changed))
+    raise contended()
+
+
+async def revoke_access_code(backend: Backend, command: RevokeAccessCode, principal: Principal) -> AccessCode:
+    """Revokes a code for ever (QC-106); one that is already revoked is returned unchanged."""
+    async for _ in attempts(CHANGE_ACCESS_CODE.rounds):
+        code, door, _basis = await _open(backend, command, principal)
+        if code.revoked_at is not None:
+            return code
+        now = backend.clock()
+        revoked = replace(
+            code, revoked_at=now, revoked_by=principal.subject, updated_at=now, revision=code.revision + 1
+        )
+        try:
+            await backend.store.transact(revoking(backend.code_ring(), code, revoked, door))
+        except TransactionRefusedError:
+            continue
+        return revoked
+    raise contended()
+
+
+def creating(
+    ring: CodeRing, code: AccessCode, content: str, door: CodeDoor | None, live: tuple[str, ...], purpose: Purpose
+) -> Transact:
+    """The request that creates a code."""
+    contract = CREATE_ACCESS_CODE
+    item = ACCESS_CODE.encode(code) | code_index(code) | {"fingerprint": content}
+    return contract.transact(
+        contract.step("code", (code.door, code.code_id), item),
+        *_claim_steps(contract, ring, code),
+        door_step(contract, code.door, door, live=live),
+        basis_step(contract, code, purpose.basis, purpose.guard),
+    )
+
+
+def code_index(code: AccessCode) -> dict[str, str]:
+    """The index attributes of a code, by which its reservation or booking lists it."""
+    purpose: str | None = code.booking_id
+    if code.reservation_id is not None and code.locker_id is not None:
+        purpose = reservation_purpose(code.locker_id, code.reservation_id)
+    return {} if purpose is None else keys.purpose_index(purpose, code.code_id)
+
+
+def rotating(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDoor) -> Transact:
+    """The request that gives a code other digits."""
+    contract = CHANGE_ACCESS_CODE
+    return contract.transact(
+        _code_step(code, rotated),
+        *_claim_steps(contract, ring, rotated),
+        *_old_claim(ring, code),
+        door_step(contract, code.door, door),
+    )
+
+
+def revealing(code: AccessCode, revealed: AccessCode) -> Transact:
+    """The request that records a reveal."""
+    return CHANGE_ACCESS_CODE.transact(_code_step(code, revealed))
+
+
+def revoking(ring: CodeRing, code: AccessCode, revoked: AccessCode, door: CodeDoor) -> Transact:
+    """The request that revokes a code."""
+    live = tuple(entry for entry in door.live if entry != _entry(code))
+    return CHANGE_ACCESS_CODE.transact(
+        _code_step(code, revoked),
+        *_old_claim(ring, code),
+        door_step(CHANGE_ACCESS_CODE, code.door, door, live=live),
+    )
+
+
+def door_step(contract: WriteContract, name: Door, door: CodeDoor | None, **changes: Any) -> Step:
+    """Counts a change of a door's codes."""
+    if door is None:
+        return contract.step("first door", (name,), CODE_DOOR.encode(CodeDoor(revision=1, **changes)))
+    changed = replace(door, revision=door.revision + 1, **changes)
+    attributes = difference(CODE_DOOR.encode(door), CODE_DOOR.encode(changed))
+    return contract.step("door", (name,), attributes, readRevision=door.revision)
+
+
+def basis_step(contract: WriteContract, code: AccessCode, basis: Basis, guard: Guard | None) -> Step:
+    """Checks that what gives the right to open the door is still as it was read."""
+    match basis:
+        case Reservation():
+            revision = 0 if guard is None else guard.revision
+            return contract.step("same reservation", (basis.locker_id,), readRevision=revision)
+        case Booking():
+            return contract.step("booking", (basis.booking_id,), approved=BookingStatus.APPROVED)
+        case Locker():
+            return contract.step("owned locker", (basis.locker_id,), readOwner=code.owner_id)
+
+
+def named_door(command: DoorCommand) -> Door:
+    """The door that an input names.
+
+    Raises:
+        BadInputError: where it names none, or two.
+    """
+    if (command.locker_id is None) is (command.location_id is None):
+        raise BadInputError("exactly one of lockerId and locationId is required", ("input", "lockerId"))
+    return door_of(command.locker_id, command.location_id)
+
+
+async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:
+    """What gives the right to open the door."""
+    basis: Basis | None
+    match code.kind:
+        case AccessCodeKind.RESERVATION:
+            basis = await contract.read(store, "reservation", code.locker_id, code.start_at, code.reservation_id)
+        case AccessCodeKind.BOOKING:
+            basis = await contract.read(store, "booking", code.booking_id)
+        case _:
+            basis = await contract.read(store, "locker", code.locker_id)
+    return basis
+
+
+def contended() -> UnavailableError:
+    """The error of a door that too many change at once."""
+    return UnavailableError("Too many concurrent changes to this door. Try again.", ("input",))
+
+
+async def _open(
+    backend: Backend, command: RotateAccessCode | RevealAccessCode | RevokeAccessCode, principal: Principal
+) -> tuple[AccessCode, CodeDoor, Basis | None]:
+    """A code that the caller may manage, its door and what it is for."""
+    name, store = named_door(command), backend.store
+    read = await CHANGE_ACCESS_CODE.read_batch(store, code=(name, command.code_id), door=(name,))
+    code, door = read["code"], read["door"]
+    if code is None or door is None:
+        message = f"There is no access code {command.code_id}."
+        raise not_found_or_forbidden(principal, message, ("input", "codeId"))
+    basis = await basis_of(store, CHANGE_ACCESS_CODE, code)
+    # Whoever sold a locker no longer manages its codes.
+    may_manage = basis is not None and acts_for(principal, basis.owner_id, Scope.CODES_WRITE)
+    require(may_manage, ("input", "codeId"))
+    return code, door, basis
+
+
+async def _purpose(store: Store, command: CreateAccessCode, principal: Principal) -> Purpose:
+    """What a new code is for; the caller must act for its owner."""
+    match command.kind:
+        case AccessCodeKind.RESERVATION:
+            purpose, path = await _reservation(store, command, principal), "reservationId"
+        case AccessCodeKind.BOOKING:
+            purpose, path = await _booking(store, command, principal), "bookingId"
+        case _:
+            locker: Locker | None = await CREATE_ACCESS_CODE.read(store, "locker", command.locker_id)
+            if locker is None:
+                message = f"Locker {command.locker_id} does not exist."
+                raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
+            purpose, path = Purpose(locker), "lockerId"
+    require(acts_for(principal, purpose.basis.owner_id, Scope.CODES_WRITE), ("input", path))
+    return purpose
+
+
+async def _reservation(store: Store, command: CreateAccessCode, principal: Principal) -> Purpose:
+    # The guard first: it then covers everything that is read after it.
+    guard = await CREATE_ACCESS_CODE.read(store, "guard", command.locker_id)
+    claim = await CREATE_ACCESS_CODE.read(store, "reservation claim", command.locker_id, command.reservation_id)
+    reservation: Reservation | None = None
+    if claim is not None:
+        place = (claim.locker_id, claim.start_at, claim.reservation_id)
+        reservation = await CREATE_ACCESS_CODE.read(store, "reservation", *place)
+    if reservation is None:
+        message = f"Locker {command.locker_id} has no reservation {command.reservation_id}."
+        raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
+    return Purpose(reservation, guard)
+
+
+async def _booking(store: Store, command: CreateAccessCode, principal: Principal) -> Purpose:
+    booking: Booking | None = await CREATE_ACCESS_CODE.read(store, "booking", command.booking_id)
+    if booking is None:
+        message = f"Booking {command.booking_id} does not exist."
+        raise not_found_or_forbidden(principal, message, ("input", "bookingId"))
+    location: Location | None = await CREATE_ACCESS_CODE.read(store, "location", booking.location_id)
+    if location is None:
+        raise NotFoundError(f"Location {booking.location_id} does not exist.", ("input", "bookingId"))
+    return Purpose(booking, time_zone=location.time_zone)
+
+
+def _new_code(
+    command: CreateAccessCode, code_id: CodeId, purpose: Purpose, principal: Principal, now: Instant
+) -> AccessCode:
+    basis, kind = purpose.basis, command.kind
+    start, end = command.valid_from, command.valid_until
+    if isinstance(basis, Booking):
+        start, end = _half_days(basis, purpose.time_zone or "UTC")
+    elif isinstance(basis, Locker):
+        start = start or now
+    window = None if start is None or end is None else to_datetime(end) - to_datetime(start)
+    standing = kind is AccessCodeKind.STANDING
+    shortest = shortest_length(kind, window)
+    length = command.length or (shortest if standing else DEFAULT_LENGTH)
+    if length < shortest:
+        message = f"length must be {shortest} or more for this code: a shorter one could be guessed in its lifetime"
+        raise BadInputError(message, ("input", "length"))
+    if isinstance(basis, Locker) and start is not None and end is not None:
+        check_end_after_start(start, end, "validUntil")
+    return AccessCode(
+        code_id=code_id,
+        locker_id=command.locker_id,
+        location_id=basis.location_id if isinstance(basis, Booking) else None,
+        kind=kind,
+        owner_id=basis.owner_id,
+        reservation_id=command.reservation_id,
+        start_at=basis.start_at if isinstance(basis, Reservation) else None,
+        booking_id=command.booking_id,
+        label=command.label,
+        length=length,
+        valid_from=start,
+        valid_until=end,
+        max_uses=1 if kind is AccessCodeKind.ONE_TIME else command.max_uses,
+        key_id="",
+        rotation=1,
+        counter=0,
+        generation=0,
+        issued_by=principal.subject,
+        created_at=now,
+        created_by=principal.subject,
+        updated_at=now,
+        revision=1,
+    )
+
+
+def _half_days(booking: Booking, time_zone: str) -> tuple[Instant, Instant]:
+    """The half days of a booking: from midnight to noon, or from noon to midnight, where the location is."""
+    midnight = datetime.combine(datetime.fromisoformat(booking.date), time(), ZoneInfo(time_zone))
+    noon, next_midnight = midnight.replace(hour=12), midnight + timedelta(days=1)
+    start = noon if booking.duration is DayPart.AFTERNOON else midnight
+    end = noon if booking.duration is DayPart.MORNING else next_midnight
+    return to_instant(start), to_instant(end)
+
+
+def _refusal(basis: Basis) -> SmartLockerError:
+    """Why there is no new code."""
+    match basis:
+        case Reservation():
+            return ReservationOverError("The reservation is over, so it gets no access code.", basis)
+        case Booking():
+            return BadInputError("the booking is not approved, or its day has passed", ("input", "bookingId"))
+        case Locker():
+            return BadInputError("validUntil must be in the future", ("input", "validUntil"))
+
+
+def _entry(code: AccessCode) -> str:
+    """The code in the door's list of live codes."""
+    return f"{code.code_id} {_mark(code)}"
+
+
+def _mark(code: AccessCode) -> str:
+    """A short name of the code's reservation."""
+    return "" if code.reservation_id is None else hashlib.sha256(code.reservation_id.encode()).hexdigest()[:8]
+
+
+async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Instant) -> tuple[str, ...]:
+    """The door's list of live codes with room for one more; codes that are over leave it only when it is full."""
+    live = () if door is None else door.live
+    if not _is_full(live, code):
+        return live
+    ids = [CodeId(entry.partition(" ")[0]) for entry in live]
+    read = await CREATE_ACCESS_CODE.read_many(store, "live code", [(code.door, code_id) for code_id in ids])
+    found: list[AccessCode] = [one for one in read if one is not None]
+    places = list(
+        dict.fromkeys((one.locker_id, one.start_at, one.reservation_id) for one in found if one.start_at is not None)
+    )
+    reservations = await CREATE_ACCESS_CODE.read_many(store, "live reservation", places) if places else []
+    by_id = {one.reservation_id: one for one in reservations if one is not None}
+    left = tuple(_entry(one) for one in found if not _is_over(one, now, by_id))
+    if _is_full(left, code):
+        if len(left) < MAX_LIVE_CODES:
+            raise TooManyCodesError("reservation", MAX_CODES_PER_RESERVATION)
+        raise TooManyCodesError("door", MAX_LIVE_CODES)
+    return left
+
+
+def _is_full(live: tuple[str, ...], code: AccessCode) -> bool:
+    siblings = [entry for entry in live if code.reservation_id and entry.partition(" ")[2] == _mark(code)]
+    return len(live) >= MAX_LIVE_CODES or len(siblings) >= MAX_CODES_PER_RESERVATION
+
+
+def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation]) -> bool:
+    """Whether a code is over for certain."""
+    if code.kind is AccessCodeKind.RESERVATION:
+        return validity_of(code, now, reservations.get(code.reservation_id)).state not in LIVE_STATES
+    is_past = code.valid_until is not None and code.valid_until <= now
+    return is_past or code.revoked_at is not None or code.uses >= (code.max_uses or code.uses + 1)
+
+
+def _claim_steps(contract: WriteContract, ring: CodeRing, code: AccessCode) -> list[Step]:
+    """Claims the digits of a code under its key; under every other key of the ring they must be free."""
+    claim = CODE_CLAIM.encode(CodeClaim(code_id=code.code_id))
+    if code.valid_until is not None:
+        claim["expiresAt"] = int((to_datetime(code.valid_until) + _CLAIM_MEMORY).timestamp())
+    own, *others = ring.claims(code.door, ring.digits(code.door, code))
+    return [
+        contract.step("claim", (code.door, own), claim),
+        *(contract.step("other claim", (code.door, other)) for other in others),
+    ]
+
+
+def _old_claim(ring: CodeRing, code: AccessCode) -> list[Step]:
+    try:
+        claim = ring.claim(code.door, code)
+    except UnknownKeyError:
+        return []  # nobody can enter digits of a key that has left the ring
+    return [CHANGE_ACCESS_CODE.step("old claim", (code.door, claim), codeId=code.code_id)]
+
+
+def _code_step(code: AccessCode, changed: AccessCode) -> Step:
+    attributes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(changed))
+    return CHANGE_ACCESS_CODE.step("code", (code.door, code.code_id), attributes, readRevision=code.revision)
+
+
+def _rotated(backend: Backend, code: AccessCode, door: CodeDoor, counter: int, subject: str) -> AccessCode:
+    """The code with other digits than it has now."""
+    ring = backend.code_ring()
+    rotated = replace(
+        code,
+        key_id=ring.current.key_id,
+        rotation=code.rotation + 1,
+        counter=counter,
+        generation=door.generation,
+        issued_by=subject,
+        updated_at=backend.clock(),
+        revision=code.revision + 1,
+    )
+    try:
+        old = ring.digits(code.door, code)
+    except UnknownKeyError:
+        return rotated
+    while ring.digits(rotated.door, rotated) == old:
+        rotated = replace(rotated, counter=rotated.counter + 1)
+    return rotated
+
+
+def _check_live(code: AccessCode, basis: Basis | None, now: Instant) -> None:
+    if validity_of(code, now, basis).state not in LIVE_STATES:
+        raise CodeOverError
+
+
+def _digits_for(
+    principal: Principal, backend: Backend, code: AccessCode, door: CodeDoor | None, basis: Basis | None
+) -> str | None:
+    """The digits, for the caller who was shown them before; anyone else has to reveal them."""
+    is_live = validity_of(code, backend.clock(), basis).state in LIVE_STATES
+    if code.issued_by != principal.subject or not is_live or is_void(code, door):
+        return None
+    return backend.code_ring().digits(code.door, code)

@@ -1,0 +1,348 @@
+"""Digits that are entered at a door: one transaction decides and records, and the answer comes after it."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from domain.access_codes import (
+    ATTEMPT_LIFETIME,
+    REPEAT_WINDOW,
+    AccessCode,
+    AccessCodeState,
+    AccessDecision,
+    Attempt,
+    Lockout,
+    digits_mac,
+    is_in_grace,
+    is_void,
+    validity_of,
+)
+from domain.authorization import Scope, acts_for, is_admin, may_use_door, not_found_or_forbidden, require
+from domain.bookings import Notification
+from domain.models import AccessAction, AccessEvent, AccessResult, EventId, LockerStatus, Reservation
+from domain.schedule import has_ended
+from domain.times import shift, to_datetime
+from loaders.codecs import ACCESS_CODE, ACCESS_EVENT, ATTEMPT, LOCKOUT, NOTIFICATION, difference
+from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
+from loaders.table.errors import TransactionRefusedError
+from loaders.table.retry import attempts
+from loaders.writes.access_codes import basis_of, basis_step, contended, door_step, named_door
+from loaders.writes.lockers import NONE_MISSING, changing_steps
+from loaders.writes.reservation_steps import Ledger, changing, recording_overstay
+from loaders.writes.timeline import MovedError, earliest_other, may_have_old, pointer_after
+
+if TYPE_CHECKING:
+    from domain.access_codes import Basis, CodeDoor, CodeId, Door
+    from domain.authorization import Principal
+    from domain.commands.access_codes import ClearLockout, VerifyAccessCode
+    from domain.models import Locker, LockerId
+    from domain.times import Instant
+    from loaders.backend import Backend
+    from loaders.codecs import StoredReservation
+    from loaders.table.client import Store
+    from loaders.table.operations import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """The answer to an attempt."""
+
+    decision: AccessDecision
+    code_id: CodeId | None = None
+    locked_until: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What is known of a door when digits are entered."""
+
+    name: Door
+    lockout: Lockout
+    attempt: Attempt | None
+    door: CodeDoor | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A code that opens the door now, and what gives the right to."""
+
+    code: AccessCode
+    basis: Basis
+    reserved: _Reserved | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reserved:
+    """The reservation of a code, and what was read before it."""
+
+    stored: StoredReservation
+    ledger: Ledger
+
+
+async def verify_access_code(backend: Backend, command: VerifyAccessCode, principal: Principal) -> Verification:
+    """Decides whether digits open a door (QC-107).
+
+    Every decision is written under the lockout record that was read for it. Of guesses that are sent at the same time,
+    one at a time is decided, so they cannot get past the limit of failures.
+    """
+    name = named_door(command)
+    require(may_use_door(principal, command.locker_id, command.location_id), ("input", "lockerId"))
+    missing = NONE_MISSING
+    async for _ in attempts(VERIFY_ACCESS_CODE.rounds):
+        now = backend.clock()
+        read = await _read(backend.store, name, command, now)
+        if read.attempt is not None and _has_digits(backend, read, command):
+            return await _repeated(backend, command, read, read.attempt, now)
+        if read.lockout.is_locked(now):
+            return Verification(decision=AccessDecision.LOCKED_OUT, locked_until=read.lockout.locked_until)
+        match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
+        attempt = _attempt(backend, read, command, match, now)
+        try:
+            if match is None:
+                steps = await _denying(backend, command, principal, read, now)
+            else:
+                steps = await _granting(backend, read, match, now, missing)
+            if read.attempt is None:
+                place = (name, command.attempt_id)
+                steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=_seconds(now)))
+            await backend.store.transact(VERIFY_ACCESS_CODE.transact(*steps))
+        except MovedError:
+            continue
+        except TransactionRefusedError as refusal:
+            missing = frozenset(refusal.failed) & {"copy", "location copy"}
+            continue
+        return Verification(decision=attempt.decision, code_id=attempt.code_id)
+    raise contended()
+
+
+async def clear_lockout(backend: Backend, command: ClearLockout, principal: Principal) -> Lockout:
+    """Ends a lockout and forgets the failures before it (QC-108)."""
+    name, store = named_door(command), backend.store
+    await _require_manager(store, command, principal)
+    async for _ in attempts(CLEAR_LOCKOUT.rounds):
+        current: Lockout | None = await CLEAR_LOCKOUT.read(store, "lockout", name)
+        if current is None or current == Lockout(revision=current.revision):
+            return current or Lockout()
+        cleared = Lockout(revision=current.revision + 1)
+        changes = difference(LOCKOUT.encode(current), LOCKOUT.encode(cleared))
+        step = CLEAR_LOCKOUT.step("lockout", (name,), changes, readRevision=current.revision)
+        try:
+            await store.transact(CLEAR_LOCKOUT.transact(step))
+        except TransactionRefusedError:
+            continue
+        return cleared
+    raise contended()
+
+
+async def _require_manager(store: Store, command: ClearLockout, principal: Principal) -> None:
+    """The owner of a locker and admins manage its door, admins alone a location's."""
+    if command.locker_id is None:
+        require(is_admin(principal), ("input", "locationId"))
+        return
+    locker = await CLEAR_LOCKOUT.read(store, "locker", command.locker_id)
+    if locker is None:
+        message = f"Locker {command.locker_id} does not exist."
+        raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
+    require(acts_for(principal, locker.owner_id, Scope.CODES_WRITE), ("input", "lockerId"))
+
+
+async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instant) -> _Read:
+    read = await VERIFY_ACCESS_CODE.read_batch(store, lockout=(name,), attempt=(name, command.attempt_id), door=(name,))
+    attempt: Attempt | None = read["attempt"]
+    if attempt is not None and attempt.expires_at <= _seconds(now):
+        attempt = None
+    return _Read(name=name, lockout=read["lockout"] or Lockout(), attempt=attempt, door=read["door"])
+
+
+def _has_digits(backend: Backend, read: _Read, command: VerifyAccessCode) -> bool:
+    """Whether the attempt with this id had these digits."""
+    attempt = read.attempt
+    for key in backend.code_ring().keys:
+        if attempt is not None and key.key_id == attempt.key_id:
+            mac = digits_mac(key, read.name, command.attempt_id, command.digits)
+            return hmac.compare_digest(mac, attempt.digits_mac)
+    return False
+
+
+async def _repeated(
+    backend: Backend, command: VerifyAccessCode, read: _Read, attempt: Attempt, now: Instant
+) -> Verification:
+    """The answer to an attempt that was decided before: its response was lost, or someone replays it."""
+    if attempt.decision is AccessDecision.GRANTED and now < shift(attempt.attempted_at, REPEAT_WINDOW):
+        match = await _match(backend, read.name, command.digits, read.door, now, used=attempt.code_id)
+        if match is not None and match.code.code_id == attempt.code_id:
+            return Verification(decision=AccessDecision.GRANTED, code_id=attempt.code_id)
+    return Verification(decision=AccessDecision.DENIED)
+
+
+async def _match(
+    backend: Backend, name: Door, digits: str, door: CodeDoor | None, now: Instant, used: CodeId | None = None
+) -> _Match | None:
+    """The code with these digits that opens the door now; the last use of `used` is left out of account."""
+    ring, store = backend.code_ring(), backend.store
+    claims = await VERIFY_ACCESS_CODE.read_many(store, "claim", [(name, claim) for claim in ring.claims(name, digits)])
+    ids = list(dict.fromkeys(claim.code_id for claim in claims if claim is not None))
+    if not ids:
+        return None
+    for code in await VERIFY_ACCESS_CODE.read_many(store, "code", [(name, code_id) for code_id in ids]):
+        if code is None or is_void(code, door) or not hmac.compare_digest(ring.digits(name, code), digits):
+            continue
+        reserved = await _reserved(store, code) if code.reservation_id is not None else None
+        basis = await basis_of(store, VERIFY_ACCESS_CODE, code) if reserved is None else reserved.stored.reservation
+        considered = replace(code, uses=code.uses - 1) if code.code_id == used else code
+        if basis is not None and await _opens(store, considered, basis, now):
+            return _Match(code, basis, reserved)
+    return None
+
+
+async def _reserved(store: Store, code: AccessCode) -> _Reserved | None:
+    # The guard first: it then covers everything that is read after it.
+    locker = (code.locker_id,)
+    read = await VERIFY_ACCESS_CODE.read_batch(store, guard=locker, pointer=locker, **{"reserved locker": locker})
+    place = (code.locker_id, code.start_at, code.reservation_id)
+    stored = await VERIFY_ACCESS_CODE.read(store, "reservation", *place)
+    ledger = Ledger(guard=read["guard"], pointer=read["pointer"], claim=None, locker=read["reserved locker"])
+    return None if stored is None else _Reserved(stored, ledger)
+
+
+async def _opens(store: Store, code: AccessCode, basis: Basis, now: Instant) -> bool:
+    if validity_of(code, now, basis).state is AccessCodeState.ACTIVE:
+        return True
+    if not isinstance(basis, Reservation) or not is_in_grace(code, now, basis):
+        return False
+    async for _ in VERIFY_ACCESS_CODE.read_range(store, "next reservation", basis.locker_id, basis.end_at, now):
+        return False
+    return True
+
+
+def _attempt(backend: Backend, read: _Read, command: VerifyAccessCode, match: _Match | None, now: Instant) -> Attempt:
+    key = backend.code_ring().current
+    return Attempt(
+        attempt_id=command.attempt_id,
+        key_id=key.key_id,
+        digits_mac=digits_mac(key, read.name, command.attempt_id, command.digits),
+        decision=AccessDecision.DENIED if match is None else AccessDecision.GRANTED,
+        code_id=None if match is None else match.code.code_id,
+        attempted_at=now,
+        expires_at=_seconds(shift(now, ATTEMPT_LIFETIME)),
+    )
+
+
+async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant, missing: frozenset[str]) -> list[Step]:
+    contract, code, lockout, door = VERIFY_ACCESS_CODE, match.code, read.lockout, read.door
+    assert door is not None  # noqa: S101  # a door with a code has its record
+    used = replace(code, uses=code.uses + 1, last_used_at=now, revision=code.revision + 1)
+    changes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(used))
+    is_last = used.max_uses is not None and used.uses >= used.max_uses
+    steps = [
+        contract.step("same lockout", (read.name,), readRevision=lockout.revision)
+        if lockout.revision
+        else contract.step("no lockout", (read.name,)),
+        contract.step("code", (read.name, code.code_id), changes, readRevision=code.revision),
+        door_step(contract, read.name, door)
+        if is_last
+        else contract.step("same door", (read.name,), readRevision=door.revision),
+    ]
+    if match.reserved is not None and _is_first_use(match.reserved, now):
+        steps += await _checking_in(backend, match.reserved, now, missing)
+    else:
+        guard = None if match.reserved is None else match.reserved.ledger.guard
+        steps.append(basis_step(contract, code, match.basis, guard))
+    if code.locker_id is not None:
+        event = _event(backend, code.locker_id, now, AccessAction.UNLOCK, code.owner_id, AccessResult.SUCCESS)
+        steps.append(_event_step("event", replace(event, metadata={"codeId": code.code_id})))
+    return steps
+
+
+def _is_first_use(reserved: _Reserved, now: Instant) -> bool:
+    """Whether this use checks the reservation in, as `startReservation` would."""
+    reservation, ledger = reserved.stored.reservation, reserved.ledger
+    if reservation.started_at is not None or has_ended(reservation, now) or may_have_old(ledger.guard):
+        return False
+    return ledger.locker is not None and ledger.locker.status is not LockerStatus.MAINTENANCE
+
+
+async def _checking_in(backend: Backend, reserved: _Reserved, now: Instant, missing: frozenset[str]) -> list[Step]:
+    contract, stored, ledger = VERIFY_ACCESS_CODE, reserved.stored, reserved.ledger
+    reservation, locker = stored.reservation, ledger.locker
+    assert locker is not None  # noqa: S101  # see _is_first_use
+    started = replace(reservation, started_at=now, updated_at=now, version=reservation.version + 1, last_change=None)
+    other = await earliest_other(backend.store, contract, ledger.pointer, ledger.guard, reservation.reservation_id, now)
+    occupied = replace(
+        locker,
+        status=LockerStatus.OCCUPIED,
+        occupied_by=reservation.reservation_id,
+        updated_at=now,
+        version=locker.version + 1,
+        last_change=None,
+    )
+    steps = changing(contract, stored, started, ledger, pointer_after(ledger.pointer, started, other))
+    steps += changing_steps(contract, locker, occupied, missing)
+    if locker.occupied_by is not None:
+        steps.append(recording_overstay(contract, started, locker.occupied_by, backend.new_id(), now))
+    return steps
+
+
+async def _denying(
+    backend: Backend, command: VerifyAccessCode, principal: Principal, read: _Read, now: Instant
+) -> list[Step]:
+    contract, before = VERIFY_ACCESS_CODE, read.lockout
+    after = before.after_failure(now)
+    if before.revision:
+        changes = difference(LOCKOUT.encode(before), LOCKOUT.encode(after))
+        steps = [contract.step("lockout", (read.name,), changes, readRevision=before.revision)]
+    else:
+        steps = [contract.step("first lockout", (read.name,), LOCKOUT.encode(after))]
+    if command.locker_id is None:
+        if await contract.read(backend.store, "location", command.location_id) is None:
+            message = f"Location {command.location_id} does not exist."
+            raise not_found_or_forbidden(principal, message, ("input", "locationId"))
+        return steps
+    locker: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
+    if locker is None:
+        message = f"Locker {command.locker_id} does not exist."
+        raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
+    failed = (principal.subject, AccessResult.FAIL)
+    steps.append(_event_step("event", _event(backend, locker.locker_id, now, AccessAction.DENIED, *failed)))
+    if after.is_locked(now):
+        tamper = _event(backend, locker.locker_id, now, AccessAction.TAMPER, *failed)
+        steps += [_event_step("tamper event", tamper), _notifying(locker, tamper, after)]
+    return steps
+
+
+def _notifying(locker: Locker, tamper: AccessEvent, lockout: Lockout) -> Step:
+    """Tells the owner of a locker that a lockout began."""
+    notice = Notification(
+        notification_id=f"{tamper.event_id}-lockout",
+        owner_id=locker.owner_id,
+        message=f"Locker {locker.locker_id} refuses access codes until {lockout.locked_until}: too many failures.",
+        created_at=tamper.timestamp,
+        locker_id=locker.locker_id,
+    )
+    place = (notice.owner_id, notice.created_at, notice.notification_id)
+    return VERIFY_ACCESS_CODE.step("notification", place, NOTIFICATION.encode(notice))
+
+
+def _event(
+    backend: Backend, locker_id: LockerId, now: Instant, action: AccessAction, actor_id: str, result: AccessResult
+) -> AccessEvent:
+    return AccessEvent(
+        event_id=EventId(backend.new_id()),
+        locker_id=locker_id,
+        timestamp=now,
+        recorded_at=now,
+        action=action,
+        actor_id=actor_id,
+        result=result,
+        metadata=None,
+    )
+
+
+def _event_step(step: str, event: AccessEvent) -> Step:
+    return VERIFY_ACCESS_CODE.step(step, (event.locker_id, event.timestamp, event.event_id), ACCESS_EVENT.encode(event))
+
+
+def _seconds(time: Instant) -> int:
+    return int(to_datetime(time).timestamp())

@@ -1,0 +1,47 @@
+"""The secrets of access codes: from the settings or, in development, from a file that is created on first use."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from typing import TYPE_CHECKING
+
+from domain.access_codes import MIN_SECRET_BYTES
+from domain.errors import OperatorError
+from server.auth.development import read_or_create_secret
+from server.settings import parse_ring
+
+if TYPE_CHECKING:
+    from domain.access_codes import CodeRing
+    from server.settings import Settings
+
+__all__ = ["MissingKeysError", "read_ring"]
+
+_FILE = "codes.secret"
+
+
+class MissingKeysError(OperatorError):
+    """Production has no secrets for access codes."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
+            "k1:$(openssl rand -base64 32)"
+        )
+
+
+def read_ring(settings: Settings) -> CodeRing:
+    """The ring of the settings.
+
+    Raises:
+        MissingKeysError: where production has none.
+    """
+    if settings.code_keys is not None:
+        return parse_ring(settings.code_keys.get_secret_value())
+    if settings.is_production:
+        raise MissingKeysError
+    return parse_ring(read_or_create_secret(settings.data_dir / _FILE, _new_ring))
+
+
+def _new_ring() -> str:
+    return f"development:{base64.b64encode(secrets.token_bytes(MIN_SECRET_BYTES)).decode()}"

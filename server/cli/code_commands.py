@@ -1,0 +1,49 @@
+"""The commands for access codes."""
+
+from __future__ import annotations
+
+import asyncio
+
+import typer
+
+from loaders.code_keys import KeyUse, key_uses
+from loaders.table.client import open_store
+from loaders.table.definition import check_table
+from server.auth.code_keys import read_ring
+from server.cli.command import CommandError, load_settings
+from server.clock import utc_now
+from server.process.store import connect
+
+__all__ = ["codes_app"]
+
+codes_app = typer.Typer(help="Manage access codes.", no_args_is_help=True, add_completion=False)
+
+
+@codes_app.callback()
+def _codes() -> None:
+    """Manage access codes."""
+
+
+@codes_app.command("keys")
+def codes_keys() -> None:
+    """List the keys of the ring and what needs them. Reads the whole table. Fails if a key is needed and missing."""
+    settings = load_settings()
+    ring = read_ring(settings)
+
+    async def work() -> dict[str, KeyUse]:
+        async with connect(settings) as connection:
+            await check_table(connection)
+            async with open_store(connection) as store:
+                return await key_uses(store, utc_now())
+
+    uses = asyncio.run(work())
+    for number, key in enumerate(ring.keys):
+        use = uses.pop(key.key_id, KeyUse())
+        needed = f"{use.codes} live codes, {use.devices} devices"
+        advice = "current" if number == 0 else "in use" if use.codes or use.devices else "can be removed"
+        typer.echo(f"{key.key_id}: {needed} ({advice})")
+    missing = sorted(key_id for key_id, use in uses.items() if use.codes or use.devices)
+    if missing:
+        raise CommandError(
+            f"live codes or devices need keys that are not in SMARTLOCKER_CODE_KEYS: {', '.join(missing)}"
+        )

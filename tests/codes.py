@@ -1,0 +1,62 @@
+"""Access codes as clients use them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.api import mutation
+from tests.principals import device
+
+if TYPE_CHECKING:
+    from tests.api import Api
+
+CODE = """accessCode {
+  codeId lockerId locationId kind ownerId reservationId bookingId length maxUses uses rotation revokedAt
+  reveals { revealedBy } validity { state validFrom validUntil needsReveal }
+} digits"""
+CREATE = mutation("createAccessCode", CODE)
+ROTATE = mutation("rotateAccessCode", CODE)
+REVEAL = mutation("revealAccessCode", CODE)
+REVOKE = mutation("revokeAccessCode", CODE.removesuffix("digits"))
+VERIFY = mutation("verifyAccessCode", "decision codeId lockedUntil")
+CLEAR = mutation("clearLockout", "lockout { failures lockedUntil lockouts }")
+PROVISION = mutation("provisionDevice", "generation deviceKey")
+ACKNOWLEDGE = mutation("acknowledgeAccessCodes", "acknowledgedRevision")
+REPORT = mutation("reportAccessCodeUse", "accessCode { codeId uses validity { state deviceStatus } }")
+
+START, END = "2026-03-01T11:00:00.000Z", "2026-03-01T13:00:00.000Z"
+"""The tests' present is in the middle of this reservation."""
+
+
+async def furnish(api: Api) -> None:
+    """A locker l1 of ada, which she has reserved now as r1, and another one, l2."""
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    await api.locker("l2", "ada")
+    await api.reservation("r1", "l1", "ada", START, END)
+
+
+async def create(api: Api, code_id: str, kind: str = "RESERVATION", **values: Any) -> str:
+    """The digits of a new code, by default one of the reservation r1."""
+    defaults: dict[str, Any] = {"lockerId": "l1"}
+    if kind == "RESERVATION":
+        defaults["reservationId"] = "r1"
+    elif kind in {"ONE_TIME", "COURIER"}:
+        defaults["validUntil"] = "2026-03-01T20:00:00Z"
+    payload = await api.mutate(CREATE, codeId=code_id, kind=kind, **defaults | values)
+    assert not payload["userErrors"], payload
+    digits: str = payload["digits"]
+    return digits
+
+
+async def verify(api: Api, digits: str, attempt_id: str, locker_id: str = "l1") -> str:
+    """What the device of a locker gets for digits."""
+    payload = await api.by(device(locker_id)).mutate(VERIFY, lockerId=locker_id, digits=digits, attemptId=attempt_id)
+    assert not payload["userErrors"], payload
+    decision: str = payload["decision"]
+    return decision
+
+
+def wrong(*digits: str) -> str:
+    """Six digits that are none of these."""
+    return next(text for text in map("{:06d}".format, range(100)) if text not in digits)

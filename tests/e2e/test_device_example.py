@@ -1,0 +1,69 @@
+"""The example device opens its locker with the server, without it, and tells the server later."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from domain.times import shift
+from server.clock import utc_now
+from tests.api import REGISTER_LOCKER, mutation
+from tests.codes import CREATE
+from tests.e2e.serving import ROOT, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.e2e.serving import Server
+
+KEY = mutation("createApiKey", "secret")
+USES = """{ locker(lockerId: "door") {
+  accessCodes { nodes { codeId uses validity { state deviceStatus } } }
+  accessEvents { nodes { action } }
+} }"""
+
+
+def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_later(
+    tmp_path: Path, furnished: Path
+) -> None:
+    state = tmp_path / "lock.json"
+
+    def device(server: Server | None, *words: str, key: str = "") -> str:
+        url = "http://127.0.0.1:9/graphql" if server is None else server.url
+        variables = {"URL": url, "KEY": key, "LOCKER": "door", "STATE": str(state)}
+        command = [sys.executable, str(ROOT / "examples" / "device.py"), *words]
+        run = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
+        return run.stdout.strip()
+
+    settings = {"SMARTLOCKER_DATA_DIR": str(furnished)}
+    with serving(tmp_path / "first", **settings) as server:
+        server.ask(REGISTER_LOCKER, input={"lockerId": "door", "ownerId": "owner-0001"})
+        made = server.ask(KEY, input={"name": "Door", "role": "DEVICE", "lockerId": "door"})
+        key = made["createApiKey"]["secret"]
+        code = {"lockerId": "door", "validUntil": shift(utc_now(), timedelta(days=1))}
+        once, courier = (
+            server.ask(CREATE, input=code | values)["createAccessCode"]["digits"]
+            for values in ({"codeId": "once", "kind": "ONE_TIME"}, {"codeId": "two", "kind": "COURIER", "maxUses": 2})
+        )
+        device(server, "provision", "1")
+        assert state.stat().st_mode & 0o777 == 0o600
+        device(server, "sync", key=key)
+        assert device(server, "enter", courier, key=key) == "OPEN"
+        wrong = next(text for text in ("000000", "000001", "000002") if text not in {once, courier})
+        assert device(server, "enter", wrong, key=key) == "CLOSED"
+    (furnished / "codes.secret").stat()
+    assert device(None, "enter", once, key=key) == "OPEN"
+    assert device(None, "enter", once, key=key) == "CLOSED", "it was used up"
+    assert device(None, "enter", wrong, key=key) == "CLOSED"
+    with serving(tmp_path / "second", **settings) as server:
+        device(server, "sync", key=key)
+        device(server, "sync", key=key)
+        found = server.ask(USES)["locker"]
+        assert {node["codeId"]: (node["uses"], node["validity"]) for node in found["accessCodes"]["nodes"]} == {
+            "once": (1, {"state": "USED_UP", "deviceStatus": "REMOVED"}),
+            "two": (1, {"state": "ACTIVE", "deviceStatus": "LOADED"}),
+        }
+        assert sorted(event["action"] for event in found["accessEvents"]["nodes"]) == ["DENIED", "UNLOCK", "UNLOCK"]

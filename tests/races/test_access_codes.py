@@ -1,0 +1,88 @@
+"""Guesses, uses and changes of access codes at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from tests.codes import CREATE, VERIFY, create, furnish, verify
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.principals import device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+
+    from tests.api import Api
+
+
+async def guess(api: Api, digits: str, attempt_id: str) -> str:
+    """The decision, or the code of a retryable error."""
+    answer = await api.by(device("l1")).send(
+        VERIFY, input={"lockerId": "l1", "digits": digits, "attemptId": attempt_id}
+    )
+    if "errors" in answer:
+        return str(answer["errors"][0]["extensions"]["code"])
+    return str(answer["data"]["verifyAccessCode"]["decision"])
+
+
+async def test_of_a_hundred_guesses_at_once_five_are_evaluated(
+    api: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
+) -> None:
+    await furnish(api)
+    digits = await create(api, "c1")
+    wrong = [text for text in map("{:06d}".format, range(100)) if text != digits]
+    async with open_api() as other:
+        answers = await asyncio.gather(
+            *(guess((api, other)[number % 2], wrong[number % len(wrong)], f"a{number}") for number in range(100))
+        )
+    counted = Counter(answers)
+    assert counted["DENIED"] <= 5
+    assert counted.keys() <= {"DENIED", "LOCKED_OUT", "UNAVAILABLE"}
+    while await guess(api, wrong[0], f"b{counted.total()}") == "DENIED":  # where all were too busy to count five
+        counted["later"] += 1
+    assert counted["DENIED"] + counted["later"] == 5
+    assert await verify(api, digits, "right") == "LOCKED_OUT", "the right digits are not looked at either"
+    items = (await dump()).values()
+    actions = Counter(item["action"] for item in items if item["entityType"] == "ACCESS_EVENT")
+    assert actions == {"DENIED": 5, "TAMPER": 1}
+    assert [item["ownerId"] for item in items if item["entityType"] == "NOTIFICATION"] == ["ada"]
+
+
+async def test_a_one_time_code_that_is_entered_many_times_at_once_opens_once(api: Api) -> None:
+    await furnish(api)
+    digits = await create(api, "c1", "ONE_TIME")
+    answers = await asyncio.gather(*(guess(api, digits, f"a{number}") for number in range(4)))
+    assert answers.count("GRANTED") == 1
+
+
+async def test_one_attempt_that_is_sent_several_times_at_once_is_counted_once(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    await furnish(api)
+    digits = await create(api, "c1")
+    assert set(await asyncio.gather(*(guess(api, digits, "same") for _ in range(5)))) == {"GRANTED"}
+    items = await dump()
+    check_invariants(items, NOW)
+    (code,) = [item for item in items.values() if item["entityType"] == "ACCESS_CODE"]
+    assert code["uses"] == 1
+    (reservation,) = [item for item in items.values() if item["entityType"] == "RESERVATION"]
+    assert (reservation["startedAt"], reservation["version"]) == (NOW, 2)
+    (locker,) = [item for item in items.values() if item["PK"] == "LOCKER#l1" and item["SK"] == "META"]
+    assert (locker["status"], locker["occupiedBy"]) == ("OCCUPIED", "r1")
+
+
+async def test_codes_that_are_created_at_once_have_different_digits(api: Api, dump: Callable[[], Any]) -> None:
+    await furnish(api)
+    inputs = [
+        {"codeId": f"c{number // 2}", "kind": "ONE_TIME", "lockerId": "l1", "validUntil": "2026-03-01T20:00:00Z"}
+        for number in range(12)
+    ]
+    payloads = await asyncio.gather(*(api.mutate(CREATE, **values) for values in inputs))
+    assert not any(payload["userErrors"] for payload in payloads)
+    digits = [payload["digits"] for payload in payloads]
+    assert digits[::2] == digits[1::2], "each request was sent twice"
+    assert len(set(digits)) == 6
+    check_invariants(await dump(), NOW)

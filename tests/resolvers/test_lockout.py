@@ -1,0 +1,120 @@
+"""Lockout of a door after failed attempts, and attempts that are repeated."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.access_codes import FAILURE_WINDOW, Lockout
+from domain.times import shift
+from tests.api import unchanged
+from tests.codes import CLEAR, REVOKE, VERIFY, create, furnish, verify, wrong
+from tests.conftest import NOW
+from tests.places import ulid
+from tests.principals import device, owner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.api import Api
+    from tests.conftest import Clock
+
+EVENTS = (
+    '{ locker(lockerId: "l1") { status lockout { failures lockedUntil } accessEvents { nodes { action result } } } }'
+)
+
+
+async def fail(api: Api, times: int, digits: str, prefix: str) -> list[str]:
+    """What so many wrong entries give."""
+    return [await verify(api, wrong(digits), f"{prefix}{number}") for number in range(times)]
+
+
+async def test_five_failures_lock_the_door_for_five_minutes_then_ten(api: Api, clock: Clock) -> None:
+    await furnish(api)
+    digits = await create(api, "c1")
+    assert await fail(api, 4, digits, "a") == ["DENIED"] * 4
+    assert await verify(api, digits, "right") == "GRANTED", "a success does not reset the count"
+    assert await fail(api, 2, digits, "b") == ["DENIED", "LOCKED_OUT"]
+    clock.move(minutes=4, seconds=59)
+    assert await verify(api, digits, "c") == "LOCKED_OUT"
+    clock.move(seconds=1)
+    assert await verify(api, digits, "d") == "GRANTED"
+    await fail(api, 5, digits, "e")
+    clock.move(minutes=9)
+    assert await verify(api, digits, "f") == "LOCKED_OUT"
+    clock.move(minutes=1)
+    assert await verify(api, digits, "g") == "GRANTED"
+    events = [event["action"] for event in (await api.run(EVENTS))["locker"]["accessEvents"]["nodes"]]
+    assert (events.count("TAMPER"), events.count("DENIED"), events.count("UNLOCK")) == (2, 10, 3)
+
+
+async def test_a_locked_door_writes_nothing_and_the_owner_can_clear_it(api: Api, dump: Callable[[], Any]) -> None:
+    await furnish(api)
+    digits = await create(api, "c1")
+    await fail(api, 5, digits, "a")
+    async with unchanged(dump):
+        payload = await api.by(device("l1")).mutate(VERIFY, lockerId="l1", digits=digits, attemptId="b")
+        assert (payload["decision"], payload["lockedUntil"]) == ("LOCKED_OUT", "2026-03-01T12:05:00.000Z")
+        assert (await api.by(owner("bob")).mutate(CLEAR, lockerId="l1"))["userErrors"][0]["code"] == "FORBIDDEN"
+    cleared = await api.by(owner("ada")).mutate(CLEAR, lockerId="l1")
+    assert cleared["lockout"] == {"failures": [], "lockedUntil": None, "lockouts": 0}
+    async with unchanged(dump):
+        assert await api.by(owner("ada")).mutate(CLEAR, lockerId="l1") == cleared
+    assert await verify(api, digits, "b") == "GRANTED"
+
+
+async def test_an_attempt_id_with_other_digits_is_refused_and_counted(api: Api) -> None:
+    await furnish(api)
+    digits = await create(api, "c1")
+    assert await verify(api, wrong(digits), "a") == "DENIED"
+    assert await verify(api, wrong(digits), "a") == "DENIED", "the same again is not counted"
+    assert await verify(api, digits, "a") == "DENIED"
+    assert len((await api.run(EVENTS))["locker"]["lockout"]["failures"]) == 2
+
+
+async def test_a_repeated_success_is_answered_for_thirty_seconds_while_the_code_is_valid(
+    api: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    await furnish(api)
+    once, digits = await create(api, "c1", "ONE_TIME"), await create(api, "c2")
+    for number in (once, digits):
+        assert await verify(api, number, f"a{number}") == "GRANTED"
+    clock.move(seconds=29)
+    async with unchanged(dump):
+        assert await verify(api, once, f"a{once}") == "GRANTED", "it is used up by this very attempt"
+        assert await verify(api, digits, f"a{digits}") == "GRANTED"
+    await api.mutate(REVOKE, lockerId="l1", codeId="c2")
+    clock.move(seconds=1)
+    async with unchanged(dump):
+        assert await verify(api, once, f"a{once}") == "DENIED"
+        assert await verify(api, digits, f"a{digits}") == "DENIED"
+    clock.move(days=1)
+    assert await verify(api, once, f"a{once}") == "DENIED", "an attempt that expired is a new one"
+    assert len((await api.run(EVENTS))["locker"]["lockout"]["failures"]) == 1
+
+
+@pytest.mark.parametrize("locker_id", ["l2", "nothing"])
+async def test_a_device_verifies_at_its_own_door_only(api: Api, dump: Callable[[], Any], locker_id: str) -> None:
+    await furnish(api)
+    digits = await create(api, "c1")
+    async with unchanged(dump):
+        payload = await api.by(device(locker_id)).mutate(VERIFY, lockerId="l1", digits=digits, attemptId="a")
+    assert (payload["decision"], payload["userErrors"][0]["code"]) == (None, "FORBIDDEN")
+    async with unchanged(dump):
+        nowhere = await api.by(device("nothing")).mutate(VERIFY, lockerId="nothing", digits=digits, attemptId="a")
+        no_place = await api.mutate(VERIFY, locationId=ulid(0), digits=digits, attemptId="a")
+    assert (nowhere["userErrors"][0]["code"], no_place["userErrors"][0]["code"]) == ("FORBIDDEN", "NOT_FOUND")
+
+
+@pytest.mark.parametrize(("burst", "most"), [(4, 388), (5, 150)])
+def test_an_attacker_has_fewer_than_four_hundred_guesses_a_day(burst: int, most: int) -> None:
+    """The most come from four guesses in every quarter of an hour, which never locks the door."""
+    lockout, now, guesses = Lockout(), NOW, 0
+    while now < shift(NOW, timedelta(days=1)):
+        for _ in range(burst):
+            lockout = lockout.after_failure(now)
+        guesses += burst
+        now = lockout.locked_until if lockout.is_locked(now) and lockout.locked_until else shift(now, FAILURE_WINDOW)
+    assert guesses <= most
