@@ -303,7 +303,7 @@ async def _open(
         message = f"There is no access code {command.code_id}."
         raise not_found_or_forbidden(principal, message, ("input", "codeId"))
     basis = await basis_of(store, CHANGE_ACCESS_CODE, code)
-    # Whoever sold a locker no longer manages its codes.
+    # A former owner of the locker no longer manages its codes.
     may_manage = basis is not None and acts_for(principal, basis.owner_id, Scope.CODES_WRITE)
     require(may_manage, ("input", "codeId"))
     return code, door, basis

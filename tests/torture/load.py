@@ -277,7 +277,7 @@ class Client:
         return shown
 
     async def _change_shared(self, locker_id: str) -> None:
-        """Once: whoever gets no answer does not know."""
+        """Once: a client without an answer does not know the outcome."""
         self._count += 1
         alias, expected = f"{self.name} {self._count}", self._versions.get(locker_id, 1)
         start = time.monotonic()
