@@ -389,8 +389,8 @@ class Client:
 
     @staticmethod
     def _window(number: int) -> dict[str, str]:
-        """A window in the future that no other number has, with space to be extended."""
-        start = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(hours=number)
+        """A window in the future that no other number has, with space to be extended again and again."""
+        start = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=number)
         return {"startAt": to_instant(start), "endAt": to_instant(start + timedelta(minutes=30))}
 
     def _expect(self, pk: str, sk: str, /, **attributes: Any) -> None:
