@@ -13,8 +13,8 @@ from bench.data import locker_id, standard_items, write
 from bench.processes import open_client, pinned, running
 from bench.servers import TABLE
 from loaders.table.client import Connection
-from loaders.table.definition import create_table
 from loaders.table.embedded import find_binary, run_embedded
+from loaders.tools.definition import create_table
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

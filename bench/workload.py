@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 import typer
 
-from loaders.demo import DemoShape, load_demo, locker_id, owner_id
 from loaders.table.client import open_store
-from loaders.table.definition import create_table
+from loaders.tools.definition import create_table
+from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
 from server.app import create_app, utc_now
 from server.process.store import connect
 from server.settings import Settings

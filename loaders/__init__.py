@@ -1,1 +1,1 @@
-"""Everything that touches the table: keys, codecs, contracts, reads, writes and batches."""
+"""Everything that touches the table: keys, codecs, contracts, reads, writes and the tools of operators."""

@@ -18,7 +18,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
 from domain.api_keys import ApiKey
-from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
+from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, Notification, Payment
 from domain.errors import InternalError
 from domain.models import (
     AccessEvent,
@@ -37,7 +37,7 @@ from domain.models import (
     ReservationId,
     ReservationSlot,
 )
-from domain.times import Day, Instant, is_instant
+from domain.times import EARLIEST, Day, Instant, is_instant
 from loaders import keys
 from loaders.old_items import completed
 from loaders.table.keys import Key
@@ -178,6 +178,50 @@ class TableFormat:
     migrating_to: int | None = None
     position_pk: str | None = None
     position_sk: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldUser:
+    """A user, as another program wrote it."""
+
+    user_id: str
+    name: str
+    created_at: Instant
+    email: str | None = None
+    phone: str | None = None
+    role: str = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldBooking:
+    """A booking, as another program wrote it."""
+
+    booking_id: BookingId
+    user_id: OwnerId
+    date: Day
+    duration: DayPart
+    event_description: str
+    attendees: int
+    status: str
+    requested_at: Instant
+
+    @property
+    def current_status(self) -> BookingStatus | None:
+        """Its status in today's spelling, if there is one."""
+        return next((status for status in BookingStatus if status == self.status.upper()), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldEvent:
+    """An event of a day in the calendar, as another program wrote it."""
+
+    event_id: str
+    date: Day
+    time_slot: str
+    title: str
+    created_by: OwnerId
+    booking_id: BookingId | None = None
+    created_at: Instant = EARLIEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,3 +484,6 @@ CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM")
 CODE_DOOR = Codec(CodeDoor, "CODE_DOOR")
 LOCKOUT = Codec(Lockout, "LOCKOUT")
 ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT")
+OLD_USER = Codec(OldUser, "User")
+OLD_BOOKING = Codec(OldBooking, "Booking")
+OLD_EVENT = Codec(OldEvent, "Event")

@@ -17,10 +17,11 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
 from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEY_BY_ID
+from loaders.reads.probe import probing
 from loaders.table.client import Connection, DynamoStore, open_store
-from loaders.table.health import WatchedTransport, probing
+from loaders.table.health import WatchedTransport
 from loaders.table.recording import RecordedStore
-from loaders.table_budgets import TableRates
+from loaders.writes.budgets import TableRates
 from resolvers.request import PageSizes, RequestState, Turn
 from resolvers.schema import build_schema
 from server.auth.api_keys import ApiKeyVerifier

@@ -17,13 +17,13 @@ import pytest_asyncio
 
 from domain.times import Instant, shift
 from loaders.backend import Backend
+from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.client import Connection, DynamoStore, open_store
-from loaders.table.definition import definition
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
 from loaders.table.sdk import SdkTransport, open_client
 from loaders.table.values import item_from_wire
-from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.tools.definition import definition
 from server.app import create_app, new_id
 from server.settings import Settings, parse_ring
 from tests.api import Api

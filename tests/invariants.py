@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from loaders.invariants import table_violations
+from loaders.tools.invariants import table_violations
 
 if TYPE_CHECKING:
     from domain.times import Instant

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphql import OperationDefinitionNode, parse
 
-from loaders.demo import DemoShape, load_demo
+from loaders.tools.demo import DemoShape, load_demo
 
 if TYPE_CHECKING:
     from loaders.backend import Backend

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loaders.demo import DemoShape, load_demo
+from loaders.tools.demo import DemoShape, load_demo
 from server.cli.main import main
 from tests.explained import timeless
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from loaders import keys
-from loaders.codecs import BOOKING, GUARD, LOCKER, OWNER_LOCKER
+from loaders.codecs import BOOKING, GUARD, LOCKER, OLD_BOOKING, OWNER_LOCKER
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.bookings import BOOKING_BYTES
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
 from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, StepRule, WriteContract
-from loaders.conversions import OLD_BOOKING
 from loaders.table.keys import Key
 from loaders.table.operations import Action
 

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.table.clock_skew import ClockSkew
 from loaders.table.errors import is_trouble
 from loaders.table.transport import NoAnswerError, RefusedRequestError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
     from domain.times import Instant
-    from loaders.table.client import Store
     from loaders.table.transport import Answer, Transport
 
-__all__ = ["GRACE_SECONDS", "StoreHealth", "WatchedTransport", "cause_of", "probing"]
+__all__ = ["GRACE_SECONDS", "StoreHealth", "WatchedTransport", "cause_of"]
 
 logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
 """For how long no request may succeed before the store counts as down: a stall is shorter."""
 
-_PROBE_SECONDS = 2
 _MAX_CAUSES = 10
 # What SQLite says of itself. Nothing else of a store's message is logged, as it may quote what it was sent.
 _REASONS = (
@@ -163,29 +158,3 @@ def cause_of(error: RefusedRequestError) -> str:
     reason = next((reason for reason in _REASONS if reason in error.message), None)
     code = error.code or f"status {error.status}"
     return f"{code}: {reason}" if reason else code
-
-
-@asynccontextmanager
-async def probing(store: Store, health: StoreHealth) -> AsyncIterator[None]:
-    """While the block runs, reads one small item: at the start, and whenever no read has succeeded for a while."""
-    await _read(store)
-    probe = asyncio.create_task(_probe(store, health))
-    try:
-        yield
-    finally:
-        probe.cancel()
-        with suppress(asyncio.CancelledError):
-            await probe
-
-
-async def _probe(store: Store, health: StoreHealth) -> None:
-    while True:
-        await asyncio.sleep(_PROBE_SECONDS)
-        if health.clock() - health.reads.succeeded_at >= _PROBE_SECONDS:
-            await _read(store)
-        health.check()
-
-
-async def _read(store: Store) -> None:
-    with suppress(Exception):  # the transport has told the health of it
-        await TABLE_FORMAT.read(store)

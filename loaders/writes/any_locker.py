@@ -23,9 +23,9 @@ from loaders import keys
 from loaders.codecs import AnyClaim, DamagedItemError
 from loaders.contracts.locations import LOCATION_BY_ID, LOCATION_OFFERS
 from loaders.contracts.reservations import ACTIVE_RESERVATION, ANY_CLAIM_BY_ID, RESERVATION_BY_KEY
-from loaders.offers import Search, Wanted
+from loaders.reads.offers import Search, Wanted
+from loaders.reads.table_format import require_format
 from loaders.table.retry import attempts
-from loaders.table_format import require_format
 from loaders.writes.reservations import AlreadyReservedError, create_reservation
 
 if TYPE_CHECKING:

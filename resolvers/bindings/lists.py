@@ -17,8 +17,8 @@ from loaders.contracts.reading import without_damage
 from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.keys import masked
 from loaders.pages import ALL_TIMES, Window, page_request
+from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
-from loaders.table_format import require_format
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
 from resolvers.bindings.rules import AS_OBJECT, Rule

@@ -31,7 +31,6 @@ from domain.authorization import Scope, acts_for
 from domain.commands import access_codes as commands
 from domain.ids import check_id
 from domain.times import Instant
-from loaders.code_keys import basis_key
 from loaders.contracts.access_codes import (
     ACCESS_CODE_BY_ID,
     ACKNOWLEDGE_ACCESS_CODES,
@@ -48,6 +47,7 @@ from loaders.contracts.access_codes import (
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BY_KEY
+from loaders.reads.code_keys import basis_key
 from loaders.writes import access_codes as writes
 from loaders.writes import code_devices, verification
 from loaders.writes.code_devices import read_code_list

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from domain.schedule import is_current, may_hide_another, may_precede_another
 from domain.times import EARLIEST, LATEST, shift
 from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION
+from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
-from loaders.table_format import require_format
 from resolvers.bindings.base import Charge
 from resolvers.bindings.lists import format_charge, query_each
 

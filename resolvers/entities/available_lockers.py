@@ -14,9 +14,9 @@ from domain.schedule import check_span, future_of
 from loaders.contracts.locations import LOCATION_OFFERS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION
-from loaders.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted
+from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted
+from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
-from loaders.table_format import require_format
 from resolvers.bindings.base import Charge, Reading, column, embedded, look_up_charge
 from resolvers.bindings.lists import is_failure
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named

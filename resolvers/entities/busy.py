@@ -12,8 +12,8 @@ from loaders.contracts.base import MAX_ITEMS, Order
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.pages import PageRequest
+from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
-from loaders.table_format import require_format
 from resolvers.bindings.base import Charge, Reading, column
 from resolvers.bindings.lists import format_charge, query_each
 from resolvers.entities.base import entity

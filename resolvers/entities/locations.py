@@ -25,7 +25,7 @@ from loaders.contracts.locations import (
     LOCATIONS_BY_STATUS,
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.offers import AT_ONCE
+from loaders.reads.offers import AT_ONCE
 from loaders.writes import locations as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import PAGING, Connection, Node, TimeSpan

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.reservations import ACTIVE_RESERVATION, RESERVATION_BEFORE
 from loaders.contracts.table_format import TABLE_FORMAT
-from loaders.offers import AT_ONCE, MOST_CANDIDATES
+from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES
 from resolvers.bindings.base import Charge, look_up_charge
 from resolvers.bindings.lists import format_charge
 

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from domain.authorization import Principal, Role
-from loaders.demo import owner_id
+from loaders.tools.demo import owner_id
 from server.auth.claims import claims_of
 from server.settings import is_loopback
 

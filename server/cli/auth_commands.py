@@ -21,7 +21,7 @@ from loaders.contracts.api_keys import API_KEYS
 from loaders.contracts.base import Order
 from loaders.pages import PageRequest
 from loaders.table.client import open_store
-from loaders.table.definition import check_table, create_table
+from loaders.tools.definition import check_table, create_table
 from loaders.writes.api_keys import create_api_key, revoke_api_key
 from server.app import new_id, utc_now
 from server.auth.claims import principal_from

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 import uvloop
 
-from loaders.table.backup import back_up, restore
 from loaders.table.client import open_store
-from loaders.table.definition import check_table, create_table, describe_table
-from loaders.transfer import check_export, export_cost, export_table, import_cost, import_table
+from loaders.tools.backup import back_up, restore
+from loaders.tools.definition import check_table, create_table, describe_table
+from loaders.tools.transfer import check_export, export_cost, export_table, import_cost, import_table
 from server.cli.command import CommandError, load_settings
 from server.process.store import connect
 

@@ -6,9 +6,9 @@ import asyncio
 
 import typer
 
-from loaders.code_keys import KeyUse, key_uses
+from loaders.reads.code_keys import KeyUse, key_uses
 from loaders.table.client import open_store
-from loaders.table.definition import check_table
+from loaders.tools.definition import check_table
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, load_settings
 from server.clock import utc_now

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from loaders.demo import DemoShape
-from loaders.table.definition import check_table, create_table
+from loaders.tools.definition import check_table, create_table
+from loaders.tools.demo import DemoShape
 from server.cli.command import CommandError, load_settings
 from server.cli.demo_data import has_demo_data, load, make_demo_table
 from server.process.store import connect

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from domain.models import Owner
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.demo import DemoShape, load_demo, owner_email, owner_id
-from loaders.demo_places import LOCATIONS
 from loaders.table.client import open_store
-from loaders.table.definition import create_table, delete_table, describe_table
+from loaders.tools.definition import create_table, delete_table, describe_table
+from loaders.tools.demo import DemoShape, load_demo, owner_email, owner_id
+from loaders.tools.demo_places import LOCATIONS
 from server.app import utc_now
 from server.cli.command import CommandError
 

@@ -11,18 +11,18 @@ import typer
 
 from domain.errors import InternalError, OperatorError, SmartLockerError
 from domain.ids import check_id
-from loaders.doctor import Doctor, Records, check_export_file, full_scan_cost
 from loaders.table.client import DynamoStore, open_store
-from loaders.table.definition import check_table, describe_table
 from loaders.table.health import StoreHealth, WatchedTransport
-from loaders.transfer import check_export
+from loaders.tools.definition import check_table, describe_table
+from loaders.tools.doctor import Doctor, Records, check_export_file, full_scan_cost
+from loaders.tools.transfer import check_export
 from server.cli.command import CommandError, load_settings
 from server.clock import utc_now
 from server.process.store import connect
 
 if TYPE_CHECKING:
-    from loaders.invariants import Finding
     from loaders.table.client import Connection
+    from loaders.tools.invariants import Finding
 
 _FOUND, _FAILED = 1, 2
 

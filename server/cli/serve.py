@@ -14,8 +14,8 @@ import typer
 import uvloop
 from typer.core import TyperCommand
 
-from loaders.demo import owner_id
-from loaders.table.definition import check_table
+from loaders.tools.definition import check_table
+from loaders.tools.demo import owner_id
 from server.app import create_app
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare

@@ -9,15 +9,15 @@ import typer
 
 from domain.models import LocationId
 from loaders.table.client import open_store
-from loaders.table.definition import check_table, create_table, describe_table
-from loaders.table.migration import Migration, migration_cost
+from loaders.tools.definition import check_table, create_table, describe_table
+from loaders.tools.migration import Migration, migration_cost
 from server.cli.command import CommandError, load_settings
 from server.cli.demo_data import make_demo_table
 from server.clock import utc_now
 from server.process.store import connect
 
 if TYPE_CHECKING:
-    from loaders.table.migration import Migrated
+    from loaders.tools.migration import Migrated
     from server.settings import Settings
 
 __all__ = ["migrate_app", "table_app"]

@@ -13,10 +13,10 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from loaders.demo import DemoShape, load_demo
 from loaders.table.client import DynamoStore
-from loaders.table.definition import definition
 from loaders.table.sdk import SdkTransport
+from loaders.tools.definition import definition
+from loaders.tools.demo import DemoShape, load_demo
 from server.app import utc_now
 from tests.e2e.serving import serving
 from tests.npm import installed, printed_by

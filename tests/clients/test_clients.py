@@ -12,7 +12,7 @@ from gql import Client, gql
 from gql.transport.aiohttp import AIOHTTPTransport
 from gql.transport.exceptions import TransportQueryError
 
-from loaders.demo import locker_id, owner_id
+from loaders.tools.demo import locker_id, owner_id
 from tests.clients.conftest import Project
 from tests.npm import pinned
 

@@ -11,11 +11,11 @@ from uuid import uuid4
 import pytest
 
 from loaders.backend import Backend
+from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.client import DynamoStore
-from loaders.table.definition import definition
 from loaders.table.recording import RecordedStore
 from loaders.table.sdk import SdkTransport
-from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.tools.definition import definition
 from loaders.trace import Trace
 from server.settings import parse_ring
 from tests.conftest import CODE_KEYS

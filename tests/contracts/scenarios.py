@@ -45,7 +45,6 @@ from domain.models import (
 )
 from domain.times import EARLIEST, LATEST
 from loaders import keys
-from loaders.code_keys import key_uses
 from loaders.codecs import CALENDAR_SLOT
 from loaders.contracts.access_codes import ACCESS_CODE_BY_ID
 from loaders.contracts.base import Consistency
@@ -57,15 +56,15 @@ from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
-from loaders.doctor import Doctor, Records
-from loaders.invariants import table_violations
 from loaders.pages import PageRequest
+from loaders.reads.code_keys import key_uses
+from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.keys import Key
-from loaders.table.migration import Migration
 from loaders.table.operations import Action, Step, Transact
 from loaders.table.values import item_from_wire
-from loaders.table_budgets import TableRates
-from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.tools.doctor import Doctor, Records
+from loaders.tools.invariants import table_violations
+from loaders.tools.migration import Migration
 from loaders.writes import (
     access_codes,
     api_keys,
@@ -80,6 +79,7 @@ from loaders.writes import (
     verification,
 )
 from loaders.writes.any_locker import reserve_any_locker
+from loaders.writes.budgets import TableRates
 from tests.contracts.lists import LISTS
 from tests.contracts.samples import DAY, NOON, SHORT, at, day
 

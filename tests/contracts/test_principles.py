@@ -81,7 +81,12 @@ def test_only_commands_scan() -> None:
         if source.parent.name != "contracts"
         and re.search("MIGRATION_SCAN|TRANSFER_SCAN|DOCTOR_SCAN|CODE_KEYS_SCAN", source.read_text())
     }
-    assert users == {"loaders/code_keys.py", "loaders/doctor.py", "loaders/table/migration.py", "loaders/transfer.py"}
+    assert users == {
+        "loaders/reads/code_keys.py",
+        "loaders/tools/doctor.py",
+        "loaders/tools/migration.py",
+        "loaders/tools/transfer.py",
+    }
 
 
 def test_only_budgets_and_migrated_copies_are_changed_without_a_transaction() -> None:

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from loaders.table.client import Connection
-from loaders.table.definition import TableProblemError, create_table, describe_table
 from loaders.table.embedded import find_binary, run_embedded
+from loaders.tools.definition import TableProblemError, create_table, describe_table
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, eventually, is_running, offspring_of, serving, start
 

@@ -9,10 +9,10 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.client import Connection, DynamoStore
-from loaders.table.definition import definition
 from loaders.table.sdk import SdkTransport
-from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.tools.definition import definition
 from server.app import create_app
 from server.settings import Settings
 from tests.api import Api

@@ -18,9 +18,9 @@ import pytest_asyncio
 from domain.bookings import BookingStatus
 from loaders.backend import Backend
 from loaders.table.client import Connection, open_store
-from loaders.table.definition import create_table
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
+from loaders.tools.definition import create_table
 from resolvers.schema import build_schema
 from server.app import new_id
 from tests.api import UPDATE_STATUS, mutation

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loaders.table.backup import back_up, restore
 from loaders.table.client import Connection
-from loaders.table.definition import create_table, describe_table
 from loaders.table.embedded import DATABASE, EmbeddedStoreError, find_binary, run_embedded
+from loaders.tools.backup import back_up, restore
+from loaders.tools.definition import create_table, describe_table
 
 if TYPE_CHECKING:
     from pathlib import Path

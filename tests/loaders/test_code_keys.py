@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from domain.access_codes import AccessCode, AccessCodeKind, CodeRing, door_of
-from loaders.code_keys import KeyUse, key_uses
+from loaders.reads.code_keys import KeyUse, key_uses
 from tests.codes import PROVISION, REVEAL, REVOKE, ROTATE, create, furnish, verify
 from tests.conftest import CODE_KEYS, NOW, RING
 from tests.contracts.samples import record

@@ -17,7 +17,7 @@ from domain.models import LocationId, LockerId, LockerStatus, OwnerId, OwnerKind
 from domain.times import Instant
 from loaders import codecs
 from loaders.table.client import DynamoStore
-from loaders.table.migration import Migrated, Migration
+from loaders.tools.migration import Migrated, Migration
 from loaders.writes.lockers import update_locker_status
 from loaders.writes.owners import create_owner
 from loaders.writes.reservations import create_reservation, release_reservation

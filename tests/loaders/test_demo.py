@@ -10,8 +10,8 @@ import pytest
 
 from domain.bookings import BookingStatus
 from domain.times import Instant
-from loaders.demo import DemoShape, demo_pieces, load_demo
-from loaders.demo_places import LOCATIONS
+from loaders.tools.demo import DemoShape, demo_pieces, load_demo
+from loaders.tools.demo_places import LOCATIONS
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 

@@ -12,12 +12,12 @@ import pytest_asyncio
 from domain.bookings import BookingId
 from domain.models import LocationId, LockerId, OwnerId
 from domain.schedule import free_slot
-from loaders.demo import DemoShape, load_demo
-from loaders.doctor import Doctor, Records, check_export_file, full_scan_cost
 from loaders.keys import lot_of
 from loaders.table.client import DynamoStore
 from loaders.table.values import item_to_wire
-from loaders.transfer import export_table
+from loaders.tools.demo import DemoShape, load_demo
+from loaders.tools.doctor import Doctor, Records, check_export_file, full_scan_cost
+from loaders.tools.transfer import export_table
 from tests.api import CREATE_RESERVATION, UPDATE_STATUS
 from tests.conftest import NOW
 from tests.invariants import check_invariants
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loaders.backend import Backend
-    from loaders.invariants import Finding
+    from loaders.tools.invariants import Finding
     from tests.api import Api
     from tests.invariants import Items
     from tests.wire import Wire

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from loaders.table.client import Connection
-from loaders.table.definition import TableProblemError, check_table, create_table
 from loaders.table.embedded import (
     DATABASE,
     EmbeddedStoreError,
@@ -20,6 +19,7 @@ from loaders.table.embedded import (
     reserve_address,
     run_embedded,
 )
+from loaders.tools.definition import TableProblemError, check_table, create_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loaders.reads.probe import probing
 from loaders.table.client import DynamoStore
-from loaders.table.health import GRACE_SECONDS, StoreHealth, WatchedTransport, probing
+from loaders.table.health import GRACE_SECONDS, StoreHealth, WatchedTransport
 from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError
 from server.clock import utc_now
 

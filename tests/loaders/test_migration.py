@@ -18,12 +18,12 @@ from domain.models import LockerId, LockerStatus, ReservationId
 from domain.times import Instant, shift
 from loaders import keys
 from loaders.contracts.maintenance import UPGRADE_RESERVATIONS
-from loaders.demo import DemoShape, load_demo, locker_id, owner_id
+from loaders.reads.table_format import CURRENT_FORMAT, read_format, require_format
 from loaders.table.client import Connection, DynamoStore, open_store
-from loaders.table.definition import TableProblemError, check_table, create_table
-from loaders.table.migration import Migrated, Migration
 from loaders.table.values import item_to_wire
-from loaders.table_format import CURRENT_FORMAT, read_format, require_format
+from loaders.tools.definition import TableProblemError, check_table, create_table
+from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
+from loaders.tools.migration import Migrated, Migration
 from loaders.writes.lockers import update_locker_status
 from loaders.writes.reservations import (
     cancel_reservation,

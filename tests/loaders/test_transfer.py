@@ -9,14 +9,14 @@ from uuid import uuid4
 
 import pytest
 
-from loaders.demo import DemoShape, load_demo
+from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.client import DynamoStore
-from loaders.table.definition import definition
 from loaders.table.errors import StoreError
 from loaders.table.sdk import SdkTransport
 from loaders.table.values import item_from_wire, item_to_wire
-from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
-from loaders.transfer import TransferError, check_export, export_cost, export_table, import_cost, import_table
+from loaders.tools.definition import definition
+from loaders.tools.demo import DemoShape, load_demo
+from loaders.tools.transfer import TransferError, check_export, export_cost, export_table, import_cost, import_table
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.wire import Answer, Lose

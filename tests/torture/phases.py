@@ -23,10 +23,10 @@ from urllib.parse import urlsplit
 
 from domain.times import Instant, shift
 from loaders.table.client import Connection
-from loaders.table.definition import create_table
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.sdk import open_client
 from loaders.table.values import item_from_wire
+from loaders.tools.definition import create_table
 from server.app import utc_now
 from tests.e2e.serving import ROOT, Server, offspring_of
 from tests.torture.faults import CountingWire, LosingTransactions, Throttling, hanging, noise

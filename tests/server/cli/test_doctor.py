@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from loaders.demo import DemoShape, load_demo, locker_id, owner_id
 from loaders.table.client import Connection, open_store
-from loaders.table.definition import create_table
+from loaders.tools.definition import create_table
+from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
 from server.clock import utc_now
 from tests.server.conftest import Result
 

@@ -15,7 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 from loaders.contracts.registry import CONTRACTS
-from loaders.demo import DemoShape, demo_pieces
+from loaders.tools.demo import DemoShape, demo_pieces
 from resolvers.schema import build_schema
 from server.app import utc_now
 from server.cli.documentation import access_patterns, fields_by_contract

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaders.demo import DemoShape, load_demo
+from loaders.tools.demo import DemoShape, load_demo
 
 if TYPE_CHECKING:
     import httpx

@@ -11,7 +11,7 @@ import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.budgets import Budget
-from loaders.table_budgets import TableRates
+from loaders.writes.budgets import TableRates
 from server.limits.caller_budgets import ProcessBudgets
 from server.settings import Settings
 from tests.server.deadlines import held_until_its_deadline

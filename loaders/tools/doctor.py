@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from loaders import keys
 from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
-from loaders.invariants import CHECKED_KINDS, table_violations, violations
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.keys import Key
 from loaders.table.retry import attempts
 from loaders.table.values import item_from_wire
-from loaders.transfer import Pace, exported_items
+from loaders.tools.invariants import CHECKED_KINDS, table_violations, violations
+from loaders.tools.transfer import Pace, exported_items
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from domain.bookings import BookingId
     from domain.models import LocationId, LockerId, OwnerId
     from domain.times import Instant
-    from loaders.invariants import Finding
     from loaders.table.client import DynamoStore
     from loaders.table.values import Item, WireItem
+    from loaders.tools.invariants import Finding
 
 __all__ = ["Doctor", "Records", "check_export_file", "full_scan_cost"]
 

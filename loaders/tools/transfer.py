@@ -17,11 +17,11 @@ import orjson
 from domain.errors import OperatorError
 from loaders.contracts.maintenance import IMPORT_ITEM, TRANSFER_SCAN
 from loaders.contracts.table_format import FORMAT_VERSION
+from loaders.reads.table_format import read_format
 from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
 from loaders.table.keys import Key
 from loaders.table.values import item_from_wire
-from loaders.table_format import read_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -37,8 +37,8 @@ from domain.times import Instant, shift
 from loaders import codecs as items
 from loaders import keys
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
-from loaders.demo_places import LOCATIONS, location_id, location_piece
 from loaders.table.errors import TransactionRefusedError
+from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.reservation_steps import reference_claim, slot_of
 

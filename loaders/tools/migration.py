@@ -29,33 +29,28 @@ from loaders.codecs import (
     LOCATION,
     LOCATION_CODE,
     LOCKER,
+    OLD_BOOKING,
+    OLD_EVENT,
+    OLD_USER,
     OWNER,
     OWNER_BOOKING,
     OWNER_LOCKER,
     RESERVATION,
     DamagedItemError,
     EmailClaim,
+    OldBooking,
     TableFormat,
 )
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import CONVERT_ITEM, INDEX_LOCKER_COPY, MIGRATION_SCAN, UPGRADE_RESERVATIONS
 from loaders.contracts.table_format import FORMAT_VERSION
-from loaders.conversions import (
-    OLD_BOOKING,
-    OLD_EVENT,
-    OLD_USER,
-    OldBooking,
-    booking_of,
-    calendar_event_of,
-    event_claim_of,
-    owner_of,
-)
-from loaders.table.definition import TableProblemError, check_format
+from loaders.reads.table_format import CURRENT_FORMAT, read_format, saving
 from loaders.table.errors import BusyError, ConditionFailedError, TransactionRefusedError
 from loaders.table.keys import Key
 from loaders.table.retry import attempts
 from loaders.table.values import Item, item_from_wire
-from loaders.table_format import CURRENT_FORMAT, read_format, saving
+from loaders.tools.conversions import booking_of, calendar_event_of, event_claim_of, owner_of
+from loaders.tools.definition import TableProblemError, check_format
 from loaders.writes.booking_steps import booking_item, slots_of_booking
 from loaders.writes.locations import indexed_location
 from loaders.writes.lockers import location_copy, offers_of, owner_copy

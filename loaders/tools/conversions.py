@@ -2,69 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, slots_in
+from domain.bookings import Booking, CalendarSlot, DayPart, slots_in
 from domain.commands.base import fingerprint
 from domain.commands.bookings import RequestBooking
 from domain.commands.calendar import CreateCalendarEvent
 from domain.commands.events import RecordAccessEvent
 from domain.models import Owner, OwnerId, OwnerKind, OwnerRole
-from domain.times import EARLIEST, Day, Instant
-from loaders.codecs import CalendarClaim, Codec, EventClaim
+from loaders.codecs import CalendarClaim, EventClaim
 
 if TYPE_CHECKING:
+    from domain.bookings import BookingStatus
     from domain.models import AccessEvent, LocationId
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OldUser:
-    """A user, as another program wrote it."""
-
-    user_id: str
-    name: str
-    created_at: Instant
-    email: str | None = None
-    phone: str | None = None
-    role: str = "user"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OldBooking:
-    """A booking, as another program wrote it."""
-
-    booking_id: BookingId
-    user_id: OwnerId
-    date: Day
-    duration: DayPart
-    event_description: str
-    attendees: int
-    status: str
-    requested_at: Instant
-
-    @property
-    def current_status(self) -> BookingStatus | None:
-        """Its status in today's spelling, if there is one."""
-        return next((status for status in BookingStatus if status == self.status.upper()), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OldEvent:
-    """An event of a day in the calendar, as another program wrote it."""
-
-    event_id: str
-    date: Day
-    time_slot: str
-    title: str
-    created_by: OwnerId
-    booking_id: BookingId | None = None
-    created_at: Instant = EARLIEST
-
-
-OLD_USER = Codec(OldUser, "User")
-OLD_BOOKING = Codec(OldBooking, "Booking")
-OLD_EVENT = Codec(OldEvent, "Event")
+    from loaders.codecs import OldBooking, OldEvent, OldUser
 
 
 def owner_of(user: OldUser) -> Owner:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import OperatorError, UnavailableError
 from loaders.contracts.table_format import FORMAT_VERSION
+from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, read_format, saving
 from loaders.table.client import open_store, open_transport
 from loaders.table.transport import NoAnswerError, RefusedRequestError
-from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, read_format, saving
 
 if TYPE_CHECKING:
     from loaders.codecs import TableFormat

@@ -1,0 +1,1 @@
+"""Reads of several operations that are no plain record or list."""
