@@ -444,7 +444,7 @@ def _key_of(item: WireItem) -> WireItem:
 
 
 def _where(item: Item) -> str:
-    return f"item {keys.masked(Key(str(item.get('PK')), str(item.get('SK'))))}"
+    return f"item {keys.masked(Key.of_item(item))}"
 
 
 LOCKER = Codec(Locker, "LOCKER")

@@ -47,7 +47,7 @@ _ADDRESS = {
 
 def completed(entity_type: str, item: Item) -> Item | None:
     """The item with what an older form lacks; None where its key or type is that of another kind of item."""
-    named = keys.named_by(entity_type, Key(str(item.get("PK")), str(item.get("SK"))))
+    named = keys.named_by(entity_type, Key.of_item(item))
     stored_type = item.get("entityType", _TYPES.get(str(item.get("itemType")), entity_type))
     if named is None or stored_type != entity_type:
         return None

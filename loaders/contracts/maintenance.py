@@ -27,29 +27,6 @@ LOAD_DEMO_DATA = WriteContract(
     item_bytes=2000,
 )
 
-INDEX_LOCKER_COPY = WriteContract(
-    id="QC-73",
-    purpose="Add a copy of a locker to the index by status",
-    operation="UpdateItem",
-    steps=tuple(
-        StepRule(
-            name,
-            Action.UPDATE,
-            key,
-            "#status = :readStatus AND attribute_not_exists(#GSI1PK)",
-            when="an older version wrote the copy",
-            index_writes=1,
-        )
-        for name, key in (("owner copy", keys.owner_locker), ("location copy", keys.location_locker))
-    ),
-    most_steps=1,
-    note="Only `smartlocker migrate` uses it. A copy that a server changed in between already has its index "
-    "attributes.",
-    cardinality="One copy.",
-    hot_partition="The copies of one owner or location share a partition; the migration limits its rate.",
-    item_bytes=1500,
-)
-
 UPGRADE_RESERVATIONS = WriteContract(
     id="QC-74",
     purpose="Bring the reservations and the active pointer of a locker to today's form",

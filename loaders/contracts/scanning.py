@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
+from loaders.contracts.cost import read_units
 from loaders.table.keys import Key
 from loaders.table.operations import BatchGet, Query, Scan
 
@@ -29,6 +31,13 @@ class ReadTable(Contract):
     operation: str = field(default="Scan", init=False)
 
     ALLOWED_OPERATIONS = frozenset({"Scan"})
+
+    def cost_text(self, description: Mapping[str, Any]) -> str:
+        """What it costs to read the described table, in words."""
+        items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
+        units = read_units([size], self.operation, consistent=True) + math.ceil(items / self.page_size)
+        units = units if self.consistent else units / 2
+        return f"reads the whole table once: about {items:,} items, {units:,.0f} read units"
 
     async def page(self, store: DynamoStore, start: Key | None) -> ScanPage:
         """The next items after a key."""

@@ -15,6 +15,11 @@ class Key(NamedTuple):
     pk: str
     sk: str
 
+    @classmethod
+    def of_item(cls, item: Mapping[str, Any]) -> Key:
+        """The key of an item, from its plain attributes."""
+        return cls(str(item.get("PK")), str(item.get("SK")))
+
     @property
     def wire(self) -> dict[str, Any]:
         """As the request spells it."""

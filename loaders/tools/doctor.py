@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loaders import keys
 from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
@@ -18,7 +18,8 @@ from loaders.table.keys import Key
 from loaders.table.retry import attempts
 from loaders.table.values import item_from_wire
 from loaders.tools.invariants import CHECKED_KINDS, table_violations, violations
-from loaders.tools.transfer import Pace, exported_items
+from loaders.tools.pace import Pace
+from loaders.tools.transfer import exported_items
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Doctor", "Records", "check_export_file", "full_scan_cost"]
 
+full_scan_cost = DOCTOR_SCAN.cost_text
+_key = Key.of_item
 _CONFIRMATIONS = 3
 _ROUNDS = 24
-_READ_UNIT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +72,6 @@ class _Known:
         if key not in self.items:
             self.wanted[key] = None
         return self.items.get(key)
-
-
-def full_scan_cost(description: dict[str, Any]) -> str:
-    """What a check of the whole described table costs, in words."""
-    items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
-    units = -(-size // _READ_UNIT) + -(-items // DOCTOR_SCAN.page_size)
-    return f"reads the whole table once: about {items:,} items, {units:,} read units"
 
 
 def check_export_file(path: Path, now: Instant) -> list[Finding]:
@@ -235,7 +230,3 @@ def _violations_in(items: Iterable[WireItem], now: Instant) -> list[Finding]:
 
 def _is_checked(item: WireItem) -> bool:
     return item.get("entityType", {}).get("S") in CHECKED_KINDS
-
-
-def _key(item: Item) -> Key:
-    return Key(str(item["PK"]), str(item["SK"]))

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from domain.access_codes import Door
 from domain.bookings import Booking, BookingStatus
-from domain.commands.base import fingerprint
-from domain.commands.reservations import CreateReservation
 from domain.models import ActivePointer, ReservationStatus
 from domain.schedule import has_ended, has_ended_everywhere
 from domain.text import normalize_email
@@ -47,21 +45,20 @@ from loaders.codecs import (
     DamagedItemError,
     EmailClaim,
     LocationCode,
-    ReservationClaim,
 )
 from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
 from loaders.table.keys import Key
 from loaders.writes.access_codes import code_index
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
-from loaders.writes.reservation_steps import reference_claim, slot_of
+from loaders.writes.reservation_steps import claim_of, reference_claim, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from domain.models import Locker, LockerId, OwnerId, Reservation
+    from domain.models import Locker, LockerId, OwnerId, Reservation, ReservationSlot
     from domain.times import Instant
-    from loaders.codecs import Codec, Guard, StoredReservation
+    from loaders.codecs import AnyClaim, Codec, Guard, ReferenceClaim, StoredReservation
     from loaders.table.operations import Step, Transact
     from loaders.table.values import Item
 
@@ -71,6 +68,7 @@ __all__ = ["CHECKED_KINDS", "Finding", "table_violations", "violations"]
 
 M = TypeVar("M")
 
+_key = Key.of_item
 _INDEX = ("GSI1PK", "GSI1SK")
 _NO_INDEX = dict[str, str]()
 
@@ -151,147 +149,119 @@ def _guarded(subject: Key, timeline: LockerId | None, check: Callable[[], Iterat
         yield Finding("I7", subject, f"it cannot be checked: {damage}", subject, timeline)
 
 
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    """The copies that a record must have, and the step that checks that the record is as it was read."""
+
+    as_read: Step
+    expected: Mapping[Key, dict[str, Any]]
+
+    def check(self, subject: Key, get: Get) -> Iterator[Finding]:
+        """Compares all of them."""
+        for key in self.expected:
+            yield from self.check_one(key, subject, get)
+
+    def check_one(self, key: Key, subject: Key, get: Get) -> Iterator[Finding]:
+        """Compares the one with this key."""
+        expected, item = self.expected[key], get(key)
+        invariant, codec = _COPIES[expected["entityType"]]
+        if item is not None and _content(codec, item) == expected:
+            return
+        problem = "the copy is missing" if item is None else "the copy differs from its record"
+        put = REPAIR_DERIVED.step("copy", key, expected, kind=codec.entity_type)
+        yield Finding(invariant, key, problem, subject, None, REPAIR_DERIVED.transact(self.as_read, put))
+
+
+def _of_record(item: Item, record: str, copies: _Copies | None, get: Get) -> Iterator[Finding]:
+    """Whether an item is one of the copies of its record, and equal to it; `copies` is None if there is no record."""
+    kind, key = str(item["entityType"]), _key(item)
+    invariant, _ = _COPIES[kind]
+    if copies is None:
+        yield _orphan(invariant, item, record)
+    elif key in copies.expected:
+        yield from copies.check_one(key, key, get)
+    else:
+        remove = REPAIR_DERIVED.step("surplus copy", key, kind=kind)
+        repair = REPAIR_DERIVED.transact(copies.as_read, remove)
+        yield Finding(invariant, key, f"surplus copy: {record} has none here", key, None, repair)
+
+
 def _locker(item: Item, get: Get) -> Iterator[Finding]:
-    locker = LOCKER.decode(item)
     yield from _unindexed(item, get)
-    yield from _owner_copy_of(locker, item, get)
-    yield from _location_copy_of(locker, item, get)
-    if "reservableBy" in item:  # others get their offers when the table is migrated
-        yield from _offers_of(locker, item, get)
+    copies = _copies_of_locker(LOCKER.decode(item), with_offers="reservableBy" in item)
+    yield from copies.check(_key(item), get)
 
 
-def _owner_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
-    key = keys.owner_locker(locker.owner_id, locker.locker_id)
-    yield from _copy("I4", OWNER_LOCKER, key, owner_copy(locker), _version_of(locker.locker_id, locker), subject, get)
+def _copies_of_locker(locker: Locker, *, with_offers: bool = True) -> _Copies:
+    """Lockers of an earlier version get their offers when the table is migrated."""
+    locker_id, place = locker.locker_id, locker.location_id
+    expected = {keys.owner_locker(locker.owner_id, locker_id): owner_copy(locker)}
+    if place is not None:
+        expected[keys.location_locker(place, locker_id)] = location_copy(locker, place)
+    if with_offers:
+        expected |= {keys.offer(*arguments): offer for arguments, offer in offers_of(locker).items()}
+    return _Copies(_version(keys.locker(locker_id), locker.version), expected)
 
 
-def _location_copy_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
-    if locker.location_id is not None:
-        key = keys.location_locker(locker.location_id, locker.locker_id)
-        copy = location_copy(locker, locker.location_id)
-        yield from _copy("I3", LOCATION_LOCKER, key, copy, _version_of(locker.locker_id, locker), subject, get)
-
-
-def _offers_of(locker: Locker, subject: Item, get: Get) -> Iterator[Finding]:
-    for place, offer in offers_of(locker).items():
-        key = keys.offer(*place)
-        yield from _copy("I3", LOCKER_OFFER, key, offer, _version_of(locker.locker_id, locker), subject, get)
-
-
-def _version_of(locker_id: LockerId, locker: Locker) -> Step:
-    return REPAIR_DERIVED.step("record", keys.locker(locker_id), readVersion=locker.version)
-
-
-def _owner_locker(item: Item, get: Get) -> Iterator[Finding]:
-    copy = OWNER_LOCKER.decode(item)
-    locker = _read(LOCKER, keys.locker(copy.locker_id), get)
-    if locker is None:
-        yield _orphan("I4", item, f"locker {copy.locker_id}")
-    elif _key(item) != keys.owner_locker(locker.owner_id, locker.locker_id):
-        problem = f"locker {locker.locker_id} belongs to owner {locker.owner_id}"
-        yield _surplus_copy("I4", item, problem, _version_of(locker.locker_id, locker))
-    else:
-        yield from _owner_copy_of(locker, item, get)
-
-
-def _location_locker(item: Item, get: Get) -> Iterator[Finding]:
-    copy = LOCATION_LOCKER.decode(item)
-    locker = _read(LOCKER, keys.locker(copy.locker_id), get)
-    if locker is None:
-        yield _orphan("I3", item, f"locker {copy.locker_id}")
-    elif locker.location_id is None or _key(item) != keys.location_locker(locker.location_id, locker.locker_id):
-        problem = f"locker {locker.locker_id} is at {locker.location_id or 'no location'}"
-        yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
-    else:
-        yield from _location_copy_of(locker, item, get)
-
-
-def _locker_offer(item: Item, get: Get) -> Iterator[Finding]:
-    offer = LOCKER_OFFER.decode(item)
-    locker = _read(LOCKER, keys.locker(offer.locker_id), get)
-    if locker is None:
-        yield _orphan("I3", item, f"locker {offer.locker_id}")
-    elif _key(item) not in {keys.offer(*place) for place in offers_of(locker)}:
-        problem = f"locker {locker.locker_id} is not offered there"
-        yield _surplus_copy("I3", item, problem, _version_of(locker.locker_id, locker))
-    else:
-        yield from _offers_of(locker, item, get)
+def _copy_of_locker(codec: Codec[Any], item: Item, get: Get) -> Iterator[Finding]:
+    locker_id = codec.decode(item).locker_id
+    locker = _read(LOCKER, keys.locker(locker_id), get)
+    yield from _of_record(item, f"locker {locker_id}", None if locker is None else _copies_of_locker(locker), get)
 
 
 def _reservation(item: Item, get: Get) -> Iterator[Finding]:
-    reservation = STORED_RESERVATION.decode(item).reservation
+    reservation, key = STORED_RESERVATION.decode(item).reservation, _key(item)
     yield from _unindexed(item, get)
     claim_key = keys.reservation_claim(reservation.locker_id, reservation.reservation_id)
     claim = _read(RESERVATION_CLAIM, claim_key, get)
     if claim is None:
-        content = CreateReservation.model_construct(
-            locker_id=reservation.locker_id,
-            owner_id=reservation.owner_id,
-            start_at=reservation.start_at,
-            end_at=reservation.end_at,
-            reference=reservation.reference,
-        )
-        missing = ReservationClaim(
-            reservation_id=reservation.reservation_id,
-            locker_id=reservation.locker_id,
-            start_at=reservation.start_at,
-            fingerprint=fingerprint(content, without="reservation_id"),
-        )
-        put = REPAIR_DERIVED.step("claim", claim_key, RESERVATION_CLAIM.encode(missing))
-        repair = REPAIR_DERIVED.transact(_as_read(reservation), put)
-        yield Finding("I6", claim_key, "the claim of a reservation is missing", _key(item), None, repair)
+        content = RESERVATION_CLAIM.encode(claim_of(reservation))
+        yield _missing("I6", claim_key, "the claim of a reservation is missing", content, _as_read(reservation), key)
     elif claim.start_at != reservation.start_at:
-        problem = f"the id is claimed for a reservation that starts at {claim.start_at}"
-        yield Finding("I6", _key(item), problem, _key(item))
-    yield from _reservation_copy(reservation, item, get)
+        yield Finding("I6", key, f"the id is claimed for a reservation that starts at {claim.start_at}", key)
+    yield from _copies_of_reservation(reservation).check(key, get)
     if reservation.reference is not None:
-        yield from _reference_of(reservation, reservation.reference, item, get)
+        yield from _reference_of(reservation, reservation.reference, key, get)
 
 
-def _reference_of(reservation: Reservation, reference: str, subject: Item, get: Get) -> Iterator[Finding]:
+def _reference_of(reservation: Reservation, reference: str, subject: Key, get: Get) -> Iterator[Finding]:
     key = keys.reservation_reference(reservation.owner_id, reference)
     expected = reference_claim(reservation, reference)
     claim = _read(REFERENCE_CLAIM, key, get)
     if claim is None:
-        put = REPAIR_DERIVED.step("claim", key, REFERENCE_CLAIM.encode(expected))
-        repair = REPAIR_DERIVED.transact(_as_read(reservation), put)
-        yield Finding("I6", key, "the claim of a reference is missing", _key(subject), None, repair)
+        content = REFERENCE_CLAIM.encode(expected)
+        yield _missing("I6", key, "the claim of a reference is missing", content, _as_read(reservation), subject)
     elif claim != expected:
         problem = f"the reference is claimed by reservation {claim.reservation_id} of locker {claim.locker_id}"
-        yield Finding("I6", _key(subject), problem, _key(subject))
+        yield Finding("I6", subject, problem, subject)
 
 
 def _reference_claim(item: Item, get: Get) -> Iterator[Finding]:
     claim = REFERENCE_CLAIM.decode(item)
-    stored = _read(STORED_RESERVATION, keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id), get)
-    made = None if stored is None else stored.reservation
-    if made is None or (made.owner_id, made.reference) != (claim.owner_id, claim.reference):
+    stored = _named_reservation(claim, get)
+    if stored is None or (stored.reservation.owner_id, stored.reservation.reference) != (
+        claim.owner_id,
+        claim.reference,
+    ):
         yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id} with this reference")
 
 
 def _reservation_slot(item: Item, get: Get) -> Iterator[Finding]:
     """A slot is taken by a live reservation; one that has ended may leave its slot behind."""
-    slot = RESERVATION_SLOT.decode(item)
-    place = (slot.locker_id, slot.start_at, slot.reservation_id)
-    stored = _read(STORED_RESERVATION, keys.reservation(*place), get)
+    slot, key = RESERVATION_SLOT.decode(item), _key(item)
+    stored = _named_reservation(slot, get)
     if stored is None:
         yield _orphan("I6", item, f"reservation {slot.reservation_id} of locker {slot.locker_id}")
         return
     made = stored.reservation
-    is_live = made.status is ReservationStatus.ACTIVE
-    if is_live and (made.owner_id, stored.slot) == (slot.owner_id, slot.slot):
-        expected = RESERVATION_SLOT.encode(slot_of(made, slot.slot))
-        yield from _copy("I6", RESERVATION_SLOT, _key(item), expected, _as_read(made), item, get)
+    if made.status is ReservationStatus.ACTIVE and (made.owner_id, stored.slot) == (slot.owner_id, slot.slot):
+        expected = {key: RESERVATION_SLOT.encode(slot_of(made, slot.slot))}
+        yield from _Copies(_as_read(made), expected).check(key, get)
     else:
+        own: dict[str, Any] = {"reservationId": slot.reservation_id, "lockerId": slot.locker_id}
+        remove = REPAIR_DERIVED.step("surplus reservation slot", (slot.owner_id, slot.slot), **own)
         problem = f"surplus slot: reservation {made.reservation_id} has ended, or another slot"
-        remove = REPAIR_DERIVED.step(
-            "surplus reservation slot",
-            (slot.owner_id, slot.slot),
-            reservationId=slot.reservation_id,
-            lockerId=slot.locker_id,
-        )
-        repair = REPAIR_DERIVED.transact(_as_read(made), remove)
-        yield Finding("I6", _key(item), problem, _key(item), None, repair)
+        yield Finding("I6", key, problem, key, None, REPAIR_DERIVED.transact(_as_read(made), remove))
 
 
 def _details(item: Item, get: Get) -> Iterator[Finding]:
@@ -300,10 +270,9 @@ def _details(item: Item, get: Get) -> Iterator[Finding]:
         yield _orphan("I6", item, f"reservation {details.reservation_id} of locker {details.locker_id}")
 
 
-def _reservation_copy(reservation: Reservation, subject: Item, get: Get) -> Iterator[Finding]:
+def _copies_of_reservation(reservation: Reservation) -> _Copies:
     key = keys.owner_reservation(reservation.owner_id, reservation.start_at, reservation.reservation_id)
-    copy = OWNER_RESERVATION.encode(reservation)
-    yield from _copy("I3", OWNER_RESERVATION, key, copy, _as_read(reservation), subject, get)
+    return _Copies(_as_read(reservation), {key: OWNER_RESERVATION.encode(reservation)})
 
 
 def _as_read(reservation: Reservation) -> Step:
@@ -329,22 +298,21 @@ def _claim(item: Item, get: Get) -> Iterator[Finding]:
 
 def _any_claim(item: Item, get: Get) -> Iterator[Finding]:
     claim = ANY_CLAIM.decode(item)
-    if get(keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)) is None:
+    if _named_reservation(claim, get) is None:
         yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id}")
 
 
 def _owner_reservation(item: Item, get: Get) -> Iterator[Finding]:
     copy = OWNER_RESERVATION.decode(item)
-    stored = _read(STORED_RESERVATION, keys.reservation(copy.locker_id, copy.start_at, copy.reservation_id), get)
-    if stored is None:
-        yield _orphan("I3", item, f"reservation {copy.reservation_id} of locker {copy.locker_id}")
-        return
-    made = stored.reservation
-    if _key(item) != keys.owner_reservation(made.owner_id, made.start_at, made.reservation_id):
-        problem = f"reservation {made.reservation_id} was made by owner {made.owner_id}"
-        yield _surplus_copy("I3", item, problem, _as_read(made))
-    else:
-        yield from _reservation_copy(made, item, get)
+    stored = _named_reservation(copy, get)
+    copies = None if stored is None else _copies_of_reservation(stored.reservation)
+    yield from _of_record(item, f"reservation {copy.reservation_id} of locker {copy.locker_id}", copies, get)
+
+
+def _named_reservation(
+    named: Reservation | ReservationSlot | ReferenceClaim | AnyClaim, get: Get
+) -> StoredReservation | None:
+    return _read(STORED_RESERVATION, keys.reservation(named.locker_id, named.start_at, named.reservation_id), get)
 
 
 def _owner(item: Item, get: Get) -> Iterator[Finding]:
@@ -357,7 +325,8 @@ def _owner(item: Item, get: Get) -> Iterator[Finding]:
     if claim is None:
         problem = f"the e-mail address of owner {owner.owner_id} is not claimed"
         content = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
-        yield _missing_claim("I6", key, problem, content, keys.owner(owner.owner_id), owner.version)
+        record = keys.owner(owner.owner_id)
+        yield _missing("I6", key, problem, content, _version(record, owner.version), record)
     elif claim.owner_id != owner.owner_id:
         problem = f"the e-mail address of owner {owner.owner_id} is claimed by owner {claim.owner_id}"
         yield Finding("I6", key, problem, _key(item))
@@ -371,7 +340,7 @@ def _email_claim(item: Item, get: Get) -> Iterator[Finding]:
     elif owner.email is None or _key(item) != keys.email_claim(normalize_email(owner.email)):
         address = keys.address_of(str(item["PK"]))
         repair = REPAIR_DERIVED.transact(
-            REPAIR_DERIVED.step("record", keys.owner(owner.owner_id), readVersion=owner.version),
+            _version(keys.owner(owner.owner_id), owner.version),
             REPAIR_DERIVED.step("surplus address", (address,), ownerId=owner.owner_id),
         )
         problem = f"owner {owner.owner_id} claims an e-mail address and has another or none"
@@ -389,7 +358,8 @@ def _location(item: Item, get: Get) -> Iterator[Finding]:
         content = LOCATION_CODE.encode(
             LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
         )
-        yield _missing_claim("I6", key, problem, content, keys.location(location.location_id), location.version)
+        record = keys.location(location.location_id)
+        yield _missing("I6", key, problem, content, _version(record, location.version), record)
     elif claim.location_id != location.location_id:
         problem = f"the code of location {location.location_id} is claimed by location {claim.location_id}"
         yield Finding("I6", key, problem, _key(item))
@@ -409,7 +379,7 @@ def _booking(item: Item, get: Get) -> Iterator[Finding]:
     is_pending = booking.status is BookingStatus.PENDING
     index = keys.pending_index(booking.requested_at, booking.booking_id) if is_pending else _NO_INDEX
     yield from _index_entry(item, index, booking.version)
-    yield from _booking_copy(booking, item, get)
+    yield from _copies_of_booking(booking).check(_key(item), get)
     if booking.status is not BookingStatus.APPROVED:
         return
     for slot in slots_of_booking(booking):
@@ -417,34 +387,22 @@ def _booking(item: Item, get: Get) -> Iterator[Finding]:
         taken = _read(CALENDAR_SLOT, key, get)
         if taken is None:
             problem = f"a half day of the approved booking {booking.booking_id} is missing"
-            put = REPAIR_DERIVED.step("claim", key, CALENDAR_SLOT.encode(slot))
-            repair = REPAIR_DERIVED.transact(_booking_as_read(booking), put)
-            yield Finding("I8", key, problem, _key(item), None, repair)
+            as_read = _version(keys.booking(booking.booking_id), booking.version)
+            yield _missing("I8", key, problem, CALENDAR_SLOT.encode(slot), as_read, _key(item))
         elif taken.booking_id != booking.booking_id:
             problem = f"event {taken.event_id} has a half day of the approved booking {booking.booking_id}"
             yield Finding("I8", key, problem, _key(item))
 
 
-def _booking_copy(booking: Booking, subject: Item, get: Get) -> Iterator[Finding]:
+def _copies_of_booking(booking: Booking) -> _Copies:
     key = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
-    copy = OWNER_BOOKING.encode(booking)
-    yield from _copy("I3", OWNER_BOOKING, key, copy, _booking_as_read(booking), subject, get)
-
-
-def _booking_as_read(booking: Booking) -> Step:
-    return REPAIR_DERIVED.step("record", keys.booking(booking.booking_id), readVersion=booking.version)
+    return _Copies(_version(keys.booking(booking.booking_id), booking.version), {key: OWNER_BOOKING.encode(booking)})
 
 
 def _owner_booking(item: Item, get: Get) -> Iterator[Finding]:
-    copy = OWNER_BOOKING.decode(item)
-    booking = _read(BOOKING, keys.booking(copy.booking_id), get)
-    if booking is None:
-        yield _orphan("I3", item, f"booking {copy.booking_id}")
-    elif _key(item) != keys.owner_booking(booking.owner_id, booking.date, booking.booking_id):
-        problem = f"booking {booking.booking_id} was requested by owner {booking.owner_id} for {booking.date}"
-        yield _surplus_copy("I3", item, problem, _booking_as_read(booking))
-    else:
-        yield from _booking_copy(booking, item, get)
+    booking_id = OWNER_BOOKING.decode(item).booking_id
+    booking = _read(BOOKING, keys.booking(booking_id), get)
+    yield from _of_record(item, f"booking {booking_id}", None if booking is None else _copies_of_booking(booking), get)
 
 
 def _pending_count(owner_id: OwnerId, copies: list[Item], get: Get) -> Iterator[Finding]:
@@ -475,7 +433,8 @@ def _slot(item: Item, get: Get) -> Iterator[Finding]:
         problem = f"booking {booking.booking_id} has a half day that it is not approved for"
         surplus = (slot.location_id, slot.date, slot.slot)
         repair = REPAIR_DERIVED.transact(
-            _booking_as_read(booking), REPAIR_DERIVED.step("surplus slot", surplus, bookingId=booking.booking_id)
+            _version(keys.booking(booking.booking_id), booking.version),
+            REPAIR_DERIVED.step("surplus slot", surplus, bookingId=booking.booking_id),
         )
         yield Finding("I8", _key(item), problem, _key(item), None, repair)
 
@@ -550,10 +509,9 @@ def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get) -> I
         key = keys.reservation_slot(wanted.owner_id, wanted.slot)
         found = _read(RESERVATION_SLOT, key, get)
         if found is None:
-            put = REPAIR_DERIVED.step("claim", key, RESERVATION_SLOT.encode(wanted))
-            repair = REPAIR_DERIVED.transact(_as_read(one.reservation), put)
             problem = f"the slot of reservation {wanted.reservation_id} is missing"
-            yield Finding("I6", key, problem, key, locker_id, repair)
+            content = RESERVATION_SLOT.encode(wanted)
+            yield _missing("I6", key, problem, content, _as_read(one.reservation), key, locker_id)
         elif (found.locker_id, found.reservation_id) != (locker_id, wanted.reservation_id):
             problem = f"the slot of reservation {wanted.reservation_id} has another one"
             yield Finding("I6", key, problem, key, locker_id)
@@ -653,20 +611,6 @@ def _pointing(
     return REPAIR_TIMELINE.transact(REPAIR_TIMELINE.step("guard", place, readRevision=guard.revision), step)
 
 
-def _copy(
-    invariant: str, codec: Codec[Any], key: Key, expected: dict[str, Any], record: Step, subject: Item, get: Get
-) -> Iterator[Finding]:
-    item = get(key)
-    if item is None:
-        problem = "the copy is missing"
-    elif _content(codec, item) == expected:
-        return
-    else:
-        problem = "the copy differs from its record"
-    put = REPAIR_DERIVED.step("copy", key, expected, kind=codec.entity_type)
-    yield Finding(invariant, key, problem, _key(subject), None, REPAIR_DERIVED.transact(record, put))
-
-
 def _content(codec: Codec[Any], item: Item) -> dict[str, Any] | None:
     """What a copy holds; None if it is damaged, which a repair overwrites."""
     try:
@@ -675,19 +619,23 @@ def _content(codec: Codec[Any], item: Item) -> dict[str, Any] | None:
         return None
 
 
-def _surplus_copy(invariant: str, item: Item, problem: str, record: Step) -> Finding:
-    key = _key(item)
-    remove = REPAIR_DERIVED.step("surplus copy", key, kind=item["entityType"])
-    return Finding(invariant, key, f"surplus copy: {problem}", key, None, REPAIR_DERIVED.transact(record, remove))
-
-
-def _missing_claim(
-    invariant: str, key: Key, problem: str, content: dict[str, Any], record: Key, version: int
+def _missing(
+    invariant: str,
+    key: Key,
+    problem: str,
+    content: dict[str, Any],
+    as_read: Step,
+    subject: Key,
+    timeline: LockerId | None = None,
 ) -> Finding:
-    repair = REPAIR_DERIVED.transact(
-        REPAIR_DERIVED.step("record", record, readVersion=version), REPAIR_DERIVED.step("claim", key, content)
-    )
-    return Finding(invariant, key, problem, record, None, repair)
+    """A claim or a half day that can be put where it is missing."""
+    repair = REPAIR_DERIVED.transact(as_read, REPAIR_DERIVED.step("claim", key, content))
+    return Finding(invariant, key, problem, subject, timeline, repair)
+
+
+def _version(record: Key, version: int) -> Step:
+    """Checks that a record has the version that was read."""
+    return REPAIR_DERIVED.step("record", record, readVersion=version)
 
 
 def _orphan(invariant: str, item: Item, missing: str) -> Finding:
@@ -713,17 +661,21 @@ def _read(codec: Codec[M], key: Key, get: Get) -> M | None:
     return None if item is None else codec.decode(item)
 
 
-def _key(item: Item) -> Key:
-    return Key(str(item["PK"]), str(item["SK"]))
-
-
 _TIMELINE = frozenset({"RESERVATION", "LIVE_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"})
 _OF_BOOKINGS = frozenset({"OWNER_BOOKING", "PENDING_BOOKINGS"})
+_COPIES: dict[str, tuple[str, Codec[Any]]] = {
+    codec.entity_type: (invariant, codec)
+    for invariant, codecs in {
+        "I3": (LOCATION_LOCKER, LOCKER_OFFER, OWNER_RESERVATION, OWNER_BOOKING),
+        "I4": (OWNER_LOCKER,),
+        "I6": (RESERVATION_SLOT,),
+    }.items()
+    for codec in codecs
+}
+"""The kinds of copies, each with its invariant."""
 _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     "LOCKER": _locker,
-    "OWNER_LOCKER": _owner_locker,
-    "LOCATION_LOCKER": _location_locker,
-    "LOCKER_OFFER": _locker_offer,
+    **{codec.entity_type: partial(_copy_of_locker, codec) for codec in (OWNER_LOCKER, LOCATION_LOCKER, LOCKER_OFFER)},
     "RESERVATION": _reservation,
     "RESERVATION_CLAIM": _claim,
     "ANY_LOCKER_CLAIM": _any_claim,

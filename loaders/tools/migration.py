@@ -41,21 +41,21 @@ from loaders.codecs import (
     OldBooking,
     TableFormat,
 )
-from loaders.contracts.base import MAX_ITEMS
-from loaders.contracts.maintenance import CONVERT_ITEM, INDEX_LOCKER_COPY, MIGRATION_SCAN, UPGRADE_RESERVATIONS
+from loaders.contracts.maintenance import CONVERT_ITEM, MIGRATION_SCAN, UPGRADE_RESERVATIONS
 from loaders.contracts.table_format import FORMAT_VERSION
 from loaders.reads.table_format import CURRENT_FORMAT, read_format, saving
-from loaders.table.errors import BusyError, ConditionFailedError, TransactionRefusedError
+from loaders.table.errors import TransactionRefusedError
 from loaders.table.keys import Key
 from loaders.table.retry import attempts
 from loaders.table.values import Item, item_from_wire
 from loaders.tools.conversions import booking_of, calendar_event_of, event_claim_of, owner_of
 from loaders.tools.definition import TableProblemError, check_format
+from loaders.tools.pace import Pace
 from loaders.writes.booking_steps import booking_item, slots_of_booking
 from loaders.writes.locations import indexed_location
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.timeline import MovedError
-from loaders.writes.upgrades import take_slots, upgrade_reservations
+from loaders.writes.upgrades import take_slots, unclaimed, upgrade_reservations
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -65,15 +65,14 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.codecs import Codec
     from loaders.table.client import DynamoStore
+    from loaders.table.keys import Position
     from loaders.table.operations import Step
-    from loaders.table.updates import Update
     from loaders.table.values import WireItem
 
 logger = logging.getLogger(__name__)
 
+_key = Key.of_item
 _AT_ONCE = 8
-_ROUNDS = 24
-_READ_UNIT = 4096
 _ALL = 1_000_000
 _CODECS: dict[str, Codec[Any]] = {
     "LOCKER": LOCKER,
@@ -106,10 +105,8 @@ class Migrated:
 
 def migration_cost(description: dict[str, Any]) -> str:
     """What a migration of the described table costs, in words."""
-    items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
-    units = -(-size // _READ_UNIT) / 2 + -(-items // MIGRATION_SCAN.page_size) / 2
     return (
-        f"reads the whole table once: about {items:,} items, {units:,.0f} read units; "
+        f"{MIGRATION_SCAN.cost_text(description)}; "
         "each item of an older form takes up to 24 write units, each locker with older reservations a Query too"
     )
 
@@ -130,8 +127,8 @@ class Migration:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._changes: dict[str, Callable[[Item], Awaitable[int]]] = {
             "LOCKER": self._convert_locker,
-            "OWNER_LOCKER": self._convert_copy,
-            "LOCATION_LOCKER": self._index_copy,
+            "OWNER_LOCKER": self._convert_locker,
+            "LOCATION_LOCKER": self._convert_locker,
             "RESERVATION": self._upgrade,
             "RESERVATION_ACTIVE": self._upgrade,
             "RESERVATION_GUARD": self._upgrade,
@@ -145,19 +142,14 @@ class Migration:
 
     async def count(self, *, items_per_second: float, progress: Callable[[Migrated], None]) -> Migrated:
         """Counts what a migration would change, and changes nothing."""
-        migrated, position = Migrated(), None
-        loop = asyncio.get_running_loop()
-        while True:
-            began = loop.time()
-            page = await MIGRATION_SCAN.page(self._store, position)
+        migrated, pace = Migrated(), Pace(items_per_second)
+        async for page in MIGRATION_SCAN.pages(self._store):
             old = await self._old_of(page.items)
             left = sum(kind in _NEEDS_LOCATION and self._location_id is None for kind, _ in old)
             migrated = _plus(migrated, len(page.items), 0, old, left)
             progress(migrated)
-            position = page.last
-            if position is None:
-                return migrated
-            await asyncio.sleep(max(0.0, began + len(page.items) / items_per_second - loop.time()))
+            await pace.keep(len(page.items))
+        return migrated
 
     async def run(self, *, items_per_second: float, progress: Callable[[Migrated], None]) -> Migrated:
         """Migrates the table, from where an interrupted run stopped.
@@ -174,26 +166,24 @@ class Migration:
         if found.migrating_to != FORMAT_VERSION:
             started = TableFormat(format_version=found.format_version, revision=0, migrating_to=FORMAT_VERSION)
             found = await _save(store, found, started)
-        loop = asyncio.get_running_loop()
-        while True:
-            began = loop.time()
-            position = None if found.position_pk is None else Key(found.position_pk, str(found.position_sk))
-            page = await MIGRATION_SCAN.page(store, position)
+        pace = Pace(items_per_second)
+        position = None if found.position_pk is None else Key(found.position_pk, str(found.position_sk))
+        async for page in MIGRATION_SCAN.pages(store, position):
             old = await self._old_of(page.items)
             changed, left = await self._change(old)
-            migrated, position = _plus(migrated, len(page.items), changed, old, left), page.last
-            if position is None:
+            migrated = _plus(migrated, len(page.items), changed, old, left)
+            if page.last is None:
                 await _save(store, found, CURRENT_FORMAT)
-                progress(migrated)
-                return migrated
-            found = await _save(store, found, replace(found, position_pk=position.pk, position_sk=position.sk))
+            else:
+                found = await _save(store, found, replace(found, position_pk=page.last.pk, position_sk=page.last.sk))
             progress(migrated)
-            await asyncio.sleep(max(0.0, began + len(page.items) / items_per_second - loop.time()))
+            await pace.keep(len(page.items))
+        return migrated
 
     async def _old_of(self, items: Sequence[WireItem]) -> list[tuple[str, Item]]:
         """Those of the items that have an older form, with their kinds."""
         old: list[tuple[str, Item]] = []
-        unsure: list[Item] = []
+        unsure: dict[Position, Item] = {}
         for wire in items:
             try:
                 item = item_from_wire(wire)
@@ -203,25 +193,14 @@ class Migration:
             if kind is not None:
                 old.append((kind, item))
             elif item.get("entityType") == "RESERVATION" and "revision" not in item:
-                unsure.append(item)
-        return old + [("RESERVATION", item) for item in await self._unclaimed(unsure)]
+                unsure[_key(item)] = item
+        found = [(key, RESERVATION.decode(item)) for key, item in unsure.items()]
+        left = await unclaimed(self._store, UPGRADE_RESERVATIONS, found)
+        return old + [("RESERVATION", unsure[key]) for key, _ in left]
 
     def _without_slot(self, item: Item) -> str | None:
         is_live = (item.get("entityType"), item.get("status")) == ("RESERVATION", "ACTIVE")
         return "RESERVATION" if is_live and "slot" not in item and str(item["endAt"]) > self._now else None
-
-    async def _unclaimed(self, reservations: list[Item]) -> list[Item]:
-        """Those without a claim: earlier versions wrote claims, but no revisions."""
-        unclaimed = []
-        for first in range(0, len(reservations), MAX_ITEMS):
-            batch = [(item, RESERVATION.decode(item)) for item in reservations[first : first + MAX_ITEMS]]
-            wanted = list(dict.fromkeys((one.locker_id, one.reservation_id) for _, one in batch))
-            found = await UPGRADE_RESERVATIONS.read_many(self._store, "claims", wanted)
-            claimed = {(claim.locker_id, claim.reservation_id, claim.start_at) for claim in found if claim is not None}
-            unclaimed += [
-                item for item, one in batch if (one.locker_id, one.reservation_id, one.start_at) not in claimed
-            ]
-        return unclaimed
 
     async def _change(self, old: Sequence[tuple[str, Item]]) -> tuple[int, int]:
         """Changes items of older forms; returns how many were changed and how many were left as they are."""
@@ -259,9 +238,6 @@ class Migration:
             except MovedError:
                 continue
         raise UnavailableError("Too many concurrent changes to a locker's reservations. Run the migration again.")
-
-    async def _convert_copy(self, item: Item) -> int:
-        return await (self._index_copy(item) if OWNER_LOCKER.is_current(item) else self._convert_locker(item))
 
     async def _convert_locker(self, item: Item) -> int:
         """Rewrites a locker, its copies and its offers; a name that only the owner's copy has becomes the locker's."""
@@ -356,22 +332,6 @@ class Migration:
             [removal, CONVERT_ITEM.step("claim", place, CALENDAR_CLAIM.encode(claim)), *map(_taking, slots)]
         )
 
-    async def _index_copy(self, copy: Item) -> int:
-        """Adds a copy to the index under its status; the scan may have read an earlier status."""
-        found: Item | None = copy
-        async for _ in attempts(_ROUNDS):
-            if found is None or "GSI1PK" in found:
-                return 0  # it was moved, or changed by a server of this version
-            try:
-                await self._store.update(_indexing(found))
-            except ConditionFailedError as failure:
-                found = failure.item
-            except BusyError:
-                continue
-            else:
-                return 1
-        raise UnavailableError("Too many concurrent changes to a locker. Run the migration again.")
-
     async def _sent(self, steps: Sequence[Step]) -> bool:
         try:
             await self._store.transact(CONVERT_ITEM.transact(*steps))
@@ -409,15 +369,15 @@ def _group(kind: str, item: Item) -> Key:
     """What is changed with an item: the reservations of a locker are changed together, and so are its copies."""
     if kind in {"RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"}:
         return keys.active_pointer(_locker_id(item))
-    if kind == "OWNER_LOCKER" and not OWNER_LOCKER.is_current(item):
+    if kind in _COPIES:
         return keys.locker(_locker_id(item))
     return _key(item)
 
 
 def _locker_id(item: Item) -> LockerId:
     key = _key(item)
-    named = keys.named_by(keys.kind_of(key) or "", key)
-    return keys.locker_of(key.pk) if named is None else LockerId(named["lockerId"])
+    named = keys.named_by(keys.kind_of(key) or "", key) or item
+    return LockerId(str(named.get("lockerId") or keys.locker_of(key.pk)))
 
 
 def _place(kind: str, record: Any) -> Key | None:
@@ -453,19 +413,3 @@ async def _save(store: DynamoStore, read: TableFormat, becomes: TableFormat) -> 
     except TransactionRefusedError:
         raise TableProblemError(f"another migration of table {store.table} is running: let it finish") from None
     return written
-
-
-def _indexing(copy: Item) -> Update:
-    status: Any = copy["status"]
-    locker_id: Any = copy["lockerId"]
-    if copy["entityType"] == "OWNER_LOCKER":
-        owner_id: Any = copy["ownerId"]
-        index = keys.owner_locker_index(owner_id, status, locker_id)
-        return INDEX_LOCKER_COPY.update("owner copy", (owner_id, locker_id), index, readStatus=status)
-    location_id = keys.location_of(str(copy["PK"]))
-    index = keys.location_locker_index(location_id, status, locker_id)
-    return INDEX_LOCKER_COPY.update("location copy", (location_id, locker_id), index, readStatus=status)
-
-
-def _key(item: Item) -> Key:
-    return Key(str(item["PK"]), str(item["SK"]))

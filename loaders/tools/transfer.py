@@ -22,6 +22,7 @@ from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
 from loaders.table.keys import Key
 from loaders.table.values import item_from_wire
+from loaders.tools.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from loaders.table.values import WireItem
 
 __all__ = [
-    "Pace",
     "Tally",
     "TransferError",
     "check_export",
@@ -42,10 +42,10 @@ __all__ = [
     "import_table",
 ]
 
+export_cost = TRANSFER_SCAN.cost_text
 _HEADER = {"SmartLockerExport": {"version": 1, "tableFormat": FORMAT_VERSION}}
 _BATCH = 100
 _AT_ONCE = 16
-_READ_UNIT = 4096
 _WRITE_UNIT = 1024
 _MODULUS = 2**256
 
@@ -76,13 +76,6 @@ class Tally:
     def summary(self) -> dict[str, Any]:
         """The last line of an export."""
         return {"Summary": {"items": self.items, "digest": f"{self._sum:064x}"}}
-
-
-def export_cost(description: dict[str, Any]) -> str:
-    """What an export of the described table costs, in words."""
-    items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
-    units = math.ceil(size / _READ_UNIT) + math.ceil(items / TRANSFER_SCAN.page_size)
-    return f"reads the whole table once: about {items:,} items, {units:,} read units"
 
 
 def import_cost(export: Tally) -> str:
@@ -280,20 +273,6 @@ async def _write(store: DynamoStore, items: list[WireItem], *, overwrite: bool) 
                 group.create_task(write(item))
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from failures
-
-
-class Pace:
-    """Keeps below a number of items in a second."""
-
-    def __init__(self, items_per_second: float) -> None:
-        self._items_per_second = items_per_second
-        self._next = asyncio.get_running_loop().time()
-
-    async def keep(self, items: int) -> None:
-        """Waits as long as these items take."""
-        now = asyncio.get_running_loop().time()
-        self._next = max(self._next, now - 1) + items / self._items_per_second
-        await asyncio.sleep(max(0.0, self._next - now))
 
 
 def _is_data(item: WireItem) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Notification
+from domain.commands.base import fingerprint
+from domain.commands.reservations import CreateReservation
 from domain.models import (
     AccessAction,
     AccessEvent,
@@ -167,6 +169,17 @@ def slot_of(reservation: Reservation, slot: str) -> ReservationSlot:
         reservation_id=reservation.reservation_id,
         start_at=reservation.start_at,
         end_at=reservation.end_at,
+    )
+
+
+def claim_of(reservation: Reservation) -> ReservationClaim:
+    """The claim on the id of a reservation, as if it had been created as it is."""
+    asked = {name: getattr(reservation, name) for name in ("locker_id", "owner_id", "start_at", "end_at", "reference")}
+    return ReservationClaim(
+        reservation_id=reservation.reservation_id,
+        locker_id=reservation.locker_id,
+        start_at=reservation.start_at,
+        fingerprint=fingerprint(CreateReservation.model_construct(**asked), without="reservation_id"),
     )
 
 

@@ -10,8 +10,6 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain.commands.base import fingerprint
-from domain.commands.reservations import CreateReservation
 from domain.errors import UnavailableError
 from domain.models import ActivePointer, Reservation, ReservationStatus
 from domain.schedule import free_slot, has_ended, has_ended_everywhere
@@ -25,13 +23,12 @@ from loaders.codecs import (
     RESERVATION_SLOT,
     STORED_LIVE_RESERVATION,
     Guard,
-    ReservationClaim,
     StoredReservation,
 )
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.reservations import LIVE_COPIES_AT_ONCE
 from loaders.table.errors import TransactionRefusedError
-from loaders.writes.reservation_steps import slot_of
+from loaders.writes.reservation_steps import claim_of, slot_of
 from loaders.writes.timeline import MovedError, guard_step, next_revision
 
 if TYPE_CHECKING:
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.keys import Key, Position
+    from loaders.table.keys import Position
     from loaders.table.operations import Step
 
 logger = logging.getLogger(__name__)
@@ -77,7 +74,7 @@ async def upgrade_reservations(
     _check_visible(locker_id, found, guard)
     old = [(key, stored.reservation) for key, stored in found if stored.revision is None]
     if guard is not None and not guard.has_old:
-        old = await _unclaimed(store, contract, old)
+        old = await unclaimed(store, contract, old)
     old_keys = {key for key, _ in old}
     stored = [one for key, one in found if key not in old_keys]
     for key, reservation in old[:most]:
@@ -152,11 +149,11 @@ def _check_visible(locker_id: LockerId, found: list[tuple[Position, StoredReserv
         raise MovedError
 
 
-async def _unclaimed(
+async def unclaimed(
     store: Store, contract: WriteContract, found: list[tuple[Position, Reservation]]
 ) -> list[tuple[Position, Reservation]]:
     """Those without a claim: earlier versions wrote claims, but no revisions."""
-    claimed: set[Key] = set()
+    claimed: set[Position] = set()
     for first in range(0, len(found), MAX_ITEMS):
         ids = dict.fromkeys((one.locker_id, one.reservation_id) for _, one in found[first : first + MAX_ITEMS])
         claims = await contract.read_many(store, "claims", list(ids))
@@ -180,7 +177,7 @@ async def _upgrade_one(
     attributes = RESERVATION.encode(reservation) | {"revision": becomes.revision}
     steps = {
         "guard": guard_step(contract, reservation.locker_id, guard, becomes),
-        "new claim": contract.step("new claim", (place[0], place[2]), RESERVATION_CLAIM.encode(_claim(reservation))),
+        "new claim": contract.step("new claim", (place[0], place[2]), RESERVATION_CLAIM.encode(claim_of(reservation))),
         "new copy": contract.step(
             "new copy",
             (reservation.owner_id, reservation.start_at, reservation.reservation_id),
@@ -231,22 +228,6 @@ def _without_expired(reservation: Reservation, now: Instant) -> Reservation:
         return reservation
     status = ReservationStatus.ACTIVE if has_ended(reservation, now) else ReservationStatus.CANCELLED
     return replace(reservation, status=status)
-
-
-def _claim(reservation: Reservation) -> ReservationClaim:
-    command = CreateReservation.model_construct(
-        locker_id=reservation.locker_id,
-        owner_id=reservation.owner_id,
-        start_at=reservation.start_at,
-        end_at=reservation.end_at,
-        reference=reservation.reference,
-    )
-    return ReservationClaim(
-        reservation_id=reservation.reservation_id,
-        locker_id=reservation.locker_id,
-        start_at=reservation.start_at,
-        fingerprint=fingerprint(command, without="reservation_id"),
-    )
 
 
 def _pointer_step(contract: WriteContract, locker_id: LockerId, live: list[StoredReservation], now: Instant) -> Step:

@@ -910,7 +910,7 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     ),
     "find out which secrets are in use": ("QC-113", (*CODED, provision, check_keys)),
     "save the first table format": ("QC-71", (WITHOUT_FORMAT, save_format)),
-    "migrate an old table": ("QC-73", (*OLD_TABLE, run_migration)),
+    "migrate an old table": ("QC-78", (*OLD_TABLE, run_migration)),
     "migrate a table without guards": (
         "QC-74",
         (*OLD_TABLE, without(lambda names: keys.reservation_guard(names.locker)), run_migration),

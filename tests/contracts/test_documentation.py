@@ -18,7 +18,6 @@ def test_every_contract_is_used_by_a_field_except_those_of_budgets_and_commands(
         "QC-50",
         "QC-71",
         "QC-72",
-        "QC-73",
         "QC-74",
         "QC-75",
         "QC-76",

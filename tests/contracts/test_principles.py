@@ -10,7 +10,6 @@ import pytest
 
 from loaders import keys
 from loaders.contracts.budgets import SPEND_BUDGET
-from loaders.contracts.maintenance import INDEX_LOCKER_COPY
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import WriteContract
@@ -89,9 +88,9 @@ def test_only_commands_scan() -> None:
     }
 
 
-def test_only_budgets_and_migrated_copies_are_changed_without_a_transaction() -> None:
+def test_only_budgets_are_changed_without_a_transaction() -> None:
     plain = [contract for contract in CONTRACTS.values() if contract.operation == "UpdateItem"]
-    assert plain == [SPEND_BUDGET, INDEX_LOCKER_COPY]
+    assert plain == [SPEND_BUDGET]
 
 
 def test_no_contract_changes_or_deletes_an_event() -> None:
