@@ -166,6 +166,11 @@ class Transact:
     steps: tuple[Step, ...]
     token: str = field(default_factory=lambda: str(uuid4()))
 
+    @property
+    def new_items(self) -> list[tuple[Key, Mapping[str, Any]]]:
+        """The items that it puts, with their keys."""
+        return [(step.key, step.attributes) for step in self.steps if step.action is Action.PUT]
+
     def render(self, table: str) -> dict[str, Any]:
         """The TransactWriteItems request."""
         return {"TransactItems": [step.render(table) for step in self.steps], "ClientRequestToken": self.token}

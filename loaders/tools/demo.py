@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -28,22 +28,22 @@ from domain.models import (
     OwnerRole,
     ReservableBy,
     Reservation,
-    ReservationDetails,
     ReservationId,
     ReservationStatus,
 )
 from domain.schedule import has_ended, slot_name
 from domain.times import Instant, shift
-from loaders import codecs as items
 from loaders import keys
+from loaders.codecs import ACCESS_EVENT, GUARD, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.table.errors import TransactionRefusedError
 from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
-from loaders.writes.lockers import location_copy, offers_of, owner_copy
-from loaders.writes.reservation_steps import reference_claim, slot_of
+from loaders.writes.lockers import registering
+from loaders.writes.owners import creating as creating_owner
+from loaders.writes.reservation_steps import Ledger, creating, details_of, slot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from loaders.table.client import Store
     from loaders.table.keys import Key
@@ -61,7 +61,7 @@ _FEATURES = ("charging", "ground-floor", "refrigerated", "step-free")
 
 _RECIPIENT = Recipient(name="Rita Rossi", email="rita@example.com")
 
-_Piece = list[tuple["Key", dict[str, Any]]]
+_Piece = list[tuple["Key", "Mapping[str, Any]"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[_Piece]:
     for number in range(shape.lockers):
         events = shape.events // shape.lockers + (number < shape.events % shape.lockers)
         yield _locker(number, shape.owners, midnight, now)
-        yield from ([event] for event in _events(number, shape.owners, events, midnight))
+        yield from _events(number, shape.owners, events, midnight)
 
 
 async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Callable[[int], None]) -> int:
@@ -174,12 +174,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
         role=OwnerRole.ADMIN if number == _ADMIN else OwnerRole.USER,
     )
     command = CreateOwner(kind=owner.kind, name=owner.name, email=owner.email, role=owner.role)
-    content = fingerprint(command, without="owner_id")
-    claim = items.EMAIL_CLAIM.encode(items.EmailClaim(owner_id=owner.owner_id))
-    return [
-        (keys.owner(owner.owner_id), items.OWNER.encode(owner) | {"fingerprint": content}),
-        (keys.email_claim(str(owner.email)), claim),
-    ]
+    return creating_owner(owner, fingerprint(command, without="owner_id")).new_items
 
 
 def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece:
@@ -213,23 +208,15 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
     reservations: list[Reservation] = []
     if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
-    content = fingerprint(command, without="locker_id")
-    piece = [
-        (keys.locker(locker.locker_id), items.LOCKER.encode(locker) | {"fingerprint": content}),
-        (keys.owner_locker(locker.owner_id, locker.locker_id), owner_copy(locker)),
-        (keys.location_locker(location, locker.locker_id), location_copy(locker, location)),
-        *((keys.offer(*place), offer) for place, offer in offers_of(locker).items()),
-    ]
-    if reservations:
-        piece += _timeline(locker, reservations, number, now)
-    return piece
+    piece = registering(locker, fingerprint(command, without="locker_id")).new_items
+    return piece + _timeline(locker, reservations, number, now) if reservations else piece
 
 
-def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[tuple[Key, dict[str, Any]]]:
+def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[_Piece]:
     """Each event is a piece of its own, so that a larger load can add to a smaller one."""
     chance = random.Random(f"events {number}")
     for index in range(count):
-        yield _event(chance, locker_id(number), index, owners, midnight)
+        yield [_event(chance, locker_id(number), index, owners, midnight)]
 
 
 def _reservations(
@@ -258,68 +245,32 @@ def _reservations(
 
 def _timeline(locker: Locker, reservations: list[Reservation], number: int, now: Instant) -> _Piece:
     """Reservations with everything that belongs to them."""
-    piece: _Piece = []
-    for count, reservation in enumerate(reservations):
-        piece += _reservation(reservation, count + 1, slot_name(len(reservations) * number + count))
-    guard = items.GUARD.encode(items.Guard(revision=3, has_live=True))
-    piece.append((keys.reservation_guard(locker.locker_id), guard))
     pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
     pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)
-    piece.append((keys.active_pointer(locker.locker_id), items.ACTIVE_POINTER.encode(pointer)))
-    return piece
-
-
-def _reservation(reservation: Reservation, revision: int, slot: str) -> _Piece:
-    command = CreateReservation(
-        locker_id=reservation.locker_id,
-        owner_id=reservation.owner_id,
-        start_at=reservation.start_at,
-        end_at=reservation.end_at,
-        reference=reservation.reference,
-        recipient=None if reservation.reference is None else _RECIPIENT,
-    )
-    own_id, start = reservation.reservation_id, reservation.start_at
-    claim = items.ReservationClaim(
-        reservation_id=own_id,
-        locker_id=reservation.locker_id,
-        start_at=start,
-        fingerprint=fingerprint(command, without="reservation_id"),
-    )
-    copy = items.OWNER_RESERVATION.encode(reservation)
-    live = items.StoredReservation(reservation=reservation, revision=revision)
-    stored = replace(live, slot=slot)
-    place = (reservation.locker_id, start, own_id)
-    taken = items.RESERVATION_SLOT.encode(slot_of(reservation, slot))
-    return [
-        (keys.reservation_slot(reservation.owner_id, slot), taken),
-        *_details(reservation),
-        (keys.reservation(*place), items.STORED_RESERVATION.encode(stored)),
-        (keys.live_reservation(*place), items.STORED_LIVE_RESERVATION.encode(live)),
-        (keys.reservation_claim(reservation.locker_id, own_id), items.RESERVATION_CLAIM.encode(claim)),
-        (keys.owner_reservation(reservation.owner_id, start, own_id), copy),
-    ]
-
-
-def _details(reservation: Reservation) -> _Piece:
-    """The claim of a reference, and who the reservation is for."""
-    if reservation.reference is None:
-        return []
-    details = ReservationDetails(
-        locker_id=reservation.locker_id,
-        reservation_id=reservation.reservation_id,
-        recipient_name=_RECIPIENT.name,
-        recipient_email=_RECIPIENT.email,
-        recipient_phone=None,
-        metadata=None,
-    )
-    claim = reference_claim(reservation, reservation.reference)
-    return [
-        (keys.reservation_reference(reservation.owner_id, claim.reference), items.REFERENCE_CLAIM.encode(claim)),
-        (
-            keys.reservation_details(reservation.locker_id, reservation.reservation_id),
-            items.RESERVATION_DETAILS.encode(details),
-        ),
-    ]
+    items: dict[Key, Mapping[str, Any]] = {}
+    guard = None
+    for count, reservation in enumerate(reservations):
+        command = CreateReservation(
+            locker_id=locker.locker_id,
+            owner_id=reservation.owner_id,
+            start_at=reservation.start_at,
+            end_at=reservation.end_at,
+            reference=reservation.reference,
+            recipient=None if reservation.reference is None else _RECIPIENT,
+        )
+        request = creating(
+            reservation,
+            fingerprint(command, without="reservation_id"),
+            Ledger(guard=guard, pointer=None, claim=None, locker=locker),
+            pointer,
+            slot=slot_of(reservation, slot_name(len(reservations) * number + count)),
+            details=details_of(command, reservation.reservation_id),
+            locker=locker,
+        )
+        items |= dict(request.new_items)
+        guard = Guard(revision=count + 1, has_live=True)
+        items[keys.reservation_guard(locker.locker_id)] = GUARD.encode(guard)
+    return list(items.items())
 
 
 def _event(
@@ -338,5 +289,4 @@ def _event(
         result=AccessResult.FAIL if is_failure else AccessResult.SUCCESS,
         metadata={"battery": chance.randint(20, 100)} if count % 3 == 0 else None,
     )
-    key = keys.event(locker, timestamp, event.event_id)
-    return key, items.ACCESS_EVENT.encode(event)
+    return keys.event(locker, timestamp, event.event_id), ACCESS_EVENT.encode(event)

@@ -18,12 +18,16 @@ from domain.commands.payments import Money as MoneyInput
 from domain.commands.payments import RecordPayment
 from domain.models import Address, Location, LocationId, LocationStatus, OwnerId
 from domain.times import Day, Instant, shift
-from loaders import codecs as items
 from loaders import keys
-from loaders.writes.booking_steps import booking_item, notification_of, slots_of_booking
-from loaders.writes.locations import location_item
+from loaders.codecs import CALENDAR_SLOT, NOTIFICATION, CalendarClaim
+from loaders.writes.booking_steps import notification_of, requesting, slots_of_booking
+from loaders.writes.calendar import creating as creating_event
+from loaders.writes.calendar import paying
+from loaders.writes.locations import creating
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from loaders.table.keys import Key
 
 _PLACES = (
@@ -53,7 +57,7 @@ _BOOKINGS = (
 )
 _CALENDAR_DAYS = 14
 
-_Piece = list[tuple["Key", dict[str, Any]]]
+_Piece = list[tuple["Key", "Mapping[str, Any]"]]
 
 
 def location_id(number: int) -> LocationId:
@@ -103,11 +107,7 @@ def _location_items(location: Location) -> _Piece:
         time_zone=location.time_zone,
         address=AddressInput(**asdict(location.address)),
     )
-    claim = items.LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
-    return [
-        (keys.location(location.location_id), location_item(location, fingerprint(command, without="location_id"))),
-        (keys.location_code(location.code), items.LOCATION_CODE.encode(claim)),
-    ]
+    return creating(location, fingerprint(command, without="location_id")).new_items
 
 
 def _booking(
@@ -134,18 +134,17 @@ def _booking(
     )
     given = RequestBooking.model_fields.keys() - {"booking_id"}
     command = RequestBooking(**{name: getattr(booking, name) for name in given})
-    copy = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
-    piece: _Piece = [
-        (keys.booking(booking.booking_id), booking_item(booking, fingerprint(command, without="booking_id"))),
-        (copy, items.OWNER_BOOKING.encode(booking)),
-    ]
+    piece = requesting(booking, fingerprint(command, without="booking_id"), most_pending=1).new_items
     if decided:
         notice = notification_of(booking)
         key = keys.notification(notice.owner_id, notice.created_at, notice.notification_id)
-        piece.append((key, items.NOTIFICATION.encode(notice)))
+        piece.append((key, NOTIFICATION.encode(notice)))
     if status is BookingStatus.APPROVED:
-        piece += [_slot(slot) for slot in slots_of_booking(booking)]
-        piece.append(_payment(booking))
+        piece += [
+            (keys.calendar_slot(slot.location_id, slot.date, slot.slot), CALENDAR_SLOT.encode(slot))
+            for slot in slots_of_booking(booking)
+        ]
+        piece += _payment(booking)
     return piece
 
 
@@ -154,7 +153,7 @@ def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight
     command = CreateCalendarEvent(
         location_id=location.location_id, date=day, duration=DayPart.MORNING, title="Cleaning"
     )
-    claim = items.CalendarClaim(
+    claim = CalendarClaim(
         event_id=f"cleaning-{count + 1}",
         location_id=location.location_id,
         date=day,
@@ -172,15 +171,10 @@ def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight
         created_at=shift(midnight, timedelta(days=-20)),
         duration=command.duration,
     )
-    claimed = keys.calendar_claim(location.location_id, claim.event_id)
-    return [(claimed, items.CALENDAR_CLAIM.encode(claim)), _slot(slot)]
+    return creating_event(claim, [slot], admin).new_items
 
 
-def _slot(slot: CalendarSlot) -> tuple[Key, dict[str, Any]]:
-    return keys.calendar_slot(slot.location_id, slot.date, slot.slot), items.CALENDAR_SLOT.encode(slot)
-
-
-def _payment(booking: Booking) -> tuple[Key, dict[str, Any]]:
+def _payment(booking: Booking) -> _Piece:
     payment = Payment(
         payment_id="deposit",
         booking_id=booking.booking_id,
@@ -195,7 +189,4 @@ def _payment(booking: Booking) -> tuple[Key, dict[str, Any]]:
         method=payment.method,
         paid_at=payment.paid_at,
     )
-    content = fingerprint(command, without="payment_id")
-    return keys.payment(booking.booking_id, payment.payment_id), items.PAYMENT.encode(payment) | {
-        "fingerprint": content
-    }
+    return paying(payment, fingerprint(command, without="payment_id")).new_items

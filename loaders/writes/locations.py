@@ -75,7 +75,9 @@ def creating(location: Location, content: str) -> Transact:
     """The request that creates a location."""
     claim = LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
     return CREATE_LOCATION.transact(
-        CREATE_LOCATION.step("location", (location.location_id,), location_item(location, content)),
+        CREATE_LOCATION.step(
+            "location", (location.location_id,), indexed_location(location) | {"fingerprint": content}
+        ),
         CREATE_LOCATION.step("code", (location.code,), LOCATION_CODE.encode(claim)),
     )
 
@@ -86,11 +88,6 @@ def changing(current: Location, changed: Location) -> Transact:
     return CHANGE_LOCATION.transact(
         CHANGE_LOCATION.step("location", (current.location_id,), attributes, expectedVersion=current.version)
     )
-
-
-def location_item(location: Location, content: str) -> dict[str, Any]:
-    """The attributes of a new location."""
-    return indexed_location(location) | {"fingerprint": content}
 
 
 def _changed_address(current: Address, given: AddressChanges | None) -> Address:

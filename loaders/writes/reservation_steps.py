@@ -14,6 +14,7 @@ from domain.models import (
     AccessResult,
     EventId,
     LockerStatus,
+    ReservationDetails,
     ReservationSlot,
     ReservationStatus,
 )
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         ActivePointer,
         Locker,
         Reservation,
-        ReservationDetails,
         ReservationId,
     )
     from domain.times import Instant
@@ -180,6 +180,21 @@ def claim_of(reservation: Reservation) -> ReservationClaim:
         locker_id=reservation.locker_id,
         start_at=reservation.start_at,
         fingerprint=fingerprint(CreateReservation.model_construct(**asked), without="reservation_id"),
+    )
+
+
+def details_of(command: CreateReservation, reservation_id: ReservationId) -> ReservationDetails | None:
+    """What only the owner who reserves sees, if the command has anything of it."""
+    recipient = command.recipient
+    if recipient is None and command.metadata is None:
+        return None
+    return ReservationDetails(
+        locker_id=command.locker_id,
+        reservation_id=reservation_id,
+        recipient_name=None if recipient is None else recipient.name,
+        recipient_email=None if recipient is None else recipient.email,
+        recipient_phone=None if recipient is None else recipient.phone,
+        metadata=command.metadata,
     )
 
 

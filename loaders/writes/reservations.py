@@ -26,7 +26,6 @@ from domain.errors import (
 from domain.models import (
     LockerStatus,
     Reservation,
-    ReservationDetails,
     ReservationId,
     ReservationParty,
     ReservationStatus,
@@ -44,6 +43,7 @@ from loaders.writes.reservation_steps import (
     Ledger,
     changing,
     creating,
+    details_of,
     notifying,
     recording_overstay,
     slot_of,
@@ -154,7 +154,7 @@ async def create_reservation(
             ledger,
             pointer_after(ledger.pointer, reservation, other),
             slot=slot_of(reservation, slot),
-            details=_details(command, reservation_id),
+            details=details_of(command, reservation_id),
             locker=locker,
             any_claim=claim,
         )
@@ -421,20 +421,6 @@ def _check_recipient(command: CreateReservation) -> None:
     recipient = command.recipient
     if recipient is not None and recipient.email is None and recipient.phone is None:
         raise BadInputError("recipient must have an email or a phone", ("input", "recipient"))
-
-
-def _details(command: CreateReservation, reservation_id: ReservationId) -> ReservationDetails | None:
-    recipient = command.recipient
-    if recipient is None and command.metadata is None:
-        return None
-    return ReservationDetails(
-        locker_id=command.locker_id,
-        reservation_id=reservation_id,
-        recipient_name=None if recipient is None else recipient.name,
-        recipient_email=None if recipient is None else recipient.email,
-        recipient_phone=None if recipient is None else recipient.phone,
-        metadata=command.metadata,
-    )
 
 
 async def _slots(store: Store, owner_id: OwnerId) -> list[ReservationSlot]:
