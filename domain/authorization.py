@@ -226,11 +226,6 @@ def may_use_door(principal: Principal, locker_id: LockerId | None, location_id: 
     return location_id is not None and principal.location_id == location_id
 
 
-def may_see_locations(principal: Principal) -> bool:
-    """Whether the caller may see locations, their availability and their calendar: everyone except devices."""
-    return principal.role is not Role.DEVICE
-
-
 def require(allowed: bool, path: Sequence[str] = ()) -> None:  # noqa: FBT001  # reads as a sentence: require(may_transfer(…))
     """Rejects what a rule does not allow.
 

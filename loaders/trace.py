@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loaders import keys
 from loaders.contracts.cost import Cost
 from loaders.table.keys import Between, IndexPartition, Prefix
-from loaders.table.operations import BatchGet, Get, Put, Query, Scan, Transact
-from loaders.table.updates import Update
+from loaders.table.operations import BatchGet, Get, Put, Query, Scan, Transact, Update
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,7 +31,7 @@ _NAMES = {
 }
 
 
-def operation_name(operation: Operation | Update) -> str:
+def operation_name(operation: Operation) -> str:
     """What DynamoDB calls an operation."""
     return _NAMES[type(operation)]
 
@@ -142,7 +141,7 @@ class Trace:
         }
 
 
-def _asked(operation: Operation | Update) -> dict[str, Any]:
+def _asked(operation: Operation) -> dict[str, Any]:
     """What an operation asks for: a stretch of one partition or of the table, or items by their keys."""
     match operation:
         case Query(within=within):

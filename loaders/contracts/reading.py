@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,6 +16,7 @@ from loaders.pages import Page
 from loaders.table.errors import UnreadKeysError
 from loaders.table.keys import Between
 from loaders.table.operations import BatchGet, Get, Query
+from loaders.table.retry import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -160,19 +160,14 @@ class ReadPage(_ReadContract, Generic[M]):
         self._check(request, order)
         ranges = [_mergeable(self.range(*key)) for key in keys]
         start = _start_in_any(request, ranges)
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(self._read(store, request, order, within, start and within.same_rank(*start)))
-                    for within in ranges
-                ]
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+        pages = await together(
+            self._read(store, request, order, within, start and within.same_rank(*start)) for within in ranges
+        )
         # An item that is moving from one range to another may be seen in both.
         found = {
             within.rank(place): (place, item)
-            for within, task in zip(ranges, tasks, strict=True)
-            for place, item in task.result()
+            for within, page in zip(ranges, pages, strict=True)
+            for place, item in page
         }
         is_reverse = (order is Order.ASC) is request.backward
         return self._page([found[rank] for rank in sorted(found, reverse=is_reverse)], request)

@@ -402,20 +402,18 @@ CURRENT_RESERVATION = ReadPage(
     hot_partition="Low: one locker's partition.",
 )
 
+_EXISTING_READS = (BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)), _RESERVATION_READ)
+_EXISTING_FALLBACKS = (
+    replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
+    *UPGRADE_READS,
+)
+
 CHANGE_RESERVATION = WriteContract(
     id="QC-13",
     purpose="Cancel, extend or shorten a reservation",
     variants=("cancel", "extend"),
-    reads=(
-        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
-        _RESERVATION_READ,
-        replace(_BEFORE_READ, only=("extend",)),
-        *NEXT_READS,
-    ),
-    fallbacks=(
-        replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
-        *UPGRADE_READS,
-    ),
+    reads=(*_EXISTING_READS, replace(_BEFORE_READ, only=("extend",)), *NEXT_READS),
+    fallbacks=_EXISTING_FALLBACKS,
     rounds=_ROUNDS,
     steps=(
         *_CHANGE_RULES,
@@ -469,15 +467,8 @@ USE_RESERVATION = WriteContract(
     id="QC-87",
     purpose="Start or release a reservation",
     variants=("start", "release"),
-    reads=(
-        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)),
-        _RESERVATION_READ,
-        *NEXT_READS,
-    ),
-    fallbacks=(
-        replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
-        *UPGRADE_READS,
-    ),
+    reads=(*_EXISTING_READS, *NEXT_READS),
+    fallbacks=_EXISTING_FALLBACKS,
     rounds=_ROUNDS,
     steps=(
         *_CHANGE_RULES,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from loaders import keys
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
-from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact
-from loaders.table.updates import Update
+from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -273,10 +272,10 @@ class WriteContract(Contract):
         **values: Any,
     ) -> Update:
         """The step of that name alone, as an UpdateItem; each number in `added` is added to its attribute."""
-        step = self.step(name, key_arguments, attributes, **values)
+        step = self.step(name, key_arguments, attributes, added=added, **values)
         if self.operation != "UpdateItem" or step.action is not Action.UPDATE or step.condition is None:
             raise ContractError(f"{self.id} does not update {name} alone")
-        return Update(self.id, step.key, step.attributes, step.condition, step.values, added or {})
+        return Update(self.id, step.key, step.attributes, step.condition, step.values, step.added)
 
     @property
     def write_units(self) -> int:

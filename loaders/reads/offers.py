@@ -5,7 +5,6 @@ What is found is a hint: only the transaction that makes a reservation decides.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,8 +18,10 @@ from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.reservations import RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.pages import PageRequest
+from loaders.table.retry import together
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
     from domain.authorization import Audience
@@ -123,9 +124,4 @@ class Search:
             async with self._slots:
                 return await read
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(bounded(read)) for read in reads]
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        return [task.result() for task in tasks]
+        return await together(map(bounded, reads))

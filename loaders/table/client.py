@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact
+    from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
     from loaders.table.transport import Answer, Transport
-    from loaders.table.updates import Update
     from loaders.table.values import Item, WireItem
 
 
@@ -151,10 +150,10 @@ class DynamoStore:
             return
         raise UnavailableError("Too many changes met at one item: try again in a moment.")
 
-    async def _send(self, name: str, operation: Operation | Update, request: dict[str, Any]) -> dict[str, Any]:
+    async def _send(self, name: str, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
         return (await self.answer(name, operation, request)).body
 
-    async def answer(self, name: str, operation: Operation | Update, request: dict[str, Any]) -> Answer:
+    async def answer(self, name: str, operation: Operation, request: dict[str, Any]) -> Answer:
         """Sends one request; an error of the store is translated to an exception of ours."""
         try:
             return await self.transport.send(name, request)

@@ -159,6 +159,27 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """One item changed under its condition, each number in `added` by as much: for counters, which none reads first.
+
+    Sent again after a lost answer it may be applied twice, so it is not for what has a version.
+    """
+
+    contract: str
+    key: Key
+    attributes: Mapping[str, Any]
+    condition: str
+    values: Mapping[str, Any]
+    added: Mapping[str, int] = field(default_factory=dict)
+
+    def render(self, table: str) -> dict[str, Any]:
+        """The UpdateItem request."""
+        step = Step("item", Action.UPDATE, self.key, self.attributes, self.condition, self.values, self.added)
+        request: dict[str, Any] = step.render(table)[Action.UPDATE]
+        return request | {"ReturnValues": "ALL_NEW"}
+
+
+@dataclass(frozen=True, slots=True)
 class Transact:
     """Up to 100 steps, all or none; the token makes sending it again harmless."""
 
@@ -176,7 +197,7 @@ class Transact:
         return {"TransactItems": [step.render(table) for step in self.steps], "ClientRequestToken": self.token}
 
 
-Operation: TypeAlias = Get | BatchGet | Query | Scan | Put | Transact
+Operation: TypeAlias = Get | BatchGet | Query | Scan | Put | Update | Transact
 
 
 def _set_expression(attributes: Mapping[str, Any]) -> str:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from domain.errors import SmartLockerError
 from loaders.table.client import DynamoStore
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
-from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact
+from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
 from loaders.table.transport import NoAnswerError, RefusedRequestError
-from loaders.table.updates import Update
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from loaders.table.transport import Answer
     from loaders.table.values import Item, WireItem
 
-AnyOperation = TypeVar("AnyOperation", bound=Operation | Update)
+AnyOperation = TypeVar("AnyOperation", bound=Operation)
 T = TypeVar("T")
 
 FINISHED = "ok"
@@ -54,7 +53,7 @@ class asking:  # noqa: N801  # used as a function; a generator would take three 
 class Record:
     """One operation: what was asked, and how it ended."""
 
-    operation: Operation | Update
+    operation: Operation
     path: str
     """Response path of the step that asked, without list indices; empty outside of a document's execution."""
     merged: int = 1
@@ -157,7 +156,7 @@ class _CountedStore(DynamoStore):
         self._record = record
         self._wants_units = wants_units
 
-    async def answer(self, name: str, operation: Operation | Update, request: dict[str, Any]) -> Answer:
+    async def answer(self, name: str, operation: Operation, request: dict[str, Any]) -> Answer:
         record = self._record
         record.attempts += 1
         try:

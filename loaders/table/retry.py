@@ -1,13 +1,15 @@
-"""When the same operation is sent again: exponential backoff with full jitter."""
+"""How operations are repeated, with exponential backoff and full jitter, and how several run at once."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Coroutine, Iterable
+
+T = TypeVar("T")
 
 _BASE_SECONDS = 0.01
 _CAP_SECONDS = 0.25
@@ -24,3 +26,13 @@ async def attempts(most: int) -> AsyncIterator[int]:
 async def pause(attempt: int) -> None:
     """Waits before an attempt; the first is 0 and has no pause."""
     await asyncio.sleep(random.uniform(0, min(_CAP_SECONDS, _BASE_SECONDS * 2**attempt)))
+
+
+async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results; where one fails, the others are cancelled and its error is raised."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]

@@ -21,6 +21,7 @@ from loaders.reads.table_format import read_format
 from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
 from loaders.table.keys import Key
+from loaders.table.retry import together
 from loaders.table.values import item_from_wire
 from loaders.tools.pace import Pace
 
@@ -267,12 +268,7 @@ async def _write(store: DynamoStore, items: list[WireItem], *, overwrite: bool) 
                     raise TransferError(f"table {store.table} is written to: stop its servers first") from None
                 await store.put(IMPORT_ITEM.put("differing item", (key.pk, key.sk), attributes))
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for item in items:
-                group.create_task(write(item))
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from failures
+    await together(map(write, items))
 
 
 def _is_data(item: WireItem) -> bool:

@@ -20,12 +20,12 @@ from domain.errors import (
 from domain.models import LocationStatus, ReservationId
 from domain.schedule import check_end_after_start, check_reservation_window
 from loaders import keys
-from loaders.codecs import AnyClaim, DamagedItemError
+from loaders.codecs import AnyClaim
 from loaders.contracts.locations import LOCATION_BY_ID, LOCATION_OFFERS
 from loaders.contracts.reservations import ACTIVE_RESERVATION, ANY_CLAIM_BY_ID, RESERVATION_BY_KEY
+from loaders.reads.claimed import claimed
 from loaders.reads.offers import Search, Wanted
 from loaders.reads.table_format import require_format
-from loaders.table.retry import attempts
 from loaders.writes.reservations import AlreadyReservedError, create_reservation
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
 
 MOST_TRIES = 10
-LOOKS_FOR_RESERVED = 5
 _QUERIES_AT_ONCE = 16
 _NEXT_LOCKER = (OverlapError, LockerInMaintenanceError, ForbiddenError)
 """Why a locker cannot be reserved although it was found free: another caller or its owner was faster."""
@@ -120,8 +119,6 @@ async def _made_before(
         message = f"The id {reservation_id} was used before, for another reservation of any locker."
         raise IdTakenError(message, ("input", "reservationId"))
     place = (claim.locker_id, claim.start_at, claim.reservation_id)
-    async for _ in attempts(LOOKS_FOR_RESERVED):  # the claim may be visible before the reservation
-        reservation = await RESERVATION_BY_KEY.read(backend.store, *place, consistent=True)
-        if reservation is not None:
-            return reservation
-    raise DamagedItemError(f"a claim names {keys.masked(keys.reservation(*place))}, which does not exist")
+    return await claimed(
+        keys.reservation(*place), lambda: RESERVATION_BY_KEY.read(backend.store, *place, consistent=True)
+    )

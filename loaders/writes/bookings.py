@@ -29,11 +29,11 @@ from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 from loaders.writes.booking_steps import approving, cancelling, rejecting, requesting
+from loaders.writes.locations import check_location
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.commands.bookings import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
-    from domain.models import LocationId
     from domain.times import Day, Instant
     from loaders.backend import Backend
     from loaders.codecs import RequestedBooking
@@ -120,20 +120,6 @@ def check_admin(refusal: TransactionRefusedError) -> None:
     """Rejects a decision by an owner who is not an admin."""
     if "admin" in refusal.failed:
         raise _no_admin() from None
-
-
-def check_location(
-    refusal: TransactionRefusedError,
-    location_id: LocationId,
-    path: tuple[str, ...] = ("input", "locationId"),
-    booking: Booking | None = None,
-) -> None:
-    """Reports a location that does not exist or is inactive."""
-    if "location" not in refusal.failed:
-        return
-    if refusal.failed["location"] is None:
-        raise NotFoundError(f"Location {location_id} does not exist.", path) from None
-    raise LocationInactiveError(f"Location {location_id} is inactive.", path, booking) from None
 
 
 def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], booking: Booking | None = None) -> None:

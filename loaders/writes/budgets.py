@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from domain.budgets import Budget, BudgetState
-    from loaders.table.updates import Update
+    from loaders.table.operations import Update
     from loaders.table.values import Item
 
 # The third round is for a record that expired in between.

@@ -13,7 +13,8 @@ from loaders.codecs import CALENDAR_CLAIM, PAYMENT, CalendarClaim
 from loaders.contracts.bookings import CHANGE_CALENDAR, RECORD_PAYMENT
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.booking_steps import admin_step, slots_for
-from loaders.writes.bookings import check_admin, check_location, check_slots
+from loaders.writes.bookings import check_admin, check_slots
+from loaders.writes.locations import check_location
 
 if TYPE_CHECKING:
     from domain.authorization import Principal

@@ -11,11 +11,10 @@ from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import AccessEvent, EventId
 from domain.schedule import check_event_time
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, DamagedItemError, EventClaim
-from loaders.contracts.cost import LOOKS_FOR_CLAIMED
+from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, EventClaim
 from loaders.contracts.events import RECORD_EVENTS
+from loaders.reads.claimed import claimed
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
-from loaders.table.retry import attempts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -159,7 +158,7 @@ async def _recorded_before(
     store: Store, entries: Sequence[Entry], refusal: TransactionRefusedError
 ) -> dict[Key, AccessEvent]:
     """The events that are already there: by the claims on their ids, or by this request, whose response was lost."""
-    claimed = {step.key: item for step, item in refusal.refused if step.name == "claim"}
+    claims = {step.key: item for step, item in refusal.refused if step.name == "claim"}
     written = {step.key: item for step, item in refusal.refused if step.name == "event"}
     found: dict[Key, AccessEvent] = {}
     for entry in entries:
@@ -168,7 +167,7 @@ async def _recorded_before(
             if item is not None and ACCESS_EVENT.decode(item) == entry.event:
                 found[entry.key] = entry.event
             continue
-        item = claimed.get(entry.key)
+        item = claims.get(entry.key)
         if item is None:
             continue
         claim = EVENT_CLAIM.decode(item)
@@ -183,11 +182,7 @@ async def _recorded_before(
 
 async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
     place = (claim.locker_id, claim.timestamp, claim.event_id)
-    async for _ in attempts(LOOKS_FOR_CLAIMED):  # the claim may be visible before the event
-        event: AccessEvent | None = await RECORD_EVENTS.read(store, "claimed event", *place)
-        if event is not None:
-            return event
-    raise DamagedItemError(f"a claim names {keys.masked(keys.event(*place))}, which does not exist")
+    return await claimed(keys.event(*place), lambda: RECORD_EVENTS.read(store, "claimed event", *place))
 
 
 def _steps(entry: Entry) -> list[Step]:

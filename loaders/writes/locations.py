@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.changes import ChangeRequest
 from domain.commands.base import Change, fingerprint
-from domain.errors import BadInputError, CodeTakenError, IdTakenError, NotFoundError
+from domain.errors import BadInputError, CodeTakenError, IdTakenError, LocationInactiveError, NotFoundError
 from domain.models import Address, Location, LocationId, LocationStatus
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_CODE, LocationCode, difference
@@ -15,6 +15,7 @@ from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
+    from domain.bookings import Booking
     from domain.commands.locations import Address as AddressChanges
     from domain.commands.locations import CreateLocation, DeactivateLocation, ReactivateLocation, UpdateLocation
     from loaders.backend import Backend
@@ -127,3 +128,17 @@ def indexed_location(location: Location) -> dict[str, Any]:
     """The attributes of a location with its place in the index by status."""
     index = keys.location_index(location.status, location.created_at, location.location_id)
     return LOCATION.encode(location) | index
+
+
+def check_location(
+    refusal: TransactionRefusedError,
+    location_id: LocationId | None,
+    path: tuple[str, ...] = ("input", "locationId"),
+    booking: Booking | None = None,
+) -> None:
+    """Reports a location that does not exist or is inactive."""
+    if "location" not in refusal.failed:
+        return
+    if refusal.failed["location"] is None:
+        raise NotFoundError(f"Location {location_id} does not exist.", path) from None
+    raise LocationInactiveError(f"Location {location_id} is inactive.", path, booking) from None

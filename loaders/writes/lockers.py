@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
 from domain.changes import ChangeRequest
 from domain.commands.base import Change, fingerprint
-from domain.errors import BadInputError, IdTakenError, LocationInactiveError, NotFoundError
+from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.lifecycle import check_transition
 from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary
 from loaders import keys
 from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER, difference
 from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.locations import check_location
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +69,7 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
         if "owner" in refusal.failed and not existing:
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
         if not existing:
-            _raise_if_not_active(refusal, command.location_id, "locationId")
+            check_location(refusal, command.location_id)
         message = f"The id {locker.locker_id} was used before, for another locker."
         raise IdTakenError(message, ("input", "lockerId")) from None
     return locker
@@ -109,7 +110,7 @@ async def move_locker(backend: Backend, command: MoveLocker, principal: Principa
     """Moves a locker to another active location, or to none (QC-12)."""
 
     def explain(refusal: TransactionRefusedError) -> None:
-        _raise_if_not_active(refusal, command.new_location_id, "newLocationId")
+        check_location(refusal, command.new_location_id, ("input", "newLocationId"))
 
     values = {"location_id": command.new_location_id}
     return await _change(backend, CHANGE_LOCKER, command, principal, values, moving, explain=explain)
@@ -249,14 +250,6 @@ async def _change(
                 raise
             continue
         return changed
-
-
-def _raise_if_not_active(refusal: TransactionRefusedError, location_id: LocationId | None, field: str) -> None:
-    if "location" not in refusal.failed:
-        return
-    if refusal.failed["location"] is None:
-        raise NotFoundError(f"Location {location_id} does not exist.", ("input", field)) from None
-    raise LocationInactiveError(f"Location {location_id} is inactive.", ("input", field)) from None
 
 
 def _locker_step(contract: WriteContract, current: Locker, changed: Locker) -> Step:

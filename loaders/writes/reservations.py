@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -34,10 +33,10 @@ from domain.schedule import check_end_after_start, check_reservation_window, eff
 from domain.times import EARLIEST, shift
 from loaders import keys
 from loaders.codecs import DamagedItemError, ReservationClaim
-from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
+from loaders.reads.claimed import claimed
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts
+from loaders.table.retry import attempts, together
 from loaders.writes.lockers import NONE_MISSING, changing_steps
 from loaders.writes.reservation_steps import (
     Ledger,
@@ -480,22 +479,14 @@ async def _upgrade(backend: Backend, contract: WriteContract, locker_id: LockerI
 
 
 async def _together(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Both results; where one fails, the other is cancelled."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = group.create_task(first), group.create_task(second)
-    except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
-    return tasks[0].result(), tasks[1].result()
+    """Both results."""
+    results: list[Any] = await together([first, second])
+    return results[0], results[1]
 
 
 async def _claimed(store: Store, contract: WriteContract, claim: ReservationClaim) -> StoredReservation:
     place = (claim.locker_id, claim.start_at, claim.reservation_id)
-    async for _ in attempts(LOOKS_FOR_CLAIMED):  # the claim may be visible before the reservation
-        stored: StoredReservation | None = await contract.read(store, "reservation", *place)
-        if stored is not None:
-            return stored
-    raise DamagedItemError(f"a claim names {keys.masked(keys.reservation(*place))}, which does not exist")
+    return await claimed(keys.reservation(*place), lambda: contract.read(store, "reservation", *place))
 
 
 def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) -> Locker:

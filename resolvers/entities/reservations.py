@@ -16,6 +16,7 @@ from domain.models import ReservationParty, ReservationStatus
 from domain.schedule import effective_status
 from domain.text import check_reference
 from domain.times import Instant, parse_instant
+from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
@@ -30,7 +31,7 @@ from loaders.contracts.reservations import (
     USE_RESERVATION,
 )
 from loaders.writes import reservations as writes
-from loaders.writes.any_locker import LOOKS_FOR_RESERVED, MOST_TRIES, reserve_any_locker
+from loaders.writes.any_locker import MOST_TRIES, reserve_any_locker
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import JSON, show_json
@@ -197,7 +198,7 @@ def _any_locker_charges(size: LockerSize | None) -> list[Charge]:
     return [
         claim,
         Charge(ANY_CLAIM_BY_ID, claim.operation, maximum=claim.maximum, condition=_MADE_BEFORE),
-        Charge(RESERVATION_BY_KEY, "GetItem", maximum=made * (2 * LOOKS_FOR_RESERVED), condition=_MADE_BEFORE),
+        Charge(RESERVATION_BY_KEY, "GetItem", maximum=made * (2 * LOOKS_FOR_CLAIMED), condition=_MADE_BEFORE),
         look_up_charge(LOCATION_BY_ID, 1),
         *search_charges(size, 2, most_audiences=MOST_AUDIENCES),
         *again,

@@ -608,13 +608,13 @@ OWNER_COPY, LOCATION_COPY = (
 )
 WITHOUT_FORMAT = without(lambda _: keys.table_format())
 WITHOUT_AUDIENCE = older(lambda names: keys.locker(names.locker), "reservableBy", "size", "features")
-OLD_TABLE = (
-    *RESERVED,
+OLD_COPIES = (
+    *PLACED,
     WITHOUT_FORMAT,
     older(OWNER_COPY, "GSI1PK", "GSI1SK"),
     older(LOCATION_COPY, "GSI1PK", "GSI1SK"),
-    older(lambda names: keys.active_pointer(names.locker), "lastEndAt"),
 )
+OLD_LATEST_END = (*RESERVED, WITHOUT_FORMAT, older(lambda names: keys.active_pointer(names.locker), "lastEndAt"))
 WHOLE = (*RESERVED, other_owner, book, reject)
 SURPLUS: tuple[Callable[[Names], tuple[Action, Key, dict[str, Any]]], ...] = (
     lambda names: (Action.DELETE, keys.owner_locker(names.owner, names.locker), {}),
@@ -910,10 +910,11 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     ),
     "find out which secrets are in use": ("QC-113", (*CODED, provision, check_keys)),
     "save the first table format": ("QC-71", (WITHOUT_FORMAT, save_format)),
-    "migrate an old table": ("QC-78", (*OLD_TABLE, run_migration)),
+    "migrate copies that are not in the index": ("QC-78", (*OLD_COPIES, run_migration)),
+    "migrate an older pointer": ("QC-74", (*OLD_LATEST_END, run_migration)),
     "migrate a table without guards": (
         "QC-74",
-        (*OLD_TABLE, without(lambda names: keys.reservation_guard(names.locker)), run_migration),
+        (*OLD_LATEST_END, without(lambda names: keys.reservation_guard(names.locker)), run_migration),
     ),
     "migrate older reservations": ("QC-74", (*OLD_RESERVATIONS, WITHOUT_FORMAT, run_migration)),
     "migrate an older reservation that was cancelled": (

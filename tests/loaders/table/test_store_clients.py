@@ -22,11 +22,10 @@ from loaders.table.errors import (
     TransactionRefusedError,
 )
 from loaders.table.keys import Key, Prefix
-from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact
+from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
 from loaders.table.raw_transport import RETRIED_CODES, RETRIED_STATUSES
 from loaders.table.recording import RecordedStore
 from loaders.table.transport import NoAnswerError, RefusedRequestError
-from loaders.table.updates import Update
 from loaders.table.values import item_from_wire
 from loaders.trace import Trace
 from tests.scripted import Reply, failed, ok
