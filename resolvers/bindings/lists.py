@@ -165,12 +165,16 @@ class Pages(Reading):
         return await query_each(read, self.row_keys(rows), step.path, request)
 
     async def _overlapping_page(self, store: Store, bound: BoundPage, key: Any) -> Page[Any]:
-        """A page that begins with the item before the window, where that reaches into it."""
+        """A page of a list that begins with the item before the window, where that reaches into it.
+
+        The item may be gone when its cursor comes back.
+        """
         assert self.overlapping is not None  # noqa: S101  # see fetch
         start, end = bound.keys[0]
         before = await self.overlapping[1].first(store, key, start)
         first = before.start_at if before is not None and before.end_at > start else start
-        return await bound.contract.page(store, bound.request, bound.order, key, first, end)
+        contract, cursors = bound.contract, bound.contract.range(key, ALL_TIMES.start, end)
+        return await contract.page(store, bound.request, bound.order, key, first, end, cursors=cursors)
 
     async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.
