@@ -38,7 +38,6 @@ from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
     CODES,
-    LOCKER,
     OFFERS,
     PROFILE,
     RESERVATION_CHANGES,
@@ -130,8 +129,7 @@ class Reservation(Node):
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
         key="locker_id",
-        rule=LOCKER.decided_by_result(or_parent=True),
-        description="The reserved locker; the owner who made the reservation sees its public fields, even later.",
+        description="The reserved locker; who sees the reservation sees its public fields, even later.",
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."

@@ -62,9 +62,9 @@ with this page; in others, random documents of one tenant neither show nor chang
 ## Rules
 
 *own*: for the owner itself, or its own objects. *organisation's*: also lockers of an organisation that the owner
-belongs to. *offered*: lockers that the caller may reserve. *reserved*: also the public fields of lockers that the owner
-reserved. *bound*: for the owners that the partner is bound to, with any scope. A scope: the same, if the partner has
-this scope. *own locker*: for the locker of the device. `node` and `nodes` apply the rule of each object that they find.
+belongs to. *offered*: lockers that the caller may reserve. *bound*: for the owners that the partner is bound to, with
+any scope. A scope: the same, if the partner has this scope. *own locker*: for the locker of the device. `node` and
+`nodes` apply the rule of each object that they find.
 
 - A reservation is *own* for the owner who made it and for the owner of the locker. Only the owner who made it may
   start, extend or shorten it and sees its `details`; the owner of the locker may cancel or release it with a reason.
@@ -77,9 +77,9 @@ this scope. *own locker*: for the locker of the device. `node` and `nodes` apply
   have rows of their own below, by which the owner of the locker decides, however the locker was found. So a field may
   show a locker to more callers without showing more than its public fields. A partner with `lockers:write` alone gets
   these of the lockers that it changes.
-- The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, even if the
-  locker belongs to another owner, and keeps them after the reservation was cancelled or has ended: its history tells
-  where its things were.
+- Who sees a reservation sees the public fields of its locker through `Reservation.locker`: a partner needs no other
+  scope for them. The owner who made it sees them even if the locker belongs to another owner, and keeps them after the
+  reservation was cancelled or has ended: its history tells where its things were.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound
   to, an admin to any owner.
 - `Query.owner` is allowed as its row says; the lists and the profile have rows of their own under `Owner`. For a
@@ -111,5 +111,4 @@ def permission_page(schema: BoundSchema) -> str:
 def _row(field: str, rule: Rule) -> str:
     partner = f"`{rule.partner}`" if rule.partner in set(Scope) else rule.partner
     partner = f"{partner}, offered" if rule.or_offered else partner
-    owner = f"{rule.owner}, reserved" if rule.or_parent else rule.owner
-    return f"| `{field}` | yes | {owner} | {partner} | {rule.device} | no |"
+    return f"| `{field}` | yes | {rule.owner} | {partner} | {rule.device} | no |"
