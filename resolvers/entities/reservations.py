@@ -222,7 +222,7 @@ class ReservationMutations:
         more=("size", _any_locker_charges),
         returns="The reservation; null if none was made.",
         description="Reserve a locker of a location that the caller may reserve and that is free for a time window. A "
-        "repeated request with the same `reservationId` returns the first reservation.",
+        "repeated request with the same `reservationId` returns the first reservation as it is now, even if cancelled.",
     )
     cancel_reservation: Reservation = write(
         CHANGE_RESERVATION,
