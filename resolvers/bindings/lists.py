@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import MOST_AUDIENCES, audiences_of, is_admin
+from domain.authorization import is_admin, searched_audiences
 from domain.errors import BadInputError
 from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
@@ -105,10 +105,14 @@ class Pages(Reading):
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             contract, key = self.narrowed[1], (values[self.narrowed[0]],)
         keys: tuple[tuple[Any, ...], ...] = (key,)
-        if self.offers is not None and not is_admin(request.principal):
-            if contract is not self.contract:
-                raise BadInputError("Only admins can select a status.", ("status",))
-            contract, keys = self.offers, tuple(audiences_of(request.principal)[:MOST_AUDIENCES])
+        if self.offers is not None:
+            owner_ids = values.get("owner_ids")
+            if not is_admin(request.principal):
+                if contract is not self.contract:
+                    raise BadInputError("Only admins can select a status.", ("status",))
+                contract, keys = self.offers, tuple(searched_audiences(request.principal, owner_ids))
+            elif owner_ids is not None:
+                raise BadInputError("Admins get all lockers: leave out ownerIds.", ("ownerIds",))
         if self.merged is not None:
             argument, every = self.merged
             keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
