@@ -56,8 +56,11 @@ with this page; in others, random documents of one tenant neither show nor chang
 - Callers other than admins see the measured cost of a request ([http.md](http.md#explanations)) only for queries
   without errors and without hidden bookings, because it includes what was read but not shown. Response times of
   missing and of denied objects may differ.
-- `ID_TAKEN`, `EMAIL_TAKEN`, `CODE_TAKEN` and `REFERENCE_TAKEN` reveal that an id, an address, a code or a reference is
-  in use, but not by whom: uniqueness cannot be enforced otherwise.
+- Ids that clients choose are unique for all callers: of owners, lockers, locations, bookings and API keys everywhere,
+  of others within their locker, location or booking. So a creation that the caller may make at all fails with
+  `ID_TAKEN` whoever has the id. This reveals that the id is in use and nothing else: the answer, what is read and the
+  cost are the same for an object of the caller's own and for a hidden one. Random ids, such as UUIDs, cannot be
+  guessed. `EMAIL_TAKEN` and `CODE_TAKEN` reveal as little; `REFERENCE_TAKEN` is about the owner who reserves.
 
 ## Rules
 
