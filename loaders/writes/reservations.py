@@ -12,6 +12,7 @@ from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
+    ForbiddenError,
     IdTakenError,
     LockerInMaintenanceError,
     NotFoundError,
@@ -387,7 +388,9 @@ def _party(principal: Principal, reservation: Reservation, locker: Locker) -> Re
 
 def _require_own(state: _State) -> None:
     """Only who made a reservation may use it and move its end."""
-    require(state.party is not ReservationParty.LOCKER_OWNER, ("input", "reservationId"))
+    if state.party is ReservationParty.LOCKER_OWNER:
+        message = "Only the owner who made the reservation may do this. You may cancel or release it, with a reason."
+        raise ForbiddenError(message, ("input", "reservationId"))
 
 
 def _check_reason(state: _State, reason: str | None) -> None:

@@ -13,7 +13,7 @@ from domain.errors import ForbiddenError
 from domain.times import Instant
 from resolvers.bindings.nodes import to_global_id
 from tests import places
-from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, mutation, unchanged
+from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, mutation, unchanged, user_error
 from tests.inputs import GOOD, document, stock
 from tests.principals import device, owner, partner
 from tests.wire import Until
@@ -427,7 +427,8 @@ async def test_an_owner_changes_its_profile_but_not_its_role(shared: Api, dump: 
     ada = shared.by(owner("ada"))
     async with unchanged(dump):
         changes = {"ownerId": "ada", "expectedVersion": 1, "role": "ADMIN"}
-        assert forbidden(await ada.mutate(UPDATE_OWNER, **changes)) == ["input", "role"]
+        refused = user_error("FORBIDDEN", "This requires the role ADMIN.", 403, "role")
+        assert (await ada.mutate(UPDATE_OWNER, **changes))["userErrors"] == [refused]
         foreign = {"ownerId": "bob", "expectedVersion": 9, "name": "Mine"}
         assert forbidden(await ada.mutate(UPDATE_OWNER, **foreign)) == ["input", "ownerId"]
     payload = await ada.mutate(UPDATE_OWNER, ownerId="ada", expectedVersion=1, name="Ada L.")
