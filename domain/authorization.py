@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from domain.errors import ForbiddenError, NotFoundError
+from domain.errors import BadInputError, ForbiddenError, NotFoundError
 from domain.models import OwnerId, ReservableBy
 
 if TYPE_CHECKING:
@@ -165,6 +165,25 @@ def audiences_of(principal: Principal) -> list[Audience]:
             own = [] if principal.owner_id is None else [Audience(ReservableBy.OWNER, principal.owner_id)]
             others = principal.organizations - {principal.owner_id} if principal.role is Role.OWNER else ()
             return [EVERYONE, *own, *(Audience(ReservableBy.MEMBERS, member_of) for member_of in sorted(others))]
+
+
+def searched_audiences(principal: Principal, owner_ids: Sequence[str] | None) -> list[Audience]:
+    """The audiences of a list: all that the caller belongs to, or everyone and those of the named owners.
+
+    Raises:
+        BadInputError: where they are too many for one list, or an owner is not of the caller's credentials.
+    """
+    audiences, path = audiences_of(principal), ("ownerIds",)
+    if audiences and owner_ids is not None:
+        foreign = sorted(set(owner_ids) - {audience.owner_id for audience in audiences if audience != EVERYONE})
+        if foreign:
+            raise BadInputError(f"Your credentials are not for owner {foreign[0]}.", path)
+        audiences = [audience for audience in audiences if audience == EVERYONE or audience.owner_id in owner_ids]
+    if len(audiences) > MOST_AUDIENCES:
+        most = MOST_AUDIENCES - 1
+        message = f"Your credentials are for more than {most} owners: name up to {most} of them in ownerIds."
+        raise BadInputError(message, path)
+    return audiences
 
 
 def audiences_for(principal: Principal, reserves: OwnerId) -> list[Audience]:

@@ -117,8 +117,8 @@ LOCATION_OFFERS = ReadPage(
     needs_format=4,
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="An audience is everyone, an owner, or the members of an organisation. A caller belongs to several; the lists "
-    "are merged, one Query for each, 10 at most. Ordered by size and, within a size, by a hash of the lockerId: a "
-    "search can begin anywhere. Lockers in maintenance have no offers.",
+    "are merged, one Query for each, 10 at most: a caller of more must name owners. Ordered by size and, within a "
+    "size, by a hash of the lockerId: a search can begin anywhere. Lockers in maintenance have no offers.",
     item_bytes=LOCKER_BYTES,
     typical_bytes=250,
     cardinality="0 to 1,000 lockers a location and audience.",

@@ -138,15 +138,29 @@ class ReadPage(_ReadContract, Generic[M]):
         """Lists are eventually consistent, as an index cannot be otherwise."""
         return Consistency.EVENTUAL
 
-    async def page(self, store: Store, request: PageRequest, order: Order, *key: Any) -> Page[M]:
+    async def page(
+        self, store: Store, request: PageRequest, order: Order, *key: Any, cursors: KeyRange | None = None
+    ) -> Page[M]:
         """Reads one page.
 
         It reads one item more than the page has: a Query that stops exactly at its Limit says that there may be more,
         so only another item proves that there is. A damaged item is left out and noted: it must not hide the others.
+
+        Args:
+            store: the table.
+            request: the part of the list.
+            order: the order of the list.
+            key: the parts of the range.
+            cursors: the range of the list's cursors, where the list may have begun earlier than it does now: a cursor
+                from before its beginning then stands for the beginning.
         """
         self._check(request, order)
         within = self.range(*key)
-        start = None if request.cursor is None else decode_cursor(request.cursor, within, request.cursor_argument)
+        start = None
+        if request.cursor is not None:
+            start = decode_cursor(request.cursor, cursors or within, request.cursor_argument)
+            if isinstance(within, Between) and start not in within:
+                start = within.beginning
         found = await self._read(store, request, order, within, start)
         return self._page(found, request)
 

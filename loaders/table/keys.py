@@ -99,6 +99,11 @@ class Between(_OfTable):
         return key.pk == self.pk and self.low <= key.sk <= self.high
 
     @property
+    def beginning(self) -> Position:
+        """The first position of the range, whether or not there is an item."""
+        return Key(self.pk, self.low)
+
+    @property
     def condition(self) -> tuple[str, dict[str, str]]:
         """The key condition and its values."""
         return "#PK = :pk AND #SK BETWEEN :low AND :high", {":pk": self.pk, ":low": self.low, ":high": self.high}

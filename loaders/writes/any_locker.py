@@ -26,7 +26,7 @@ from loaders.contracts.reservations import ACTIVE_RESERVATION, ANY_CLAIM_BY_ID, 
 from loaders.reads.claimed import claimed
 from loaders.reads.offers import Search, Wanted
 from loaders.reads.table_format import require_format
-from loaders.writes.reservations import AlreadyReservedError, create_reservation
+from loaders.writes.reservations import IdTakenByOwnerError, create_reservation
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
@@ -70,9 +70,10 @@ async def reserve_any_locker(backend: Backend, command: ReserveAnyLocker, princi
         wanted = CreateReservation(**asked | {"locker_id": offer.locker_id, "reservation_id": reservation_id})
         try:
             return await create_reservation(backend, wanted, principal, claim=claim)
-        except AlreadyReservedError:
+        except IdTakenByOwnerError:
             made = await _made_before(backend, command, reservation_id, content)
-            assert made is not None  # noqa: S101  # a claim is never deleted
+            if made is None:
+                raise
             return made
         except IdTakenError as error:  # ids are unique for their locker only: another owner may have chosen this one
             taken = error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from domain.authorization import Scope, acts_for, is_admin, require
 from domain.changes import ChangeRequest
 from domain.commands.base import Change, fingerprint
-from domain.errors import BadInputError, EmailTakenError, IdTakenError, NotFoundError
+from domain.errors import BadInputError, EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
 from domain.models import Owner, OwnerId
 from domain.text import normalize_email
 from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim, difference
@@ -53,7 +53,8 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
     """Changes the fields of an owner that the command names; only an administrator changes the role (QC-22)."""
     given = command.model_fields_set - Change.model_fields.keys() - {"owner_id"}
     require(acts_for(principal, command.owner_id, Scope.OWNERS_WRITE), ("input", "ownerId"))
-    require("role" not in given or is_admin(principal), ("input", "role"))
+    if "role" in given and not is_admin(principal):
+        raise ForbiddenError("This requires the role ADMIN.", ("input", "role"))
     if not given:
         raise BadInputError("Name at least one field to change.", ("input",))
     current: Owner | None = await SAVE_OWNER.read(backend.store, "owner", command.owner_id)

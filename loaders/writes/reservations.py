@@ -11,6 +11,7 @@ from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
+    ForbiddenError,
     IdTakenError,
     LockerInMaintenanceError,
     NotFoundError,
@@ -79,8 +80,8 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class AlreadyReservedError(Exception):
-    """Another request with the same id has reserved a locker already."""
+class IdTakenByOwnerError(IdTakenError):
+    """The owner has used the id itself: for any locker, or for the same start at another one. No locker is left."""
 
 
 async def create_reservation(
@@ -88,14 +89,13 @@ async def create_reservation(
 ) -> Reservation:
     """Reserves a locker for a window that no other reservation overlaps (QC-04).
 
-    Raises:
-        AlreadyReservedError: where the claim of a request for any locker exists.
+    A request for any locker has a claim: its content decides whether a reservation with the same id is its own.
     """
     require(acts_for(principal, command.owner_id, Scope.RESERVATIONS_WRITE), ("input", "ownerId"))
     check_end_after_start(command.start_at, command.end_at, "endAt")
     _check_recipient(command)
     reservation_id = command.reservation_id or ReservationId(backend.new_id())
-    content = fingerprint(command, without="reservation_id")
+    content = fingerprint(command, without="reservation_id") if claim is None else claim.fingerprint
     store, locker_id = backend.store, command.locker_id
     most = backend.live_reservations_of.get(command.owner_id, backend.most_live_reservations)
     async for _ in attempts(CREATE_RESERVATION.rounds):
@@ -387,7 +387,9 @@ def _party(principal: Principal, reservation: Reservation, locker: Locker) -> Re
 
 def _require_own(state: _State) -> None:
     """Only who made a reservation may use it and move its end."""
-    require(state.party is not ReservationParty.LOCKER_OWNER, ("input", "reservationId"))
+    if state.party is ReservationParty.LOCKER_OWNER:
+        message = "Only the owner who made the reservation may do this. You may cancel or release it, with a reason."
+        raise ForbiddenError(message, ("input", "reservationId"))
 
 
 def _check_reason(state: _State, reason: str | None) -> None:
@@ -527,8 +529,9 @@ async def _latest_before(store: Store, wanted: Reservation, ledger: Ledger) -> R
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
+    path = ("input", "reservationId")
     if "any claim" in refusal.failed:
-        raise AlreadyReservedError from None
+        raise IdTakenByOwnerError(f"The id {wanted.reservation_id} was used before, for any locker.", path) from None
     # A locker whose check fails is in maintenance by now, has another owner, or is offered to others, and a slot was
     # taken by another reservation at once: reading them again tells.
     if refusal.failed.keys() & (MOVED | {"locker", "slot"}):
@@ -537,7 +540,7 @@ def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -
         raise ReferenceTakenError from None
     if "copy" in refusal.failed:
         message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
-        raise IdTakenError(message, ("input", "reservationId")) from None
+        raise IdTakenByOwnerError(message, path) from None
 
 
 def _contended() -> UnavailableError:

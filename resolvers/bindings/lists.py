@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import MOST_AUDIENCES, audiences_of, is_admin
+from domain.authorization import is_admin, searched_audiences
 from domain.errors import BadInputError
 from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
@@ -105,10 +105,14 @@ class Pages(Reading):
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             contract, key = self.narrowed[1], (values[self.narrowed[0]],)
         keys: tuple[tuple[Any, ...], ...] = (key,)
-        if self.offers is not None and not is_admin(request.principal):
-            if contract is not self.contract:
-                raise BadInputError("Only admins can select a status.", ("status",))
-            contract, keys = self.offers, tuple(audiences_of(request.principal)[:MOST_AUDIENCES])
+        if self.offers is not None:
+            owner_ids = values.get("owner_ids")
+            if not is_admin(request.principal):
+                if contract is not self.contract:
+                    raise BadInputError("Only admins can select a status.", ("status",))
+                contract, keys = self.offers, tuple(searched_audiences(request.principal, owner_ids))
+            elif owner_ids is not None:
+                raise BadInputError("Admins get all lockers: leave out ownerIds.", ("ownerIds",))
         if self.merged is not None:
             argument, every = self.merged
             keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
@@ -165,12 +169,16 @@ class Pages(Reading):
         return await query_each(read, self.row_keys(rows), step.path, request)
 
     async def _overlapping_page(self, store: Store, bound: BoundPage, key: Any) -> Page[Any]:
-        """A page that begins with the item before the window, where that reaches into it."""
+        """A page of a list that begins with the item before the window, where that reaches into it.
+
+        The item may be gone when its cursor comes back.
+        """
         assert self.overlapping is not None  # noqa: S101  # see fetch
         start, end = bound.keys[0]
         before = await self.overlapping[1].first(store, key, start)
         first = before.start_at if before is not None and before.end_at > start else start
-        return await bound.contract.page(store, bound.request, bound.order, key, first, end)
+        contract, cursors = bound.contract, bound.contract.range(key, ALL_TIMES.start, end)
+        return await contract.page(store, bound.request, bound.order, key, first, end, cursors=cursors)
 
     async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.

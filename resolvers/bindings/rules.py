@@ -49,8 +49,6 @@ class Rule:
     allows: Callable[..., bool] | None = None
     subjects: tuple[str, ...] = ("owner_id",)
     on_result: bool = False
-    or_parent: bool = False
-    """With `on_result`: whether the owner that the parent names suffices."""
     or_offered: bool = False
     """Whether a partner who may reserve is admitted too."""
     quiet: bool = False
@@ -104,19 +102,14 @@ class Rule:
     def _decided_by(self, row: Any) -> tuple[Any, ...]:
         return tuple([getattr(row, subject) for subject in self.subjects])
 
-    def permits_result(self, principal: Principal, parent: Any, result: Any) -> bool:
-        """Whether an admitted caller may see what was found for a parent."""
-        return self.permits(principal, result) or (self.or_parent and self.permits(principal, parent))
-
     @property
     def needs(self) -> frozenset[str]:
         """The attributes of the parent that decide."""
-        by_result_alone = self.on_result and not self.or_parent
-        return frozenset() if self.allows is None or by_result_alone else frozenset(self.subjects)
+        return frozenset() if self.allows is None or self.on_result else frozenset(self.subjects)
 
-    def decided_by_result(self, *, or_parent: bool = False, quiet: bool = False) -> Rule:
+    def decided_by_result(self, *, quiet: bool = False) -> Rule:
         """The same rule, decided by whose the result is."""
-        return replace(self, on_result=True, or_parent=or_parent, quiet=quiet)
+        return replace(self, on_result=True, quiet=quiet)
 
     def decided_by_visibility(self) -> Rule:
         """The same rule, where more than the owner of one object decides and a function of its own does."""

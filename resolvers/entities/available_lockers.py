@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.authorization import MOST_AUDIENCES, audiences_of, is_offered
+from domain.authorization import is_offered, searched_audiences
 from domain.errors import BadInputError
 from domain.models import LocationStatus, LockerStatus
 from domain.models import Locker as Record
@@ -88,13 +88,13 @@ class Available(Reading):
         first = DEFAULT if first is None else first
         if not 1 <= first <= AT_ONCE:
             raise BadInputError(f"first must be from 1 to {AT_ONCE}, not {first}.", ("first",))
-        audiences = audiences_of(request.principal)
+        audiences = searched_audiences(request.principal, values.get("owner_ids"))
         return BoundSearch(window["from_"], window["to"], values.get("size"), first, audiences)
 
     def price(self, step: Step, parents: int, bound: BoundSearch) -> list[Charge]:
         """See Reading: a Query for each audience, a batch of pointers, and the lockers that are found."""
         del step
-        audiences = min(len(bound.audiences), MOST_AUDIENCES)
+        audiences = len(bound.audiences)
         found = (
             look_up_charge(LOCKER_BY_ID, bound.first),
             look_up_charge(LOCKER_BY_ID, bound.first, consistent=True, condition=NAMED_BUT_NOT_FOUND),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import strawberry
 
+from domain.authorization import MOST_AUDIENCES
 from domain.bookings import check_calendar_window
 from domain.commands import locations as commands
 from domain.ids import argument, check_code, check_id, require_id
@@ -43,6 +44,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _SLOTS_A_DAY = 2
+_OWNER_IDS = Argument(
+    "owner_ids",
+    list[strawberry.ID] | None,
+    "Owners of the caller's credentials (itself, its organizations, or the owners that it acts for) for whom lockers "
+    f"are found, besides those for everyone; all of them if left out. At most {MOST_AUDIENCES - 1}: a caller with more "
+    "must name some.",
+)
 
 
 def _days(values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -104,6 +112,7 @@ class Location(Node):
         rule=OFFERS,
         arguments=[
             Argument("status", LockerStatus | None, "Status that the lockers must have. Requires an admin."),
+            _OWNER_IDS,
             *PAGING,
         ],
         description="Lockers at the location. Admins get all of them by `lockerId`; other callers get those in service "
@@ -116,6 +125,7 @@ class Location(Node):
         [
             Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is not looked at."),
             Argument("size", LockerSize | None, "Size that the lockers must have; any if left out."),
+            _OWNER_IDS,
             Argument("first", int | None, f"Number of lockers to find, {DEFAULT} if left out, at most {AT_ONCE}."),
         ],
     )

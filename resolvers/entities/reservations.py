@@ -39,7 +39,6 @@ from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
     CODES,
-    LOCKER,
     OFFERS,
     PROFILE,
     RESERVATION_CHANGES,
@@ -131,8 +130,7 @@ class Reservation(Node):
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
         key="locker_id",
-        rule=LOCKER.decided_by_result(or_parent=True),
-        description="The reserved locker; the owner who made the reservation sees its public fields, even later.",
+        description="The reserved locker; who sees the reservation sees its public fields, even later.",
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."
@@ -225,7 +223,7 @@ class ReservationMutations:
         more=("size", _any_locker_charges),
         returns="The reservation; null if none was made.",
         description="Reserve a locker of a location that the caller may reserve and that is free for a time window. A "
-        "repeated request with the same `reservationId` returns the first reservation.",
+        "repeated request with the same `reservationId` returns the first reservation as it is now, even if cancelled.",
     )
     cancel_reservation: Reservation = write(
         CHANGE_RESERVATION,

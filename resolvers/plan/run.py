@@ -250,10 +250,8 @@ class _Run:
             results = [next(found) if may else self._failed(rule.refusal(principal)) for may in permitted]
         if rule.on_result and not is_admin(principal) and not isinstance(binding, Nodes):
             results = [
-                self._hidden(rule)
-                if self._is_object(result) and not rule.permits_result(principal, row, result)
-                else result
-                for row, result in zip(rows, results, strict=True)
+                self._hidden(rule) if self._is_object(result) and not rule.permits(principal, result) else result
+                for result in results
             ]
         return results
 

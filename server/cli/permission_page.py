@@ -56,15 +56,18 @@ with this page; in others, random documents of one tenant neither show nor chang
 - Callers other than admins see the measured cost of a request ([http.md](http.md#explanations)) only for queries
   without errors and without hidden bookings, because it includes what was read but not shown. Response times of
   missing and of denied objects may differ.
-- `ID_TAKEN`, `EMAIL_TAKEN`, `CODE_TAKEN` and `REFERENCE_TAKEN` reveal that an id, an address, a code or a reference is
-  in use, but not by whom: uniqueness cannot be enforced otherwise.
+- Ids that clients choose are unique for all callers: of owners, lockers, locations, bookings and API keys everywhere,
+  of others within their locker, location or booking. So a creation that the caller may make at all fails with
+  `ID_TAKEN` whoever has the id. This reveals that the id is in use and nothing else: the answer, what is read and the
+  cost are the same for an object of the caller's own and for a hidden one. Random ids, such as UUIDs, cannot be
+  guessed. `EMAIL_TAKEN` and `CODE_TAKEN` reveal as little; `REFERENCE_TAKEN` is about the owner who reserves.
 
 ## Rules
 
 *own*: for the owner itself, or its own objects. *organisation's*: also lockers of an organisation that the owner
-belongs to. *offered*: lockers that the caller may reserve. *reserved*: also the public fields of lockers that the owner
-reserved. *bound*: for the owners that the partner is bound to, with any scope. A scope: the same, if the partner has
-this scope. *own locker*: for the locker of the device. `node` and `nodes` apply the rule of each object that they find.
+belongs to. *offered*: lockers that the caller may reserve. *bound*: for the owners that the partner is bound to, with
+any scope. A scope: the same, if the partner has this scope. *own locker*: for the locker of the device. `node` and
+`nodes` apply the rule of each object that they find.
 
 - A reservation is *own* for the owner who made it and for the owner of the locker. Only the owner who made it may
   start, extend or shorten it and sees its `details`; the owner of the locker may cancel or release it with a reason.
@@ -77,9 +80,9 @@ this scope. *own locker*: for the locker of the device. `node` and `nodes` apply
   have rows of their own below, by which the owner of the locker decides, however the locker was found. So a field may
   show a locker to more callers without showing more than its public fields. A partner with `lockers:write` alone gets
   these of the lockers that it changes.
-- The owner who made a reservation sees the public fields of its locker through `Reservation.locker`, even if the
-  locker belongs to another owner, and keeps them after the reservation was cancelled or has ended: its history tells
-  where its things were.
+- Who sees a reservation sees the public fields of its locker through `Reservation.locker`: a partner needs no other
+  scope for them. The owner who made it sees them even if the locker belongs to another owner, and keeps them after the
+  reservation was cancelled or has ended: its history tells where its things were.
 - An owner may transfer its locker to an organisation that it belongs to, a partner between owners that it is bound
   to, an admin to any owner.
 - `Query.owner` is allowed as its row says; the lists and the profile have rows of their own under `Owner`. For a
@@ -111,5 +114,4 @@ def permission_page(schema: BoundSchema) -> str:
 def _row(field: str, rule: Rule) -> str:
     partner = f"`{rule.partner}`" if rule.partner in set(Scope) else rule.partner
     partner = f"{partner}, offered" if rule.or_offered else partner
-    owner = f"{rule.owner}, reserved" if rule.or_parent else rule.owner
-    return f"| `{field}` | yes | {owner} | {partner} | {rule.device} | no |"
+    return f"| `{field}` | yes | {rule.owner} | {partner} | {rule.device} | no |"

@@ -175,7 +175,7 @@ class Oracle:
         rule, principal = binding.rule, request.principal
         if decides_itself or not rule.on_result or result is None or is_admin(principal):
             return result
-        if rule.permits_result(principal, row, result):
+        if rule.permits(principal, result):
             return result
         if rule.quiet:
             return None

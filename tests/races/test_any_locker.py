@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.authorization import Scope
-from tests.api import mutation, unchanged
+from tests.api import CREATE_RESERVATION, mutation, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import DEACTIVATE, create_location, ulid
@@ -93,6 +93,24 @@ async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(
         assert wire.operations == {"GetItem": 2}
         for other in ({"size": "M"}, {"endAt": "2026-03-02T13:00:00Z"}, {"locationId": ulid(1)}):
             assert codes(await api.mutate(ANY, **ASKED | other)) == ["ID_TAKEN"]
+
+
+@pytest.mark.parametrize("lockers", [1, 5])
+async def test_the_id_of_a_cancelled_reservation_of_one_locker_is_taken_for_any_locker_and_the_other_way_round(
+    api: Api, wire: Wire, dump: Callable[[], Any], lockers: int
+) -> None:
+    await stock(api, lockers)
+    await api.reservation("r1", "l0", "ada", *WINDOW.values())
+    await api.mutate(CANCEL, lockerId="l0", reservationId="r1")
+    async with unchanged(dump):
+        wire.reset()
+        assert codes(await api.mutate(ANY, **ASKED)) == ["ID_TAKEN"]
+        assert wire.operations["TransactWriteItems"] <= 1
+    any_locker = (await api.mutate(ANY, **ASKED | {"reservationId": "r2"}))["reservation"]["lockerId"]
+    await api.mutate(CANCEL, lockerId=any_locker, reservationId="r2")
+    async with unchanged(dump):
+        values = {"lockerId": any_locker, "reservationId": "r2", "ownerId": "ada", **WINDOW}
+        assert codes(await api.mutate(CREATE_RESERVATION, **values)) == ["ID_TAKEN"]
 
 
 @pytest.mark.parametrize("taken", [["l0"], ["l1"], ["l0", "l1"]])

@@ -228,7 +228,7 @@ CASES = [
         f"""{{ reservation(lockerId: "locker-@tenant", reservationId: "guest-@tenant") {{
           reservationId locker {{ {LOCKER} }}
         }} }}""",
-        reserved=(("reservation",), ("reservation", "locker")),
+        reserved=(("reservation",),),
     ),
     Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),

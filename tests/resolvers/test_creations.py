@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from resolvers.bindings.rules import ADMINS
+from resolvers.schema import build_schema
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.inputs import MUTATIONS, document
 from tests.places import DAY, DEACTIVATE, book, create_location, prepare, refusal, ulid
+from tests.principals import device, owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from domain.authorization import Principal
     from tests.api import Api
     from tests.conftest import Clock
+    from tests.wire import Wire
 
 Values = dict[str, Any]
 
@@ -220,6 +225,42 @@ async def test_an_id_used_for_other_content_is_taken(stocked: Api, dump: Callabl
             message = f"The id {creation.values[creation.id_name]} was used before, for another "
             assert payload["userErrors"][0]["message"].startswith(message)
             assert entity(payload) is None
+
+
+EVE: Values = {"ownerId": "eve"}
+LATER = {"startAt": "2026-03-03T10:00:00Z", "endAt": "2026-03-03T12:00:00Z"}
+STRANGERS: dict[str, tuple[Principal, Values, Values]] = {
+    "registerLocker": (owner("eve"), EVE | {"locationId": None}, {"alias": "Other"}),
+    "createReservation": (owner("eve"), EVE | LATER, {"endAt": "2026-03-03T13:00:00Z"}),
+    "recordAccessEvent": (device("l1"), {}, {"action": "CLOSE"}),
+    "requestBooking": (owner("eve"), EVE, {"attendees": 6}),
+}
+"""Callers who do not see what others create, with content of their own and what makes it other content."""
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+async def test_an_id_taken_by_something_hidden_is_refused_like_one_of_the_callers_own(
+    stocked: Api, wire: Wire, dump: Callable[[], Any], name: str
+) -> None:
+    caller, content, other = STRANGERS[name]
+    id_name, api = CREATIONS[name].id_name, stocked.by(caller)
+    await stocked.mutate(document("configureLocker"), lockerId="l1", reservableBy="EVERYONE", expectedVersion=1)
+    await create(stocked, name, **{id_name: "hers"})
+    assert (await create(api, name, **content | {id_name: "mine"}))["userErrors"] == []
+    answers = []
+    async with unchanged(dump):
+        for taken in ("mine", "hers"):
+            wire.reset()
+            payload = await create(api, name, **content | other | {id_name: taken})
+            assert refusal(payload) == ("ID_TAKEN", 409, ["input", id_name])
+            calls = [(call.operation, call.keys, call.units) for call in wire.calls]
+            answers.append(str((payload, calls)).replace(taken, "@"))
+    assert answers[0] == answers[1]
+
+
+def test_every_creation_that_is_not_for_admins_alone_is_tried_by_a_stranger() -> None:
+    mutations = build_schema().bound.types["Mutation"]
+    assert STRANGERS.keys() == {name for name in CREATIONS if mutations[name].binding.rule != ADMINS}
 
 
 @EACH

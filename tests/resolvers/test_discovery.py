@@ -32,16 +32,22 @@ TRANSFER = mutation("transferLocker", "locker { ownerId }")
 RENAME = mutation("renameLocker", "locker { alias }")
 CANCEL = mutation("cancelReservation", "reservation { status }")
 RESERVE = mutation("createReservation", "reservation { reservationId lockerId }")
-LIST = """query ($first: Int, $after: String, $last: Int, $before: String, $place: ID = "01HX0000000000000000000000") {
+LIST = """query (
+  $first: Int, $after: String, $last: Int, $before: String, $owners: [ID!], $place: ID! = "01HX0000000000000000000000"
+) {
   location(locationId: $place) {
-    lockers(first: $first, after: $after, last: $last, before: $before) { nodes { lockerId } nextCursor }
+    lockers(first: $first, after: $after, last: $last, before: $before, ownerIds: $owners) {
+      nodes { lockerId } nextCursor
+    }
   }
 }"""
 PUBLIC = "id lockerId alias size features locationId location { code }"
 PRIVATE = ["status", "reservableBy", "updatedAt", "version", "createdAt", "ownerId"]
-FREE = """query ($window: TimeSpan!, $size: LockerSize, $first: Int = 25) {
+FREE = """query ($window: TimeSpan!, $size: LockerSize, $first: Int = 25, $owners: [ID!]) {
   location(locationId: "01HX0000000000000000000000") {
-    availableLockers(window: $window, size: $size, first: $first) { lockers { lockerId } isComplete }
+    availableLockers(window: $window, size: $size, first: $first, ownerIds: $owners) {
+      lockers { lockerId } isComplete
+    }
   }
 }"""
 BUSY = """query ($id: ID!, $window: TimeSpan!) { locker(lockerId: $id) { busy(window: $window) { startAt endAt } } }"""
@@ -178,6 +184,46 @@ async def test_the_lists_of_all_audiences_are_one_list_in_pages_both_ways(place:
             if cursor is None:
                 break
         assert seen == whole
+
+
+MANY = tuple(f"o{number:02d}" for number in range(10))
+
+
+@pytest.mark.parametrize("principal", [partner(Scope.RESERVATIONS_WRITE, of=(*MANY, "acme")), owner("acme", *MANY)])
+async def test_a_caller_of_more_than_ten_audiences_names_owners_and_no_locker_is_left_out_silently(
+    place: Api, wire: Wire, principal: Principal
+) -> None:
+    await place.owner(MANY[-1])
+    await place.locker("last", MANY[-1], locationId=ulid(0), reservableBy="MEMBERS")
+    api = place.by(principal)
+    message = "Your credentials are for more than 9 owners: name up to 9 of them in ownerIds."
+    for owners, expected in (
+        (None, message),
+        ([*MANY, "acme"], message),
+        (["bob"], "Your credentials are not for owner bob."),
+        ([], {"all", "bob-all"}),
+        (["acme"], {"all", "bob-all", "mine", "ours"}),
+        (MANY[1:], {"all", "bob-all", "last"}),
+    ):
+        for query, variables in ((LIST, {}), (FREE, {"window": DAY})):
+            wire.reset()
+            answer = await api.send(query, owners=owners, **variables)
+            if isinstance(expected, str):
+                (error,) = answer["errors"]
+                assert (error["message"], error["extensions"]["code"]) == (expected, "BAD_USER_INPUT")
+                assert error["extensions"]["inputPath"] == ["ownerIds"]
+                assert not wire.of("Query")
+            else:
+                (found,) = answer["data"]["location"].values()
+                lockers = found.get("nodes") or found["lockers"]
+                assert {locker["lockerId"] for locker in lockers} == expected
+                assert found.get("isComplete", True)
+
+
+async def test_owners_that_do_not_decide_what_a_caller_sees_are_not_named(place: Api) -> None:
+    for principal, code in ((admin("acme"), "BAD_USER_INPUT"), (partner(Scope.LOCKERS_READ, of="acme"), "FORBIDDEN")):
+        (error,) = (await place.by(principal).send(LIST, owners=["acme"]))["errors"]
+        assert error["extensions"]["code"] == code
 
 
 async def test_a_cursor_of_an_audience_that_the_caller_does_not_belong_to_is_refused(place: Api) -> None:

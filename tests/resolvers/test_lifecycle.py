@@ -266,8 +266,15 @@ async def test_the_owner_of_the_locker_may_only_end_what_others_reserved(
     reserved: Api, dump: Callable[[], Any], write: str, values: dict[str, str]
 ) -> None:
     async with unchanged(dump):
-        for principal in (owner("ada"), owner("eve"), partner(Scope.RESERVATIONS_WRITE, of="eve")):
-            assert codes(await reserved.by(principal).mutate(write, **R1, **values)) == ["FORBIDDEN"]
+        end_it = "Only the owner who made the reservation may do this. You may cancel or release it, with a reason."
+        unknown = "You do not have access to this, or it does not exist."
+        for principal, message in (
+            (owner("ada"), end_it),
+            (owner("eve"), unknown),
+            (partner(Scope.RESERVATIONS_WRITE, of="eve"), unknown),
+        ):
+            payload = await reserved.by(principal).mutate(write, **R1, **values)
+            assert payload["userErrors"] == [user_error("FORBIDDEN", message, 403, "reservationId")]
 
 
 async def test_a_check_in_repairs_missing_copies_of_its_locker(

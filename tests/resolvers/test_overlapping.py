@@ -18,7 +18,7 @@ QUERY = """query (
 ) {
   locker(lockerId: "l1") {
     reservations(overlapping: $overlapping, window: $window, orderBy: $order, first: $first, after: $after) {
-      nodes { reservationId } nextCursor pageInfo { hasPreviousPage hasNextPage } } } }"""
+      nodes { reservationId } edges { cursor } nextCursor pageInfo { hasPreviousPage hasNextPage } } } }"""
 CANCEL = mutation("cancelReservation", "reservation { status }")
 
 
@@ -83,6 +83,29 @@ async def test_pages_of_an_overlapped_window_follow_one_another(reserved: Api, o
     assert after is None
     expected = ["night", "noon", "later"]
     assert names == (expected if order == "ASC" else expected[::-1])
+
+
+SHORTEN = mutation("shortenReservation", "reservation { endAt }")
+
+
+@pytest.mark.parametrize(
+    ("document", "values"), [(CANCEL, {}), (SHORTEN, {"newEndAt": at(4)})], ids=["cancelled", "shortened"]
+)
+@pytest.mark.parametrize(
+    ("order", "expected"), [("ASC", (["dawn", "noon", "later"], True, False)), ("DESC", ([], True, False))]
+)
+async def test_a_list_goes_on_from_a_reservation_that_does_not_reach_into_the_window_any_more(
+    reserved: Api, document: str, values: dict[str, Any], order: str, expected: tuple[list[str], bool, bool]
+) -> None:
+    whole = await found(reserved, overlapping=window(5, 23), order=order)
+    after = whole["edges"][0 if order == "ASC" else -1]["cursor"]
+    assert (await reserved.mutate(document, lockerId="l1", reservationId="night", **values))["userErrors"] == []
+    await reserved.reservation("dawn", "l1", "ada", at(4), at(6))
+    page = await found(reserved, overlapping=window(5, 23), order=order, after=after)
+    assert (page["nodes"], *page["pageInfo"].values()) == expected
+    # It is not a cursor of a list that was over before it.
+    answer = await reserved.send(QUERY, overlapping=window(None, 0), after=after)
+    assert answer["errors"][0]["extensions"]["code"] == "INVALID_CURSOR"
 
 
 @pytest.mark.parametrize(
