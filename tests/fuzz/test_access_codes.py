@@ -182,6 +182,8 @@ class World:
 
     def expected(self, door: str, digits: str, attempt_id: str) -> AccessDecision:
         now, place = self.clock(), self.doors[door]
+        if place.locked_until is not None and now < place.locked_until:
+            return LOCKED_OUT
         before = next((one for one in self.attempts if one[:2] == (door, attempt_id)), None)
         if before is not None and before[2] == digits:
             _, _, _, decision, at, code = before
@@ -192,8 +194,6 @@ class World:
             ):
                 return GRANTED
             return DENIED
-        if place.locked_until is not None and now < place.locked_until:
-            return LOCKED_OUT
         code = None if before is not None else self.opens(door, digits)
         if code is None:
             place.fails(now)

@@ -95,6 +95,14 @@ async def test_a_repeated_success_is_answered_for_thirty_seconds_while_the_code_
     assert len((await api.run(EVENTS))["locker"]["lockout"]["failures"]) == 1
 
 
+async def test_a_locked_door_does_not_tell_whether_digits_are_those_of_an_earlier_attempt(api: Api) -> None:
+    await furnish(api)
+    digits = await create(api, "c1")
+    assert await verify(api, digits, "a") == "GRANTED"
+    await fail(api, 5, digits, "b")
+    assert [await verify(api, entered, "a") for entered in (digits, wrong(digits))] == ["LOCKED_OUT"] * 2
+
+
 @pytest.mark.parametrize("locker_id", ["l2", "nothing"])
 async def test_a_device_verifies_at_its_own_door_only(api: Api, dump: Callable[[], Any], locker_id: str) -> None:
     await furnish(api)
