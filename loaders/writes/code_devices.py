@@ -84,7 +84,7 @@ async def provision_device(backend: Backend, command: ProvisionDevice, principal
         require(acts_for(principal, locker.owner_id, Scope.CODES_WRITE), ("input", "lockerId"))
         door: CodeDoor | None = await PROVISION_DEVICE.read(store, "door", name)
         current = CodeDoor(revision=0) if door is None else door
-        if command.generation == current.generation and _is_repeated(current, principal):
+        if command.generation == current.generation and _is_repeated(current, command, principal):
             return _provisioned(backend, name, current)
         if command.generation != current.generation + 1:
             message = f"generation must be {current.generation + 1}, one more than that of the present device"
@@ -272,9 +272,10 @@ async def _bases(read: _Read, locker_id: LockerId, codes: list[AccessCode]) -> d
     return bases
 
 
-def _is_repeated(door: CodeDoor, principal: Principal) -> bool:
-    """Whether the key may be shown once more: to the same caller, and before the device has used it."""
-    return door.provisioned_by == principal.subject and not door.is_in_use
+def _is_repeated(door: CodeDoor, command: ProvisionDevice, principal: Principal) -> bool:
+    """Whether the key may be shown once more: for the same request, and before the device has used it."""
+    has_voided = door.void_before == door.generation
+    return door.provisioned_by == principal.subject and command.voids_digits is has_voided and not door.is_in_use
 
 
 def _provisioned(backend: Backend, name: Door, door: CodeDoor) -> ProvisionedDevice:
