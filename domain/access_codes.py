@@ -128,7 +128,7 @@ class AccessCode:
     revoked_at: Instant | None = None
     revoked_by: str | None = None
     reveals: tuple[str, ...] = ()
-    """The latest reveals: time, reveal id and subject, separated by spaces."""
+    """The latest reveals: time, reveal id with the rotation, and subject, separated by spaces."""
 
     @property
     def door(self) -> Door:

@@ -155,18 +155,16 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
         code, door, basis = await _open(backend, command, principal)
         now = backend.clock()
         _check_live(code, basis, now)
-        reason = f"{reveal_id} {principal.subject}"
-        is_recorded = any(reveal.partition(" ")[2] == reason for reveal in code.reveals)
-        if is_recorded and not is_void(code, door):
-            return IssuedCode(code, backend.code_ring().digits(code.door, code))
-        reveals = code.reveals if is_recorded else (*code.reveals, f"{now} {reason}")[-MAX_REVEALS:]
         if is_void(code, door):
             changed = _rotated(backend, code, door, counter, principal.subject)
-            changed = replace(changed, reveals=reveals)
-            transaction = rotating(backend.code_ring(), code, changed, door)
         else:
-            changed = replace(code, reveals=reveals, revision=code.revision + 1)
-            transaction = revealing(code, changed)
+            changed = replace(code, revision=code.revision + 1)
+        reveal = f"{reveal_id}#{changed.rotation} {principal.subject}"
+        if any(entry.partition(" ")[2] == reveal for entry in code.reveals):
+            return IssuedCode(code, backend.code_ring().digits(code.door, code))
+        changed = replace(changed, reveals=(*code.reveals, f"{now} {reveal}")[-MAX_REVEALS:])
+        is_rotated = changed.rotation != code.rotation
+        transaction = rotating(backend.code_ring(), code, changed, door) if is_rotated else revealing(code, changed)
         try:
             await backend.store.transact(transaction)
         except TransactionRefusedError as refusal:

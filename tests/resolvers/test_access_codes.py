@@ -69,6 +69,11 @@ async def test_a_reveal_is_recorded_with_its_caller_and_a_repeated_one_once(api:
         assert payload["accessCode"]["reveals"] == [{"revealedBy": "ada"}]
     again = await ada.mutate(REVEAL, lockerId="l1", codeId="c1")
     assert again["accessCode"]["reveals"] == [{"revealedBy": "ada"}] * 2
+    rotated = await api.mutate(ROTATE, lockerId="l1", codeId="c1", expectedRotation=1)
+    for _ in range(2):
+        payload = await ada.mutate(REVEAL, lockerId="l1", codeId="c1", revealId="x")
+        assert payload["digits"] == rotated["digits"]
+        assert payload["accessCode"]["reveals"] == [{"revealedBy": "ada"}] * 3, "these are other digits"
 
 
 async def test_rotation_replaces_the_digits_and_a_repeated_one_returns_them(api: Api, dump: Callable[[], Any]) -> None:
