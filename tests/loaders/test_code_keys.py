@@ -44,7 +44,9 @@ async def test_a_key_is_in_use_as_long_as_a_live_code_or_a_device_needs_it(
         await renewed.mutate(ROTATE, lockerId="l1", codeId="c2", expectedRotation=1)
         await renewed.mutate(PROVISION, lockerId="l1", generation=2)
     assert await key_uses(store, NOW) == {"k1": KeyUse(codes=1), "k2": KeyUse(codes=1, devices=1)}
-    clock.move(hours=2)
+    clock.move(hours=1, minutes=14)
+    assert (await key_uses(store, clock()))["k1"] == KeyUse(codes=1), "it still opens the door, in its grace period"
+    clock.move(minutes=1)
     assert await key_uses(store, clock()) == {"k2": KeyUse(codes=1, devices=1)}
 
 
