@@ -29,7 +29,7 @@ Basis: TypeAlias = Reservation | Booking | Locker
 MIN_SECRET_BYTES = 32
 MAX_RING_KEYS = 3
 MAX_LIVE_CODES = 50
-MAX_CODES_PER_RESERVATION = 5
+MAX_CODES_PER_PURPOSE = 5
 MAX_REVEALS = 10
 MAX_FAILURES = 5
 GRACE = timedelta(minutes=15)
@@ -147,7 +147,7 @@ class CodeClaim:
 class CodeDoor:
     """What is common to the codes of a door.
 
-    `revision` counts the changes of its codes. `live` names the codes that may open it, each with its reservation.
+    `revision` counts the changes of its codes. `live` names the codes that may open it, each with its purpose.
     """
 
     revision: int

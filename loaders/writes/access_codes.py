@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from domain.access_codes import (
     LIVE_STATES,
-    MAX_CODES_PER_RESERVATION,
+    MAX_CODES_PER_PURPOSE,
     MAX_LIVE_CODES,
     MAX_REVEALS,
     AccessCode,
@@ -232,7 +232,7 @@ def revealing(code: AccessCode, revealed: AccessCode) -> Transact:
 
 def revoking(ring: CodeRing, code: AccessCode, revoked: AccessCode, door: CodeDoor) -> Transact:
     """The request that revokes a code."""
-    live = tuple(entry for entry in door.live if entry != _entry(code))
+    live = tuple(entry for entry in door.live if entry.partition(" ")[0] != code.code_id)
     return CHANGE_ACCESS_CODE.transact(
         _code_step(code, revoked),
         *_old_claim(ring, code),
@@ -419,8 +419,9 @@ def _entry(code: AccessCode) -> str:
 
 
 def _mark(code: AccessCode) -> str:
-    """A short name of the code's reservation."""
-    return "" if code.reservation_id is None else hashlib.sha256(code.reservation_id.encode()).hexdigest()[:8]
+    """A short name of the code's reservation or booking."""
+    purpose = code.reservation_id or code.booking_id
+    return "" if purpose is None else hashlib.sha256(purpose.encode()).hexdigest()[:8]
 
 
 async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Instant) -> tuple[str, ...]:
@@ -439,14 +440,14 @@ async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Inst
     left = tuple(_entry(one) for one in found if not _is_over(one, now, by_id))
     if _is_full(left, code):
         if len(left) < MAX_LIVE_CODES:
-            raise TooManyCodesError("reservation", MAX_CODES_PER_RESERVATION)
+            raise TooManyCodesError(code.kind.lower(), MAX_CODES_PER_PURPOSE)
         raise TooManyCodesError("door", MAX_LIVE_CODES)
     return left
 
 
 def _is_full(live: tuple[str, ...], code: AccessCode) -> bool:
-    siblings = [entry for entry in live if code.reservation_id and entry.partition(" ")[2] == _mark(code)]
-    return len(live) >= MAX_LIVE_CODES or len(siblings) >= MAX_CODES_PER_RESERVATION
+    siblings = [entry for entry in live if _mark(code) and entry.partition(" ")[2] == _mark(code)]
+    return len(live) >= MAX_LIVE_CODES or len(siblings) >= MAX_CODES_PER_PURPOSE
 
 
 def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation]) -> bool:

@@ -242,6 +242,18 @@ async def test_a_reservation_has_five_live_codes_at_most(api: Api) -> None:
     await create(api, "c6")
 
 
+async def test_a_booking_has_five_live_codes_at_most_and_leaves_room_for_others(api: Api) -> None:
+    await places.prepare(api)
+    await places.book(api, "b1")
+    await places.approve(api, "b1")
+    ada = api.by(owner("ada"))
+    values = {"kind": "BOOKING", "bookingId": "b1"}
+    errors = [(await ada.mutate(CREATE, codeId=f"c{number}", **values))["userErrors"] for number in range(6)]
+    assert [[error["code"] for error in found] for found in errors] == [[]] * 5 + [["TOO_MANY_ACCESS_CODES"]]
+    await ada.mutate(REVOKE, locationId=places.ulid(0), codeId="c0")
+    assert (await ada.mutate(CREATE, codeId="c6", **values))["userErrors"] == []
+
+
 async def test_codes_of_one_door_never_have_the_same_digits(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a single digit sequence for the first counter, every code after the first takes the next one."""
     await furnish(api)
