@@ -138,7 +138,10 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
 
 
 async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse, principal: Principal) -> AccessCode:
-    """Counts a use that a device decided by its own list, once for each event id (QC-112)."""
+    """Counts a use that a device decided by its own list, once for each event id (QC-112).
+
+    A use whose verification was granted is counted already: its answer did not reach the device.
+    """
     name, store = door_of(command.locker_id, None), backend.store
     require(may_use_door(principal, command.locker_id, None), ("input", "lockerId"))
     content = fingerprint(command, without="event_id")
@@ -146,16 +149,20 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
         now = backend.clock()
         check_event_time(command.used_at, now, ("input", "usedAt"))
         read = await REPORT_ACCESS_CODE_USE.read_batch(
-            store, code=(name, command.code_id), door=(name,), claim=(command.locker_id, command.event_id)
+            store,
+            code=(name, command.code_id),
+            door=(name,),
+            claim=(command.locker_id, command.event_id),
+            attempt=(name, command.event_id),
         )
-        code, door, claim = read["code"], read["door"], read["claim"]
+        code, door, claim, attempt = read["code"], read["door"], read["claim"], read["attempt"]
         if code is None or door is None:
             message = f"There is no access code {command.code_id}."
             raise not_found_or_forbidden(principal, message, ("input", "codeId"))
-        if claim is not None:
-            if claim.fingerprint != content:
-                message = f"The id {command.event_id} was used before, for another event of this locker."
-                raise IdTakenError(message, ("input", "eventId"))
+        if claim is not None and claim.fingerprint != content:
+            message = f"The id {command.event_id} was used before, for another event of this locker."
+            raise IdTakenError(message, ("input", "eventId"))
+        if claim is not None or (attempt is not None and attempt.code_id == command.code_id):
             first: AccessCode = code
             return first
         used: AccessCode = replace(

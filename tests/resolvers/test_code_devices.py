@@ -120,6 +120,17 @@ async def test_an_offline_use_counts_once(api: Api, provisioned: Device, clock: 
     assert (await provisioned.listed())["codes"] == []
 
 
+async def test_a_use_counts_once_that_the_server_granted_but_the_device_decided(
+    api: Api, provisioned: Device, dump: Callable[[], Any]
+) -> None:
+    digits = await create(api, "c1", "ONE_TIME")
+    assert await verify(api, digits, "lost") == "GRANTED"
+    use = {"lockerId": "l1", "codeId": "c1", "eventId": "lost", "usedAt": "2026-03-01T12:00:00Z"}
+    async with unchanged(dump):
+        payload = await provisioned.api.mutate(REPORT, **use)
+    assert (payload["userErrors"], payload["accessCode"]["uses"]) == ([], 1)
+
+
 async def test_a_lost_device_voids_all_digits_and_its_list_until_they_are_revealed(
     api: Api, provisioned: Device
 ) -> None:
