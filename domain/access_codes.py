@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NewType, TypeAlias
@@ -221,7 +221,7 @@ class RingKey:
     """A secret and its id."""
 
     key_id: str
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     def mac(self, purpose: str, *parts: str | int) -> bytes:
         """A keyed hash; no part can contain the separator."""

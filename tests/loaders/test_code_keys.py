@@ -102,3 +102,7 @@ def test_digits_are_spread_evenly_and_differ_by_door_code_rotation_counter_and_k
     found = [digits(length=8), digits(length=8, rotation=2), digits(length=8, counter=2), digits(other, length=8)]
     assert len({*found, digits(locker="l2", length=8), digits(length=8, code_id="d")}) == 6
     assert digits(length=8) == digits(length=8)
+
+
+def test_a_ring_shows_its_key_ids_but_no_secret() -> None:
+    assert repr(CodeRing.of([("k1", b"2" * 32)])) == "CodeRing(keys=(RingKey(key_id='k1'),))"
