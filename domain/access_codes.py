@@ -44,6 +44,8 @@ LIST_HORIZON = timedelta(hours=72)
 LIST_REFRESH = timedelta(hours=24)
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,16}")
+_DOUBLINGS = 4
+"""How often a lockout is doubled before it has reached the longest."""
 _WORD_BYTES = 8
 _SHORTEST_FOR_SEVERAL_USES = 6
 _STANDING_LENGTH = 8
@@ -189,7 +191,7 @@ class Lockout:
             return replace(self, revision=self.revision + 1, failures=recent)
         is_remembered = self.locked_until is not None and now < shift(self.locked_until, LOCKOUT_MEMORY)
         lockouts = self.lockouts + 1 if is_remembered else 1
-        duration = min(FIRST_LOCKOUT * 2 ** min(lockouts - 1, MAX_FAILURES), LONGEST_LOCKOUT)
+        duration = min(FIRST_LOCKOUT * 2 ** min(lockouts - 1, _DOUBLINGS), LONGEST_LOCKOUT)
         return Lockout(revision=self.revision + 1, locked_until=shift(now, duration), lockouts=lockouts)
 
 
