@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NewType, TypeAlias
@@ -29,7 +29,7 @@ Basis: TypeAlias = Reservation | Booking | Locker
 MIN_SECRET_BYTES = 32
 MAX_RING_KEYS = 3
 MAX_LIVE_CODES = 50
-MAX_CODES_PER_RESERVATION = 5
+MAX_CODES_PER_PURPOSE = 5
 MAX_REVEALS = 10
 MAX_FAILURES = 5
 GRACE = timedelta(minutes=15)
@@ -44,6 +44,8 @@ LIST_HORIZON = timedelta(hours=72)
 LIST_REFRESH = timedelta(hours=24)
 
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,16}")
+_DOUBLINGS = 4
+"""How often a lockout is doubled before it has reached the longest."""
 _WORD_BYTES = 8
 _SHORTEST_FOR_SEVERAL_USES = 6
 _STANDING_LENGTH = 8
@@ -128,7 +130,7 @@ class AccessCode:
     revoked_at: Instant | None = None
     revoked_by: str | None = None
     reveals: tuple[str, ...] = ()
-    """The latest reveals: time, reveal id and subject, separated by spaces."""
+    """The latest reveals: time, reveal id with the rotation, and subject, separated by spaces."""
 
     @property
     def door(self) -> Door:
@@ -147,7 +149,7 @@ class CodeClaim:
 class CodeDoor:
     """What is common to the codes of a door.
 
-    `revision` counts the changes of its codes. `live` names the codes that may open it, each with its reservation.
+    `revision` counts the changes of its codes. `live` names the codes that may open it, each with its purpose.
     """
 
     revision: int
@@ -189,7 +191,7 @@ class Lockout:
             return replace(self, revision=self.revision + 1, failures=recent)
         is_remembered = self.locked_until is not None and now < shift(self.locked_until, LOCKOUT_MEMORY)
         lockouts = self.lockouts + 1 if is_remembered else 1
-        duration = min(FIRST_LOCKOUT * 2 ** min(lockouts - 1, MAX_FAILURES), LONGEST_LOCKOUT)
+        duration = min(FIRST_LOCKOUT * 2 ** min(lockouts - 1, _DOUBLINGS), LONGEST_LOCKOUT)
         return Lockout(revision=self.revision + 1, locked_until=shift(now, duration), lockouts=lockouts)
 
 
@@ -221,7 +223,7 @@ class RingKey:
     """A secret and its id."""
 
     key_id: str
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     def mac(self, purpose: str, *parts: str | int) -> bytes:
         """A keyed hash; no part can contain the separator."""

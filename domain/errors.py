@@ -306,7 +306,7 @@ class StaleListError(ConflictError):
 
 
 class TooManyCodesError(ConflictError):
-    """The door or the reservation has as many live access codes as it may have."""
+    """The door, the reservation or the booking has as many live access codes as it may have."""
 
     code = "TOO_MANY_ACCESS_CODES"
 

@@ -38,7 +38,7 @@ ACKNOWLEDGE = """mutation Acknowledge($input: AcknowledgeAccessCodesInput!) {
   acknowledgeAccessCodes(input: $input) { acknowledgedRevision userErrors { message } }
 }"""
 VERIFY = """mutation Verify($input: VerifyAccessCodeInput!) {
-  verifyAccessCode(input: $input) { decision userErrors { message } }
+  verifyAccessCode(input: $input) { decision codeId userErrors { message } }
 }"""
 REPORT = """mutation Report($input: ReportAccessCodeUseInput!) {
   reportAccessCodeUse(input: $input) { accessCode { uses } userErrors { message } }
@@ -77,13 +77,17 @@ class Lock:
 
     def enter(self, digits: str) -> bool:
         """Whether digits open the lock: the server decides, or the list if the server is away."""
+        attempt_id = str(uuid.uuid4())
         try:
-            payload = self._mutate(VERIFY, digits=digits, attemptId=str(uuid.uuid4()))
+            payload = self._mutate(VERIFY, digits=digits, attemptId=attempt_id)
         except AwayError:
-            return self._enter_offline(digits)
+            return self._enter_offline(digits, attempt_id)
+        for code in self._state["codes"]:
+            if code["codeId"] == payload["codeId"]:
+                self._use(code)
         return bool(payload["decision"] == "GRANTED")
 
-    def _enter_offline(self, digits: str) -> bool:
+    def _enter_offline(self, digits: str, attempt_id: str) -> bool:
         now = datetime.now(UTC)
         recent = [time for time in self._state["failures"] if datetime.fromisoformat(time) > now - FAILURE_WINDOW]
         if len(recent) >= MAX_FAILURES:
@@ -91,13 +95,17 @@ class Lock:
         code = next((code for code in self._state["codes"] if self._matches(code, digits, now)), None)
         if code is None:
             self._state["failures"] = [*recent, now.isoformat()]
-        else:
-            if code["usesLeft"] is not None:
-                code["usesLeft"] -= 1
-            use = {"codeId": code["codeId"], "eventId": str(uuid.uuid4()), "usedAt": now.isoformat()}
-            self._state["uses"].append(use)
+            self._save()
+            return False
+        # The server may have granted the attempt: with its id, the use counts once.
+        self._state["uses"].append({"codeId": code["codeId"], "eventId": attempt_id, "usedAt": now.isoformat()})
+        self._use(code)
+        return True
+
+    def _use(self, code: dict[str, Any]) -> None:
+        if code["usesLeft"] is not None:
+            code["usesLeft"] -= 1
         self._save()  # before the door opens: a lock that is switched off must not forget a use
-        return code is not None
 
     def _matches(self, code: dict[str, Any], digits: str, now: datetime) -> bool:
         message = f"{code['codeId']}\n{digits}".encode()

@@ -139,7 +139,10 @@ class ReportAccessCodeUse(Command):
 
     locker_id: CheckedLockerId
     code_id: CheckedCodeId
-    event_id: CheckedEventId = Field(description="Id of your choice for this use, which is counted once.")
+    event_id: CheckedEventId = Field(
+        description="Id of your choice for this use, which is counted once. If a verification got no answer, its "
+        "attemptId."
+    )
     used_at: Instant = Field(description="Time at which the device opened the door by its own list.")
 
 

@@ -120,6 +120,7 @@ LOCKER_LOCKOUT = ReadOne(
 _CLAIMED = "a key of the ring other than the current one"
 _CODE_READ = ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES)
 _DOOR_READ = ItemRead("door", keys.code_door, CODE_DOOR, _DOOR_BYTES)
+_ATTEMPT_READ = ItemRead("attempt", keys.attempt, ATTEMPT, _SMALL_BYTES)
 _DOOR_RULES = (
     StepRule(
         "first door", Action.PUT, keys.code_door, IS_NEW, when="the door has no codes yet", item_bytes=_SMALL_BYTES
@@ -280,7 +281,7 @@ VERIFY_ACCESS_CODE = WriteContract(
         BatchRead(
             items=(
                 ItemRead("lockout", keys.lockout, LOCKOUT, _SMALL_BYTES),
-                ItemRead("attempt", keys.attempt, ATTEMPT, _SMALL_BYTES),
+                _ATTEMPT_READ,
                 _DOOR_READ,
             )
         ),
@@ -423,7 +424,16 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
 REPORT_ACCESS_CODE_USE = WriteContract(
     id="QC-112",
     purpose="Report that a device opened a door by its own list",
-    reads=(BatchRead(items=(_CODE_READ, _DOOR_READ, ItemRead("claim", keys.event_claim, EVENT_CLAIM, _SMALL_BYTES))),),
+    reads=(
+        BatchRead(
+            items=(
+                _CODE_READ,
+                _DOOR_READ,
+                ItemRead("claim", keys.event_claim, EVENT_CLAIM, _SMALL_BYTES),
+                _ATTEMPT_READ,
+            )
+        ),
+    ),
     rounds=_ROUNDS,
     steps=(
         StepRule("event", Action.PUT, keys.event, IS_NEW, item_bytes=_EVENT_BYTES),
@@ -435,7 +445,7 @@ REPORT_ACCESS_CODE_USE = WriteContract(
     ),
     most_steps=4,
     errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),
-    note="The claim on the event id makes a use count once.",
+    note="The claim on the event id makes a use count once. An attempt with this id that was granted counted it.",
     cardinality="The event, its claim and the code.",
     hot_partition=_HOT_PARTITION,
     item_bytes=_CODE_BYTES,

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from domain.access_codes import (
     LIVE_STATES,
-    MAX_CODES_PER_RESERVATION,
+    MAX_CODES_PER_PURPOSE,
     MAX_LIVE_CODES,
     MAX_REVEALS,
     AccessCode,
@@ -155,18 +155,16 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
         code, door, basis = await _open(backend, command, principal)
         now = backend.clock()
         _check_live(code, basis, now)
-        reason = f"{reveal_id} {principal.subject}"
-        is_recorded = any(reveal.partition(" ")[2] == reason for reveal in code.reveals)
-        if is_recorded and not is_void(code, door):
-            return IssuedCode(code, backend.code_ring().digits(code.door, code))
-        reveals = code.reveals if is_recorded else (*code.reveals, f"{now} {reason}")[-MAX_REVEALS:]
         if is_void(code, door):
             changed = _rotated(backend, code, door, counter, principal.subject)
-            changed = replace(changed, reveals=reveals)
-            transaction = rotating(backend.code_ring(), code, changed, door)
         else:
-            changed = replace(code, reveals=reveals, revision=code.revision + 1)
-            transaction = revealing(code, changed)
+            changed = replace(code, revision=code.revision + 1)
+        reveal = f"{reveal_id}#{changed.rotation} {principal.subject}"
+        if any(entry.partition(" ")[2] == reveal for entry in code.reveals):
+            return IssuedCode(code, backend.code_ring().digits(code.door, code))
+        changed = replace(changed, reveals=(*code.reveals, f"{now} {reveal}")[-MAX_REVEALS:])
+        is_rotated = changed.rotation != code.rotation
+        transaction = rotating(backend.code_ring(), code, changed, door) if is_rotated else revealing(code, changed)
         try:
             await backend.store.transact(transaction)
         except TransactionRefusedError as refusal:
@@ -234,7 +232,7 @@ def revealing(code: AccessCode, revealed: AccessCode) -> Transact:
 
 def revoking(ring: CodeRing, code: AccessCode, revoked: AccessCode, door: CodeDoor) -> Transact:
     """The request that revokes a code."""
-    live = tuple(entry for entry in door.live if entry != _entry(code))
+    live = tuple(entry for entry in door.live if entry.partition(" ")[0] != code.code_id)
     return CHANGE_ACCESS_CODE.transact(
         _code_step(code, revoked),
         *_old_claim(ring, code),
@@ -421,8 +419,9 @@ def _entry(code: AccessCode) -> str:
 
 
 def _mark(code: AccessCode) -> str:
-    """A short name of the code's reservation."""
-    return "" if code.reservation_id is None else hashlib.sha256(code.reservation_id.encode()).hexdigest()[:8]
+    """A short name of the code's reservation or booking."""
+    purpose = code.reservation_id or code.booking_id
+    return "" if purpose is None else hashlib.sha256(purpose.encode()).hexdigest()[:8]
 
 
 async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Instant) -> tuple[str, ...]:
@@ -441,14 +440,14 @@ async def _live(store: Store, code: AccessCode, door: CodeDoor | None, now: Inst
     left = tuple(_entry(one) for one in found if not _is_over(one, now, by_id))
     if _is_full(left, code):
         if len(left) < MAX_LIVE_CODES:
-            raise TooManyCodesError("reservation", MAX_CODES_PER_RESERVATION)
+            raise TooManyCodesError(code.kind.lower(), MAX_CODES_PER_PURPOSE)
         raise TooManyCodesError("door", MAX_LIVE_CODES)
     return left
 
 
 def _is_full(live: tuple[str, ...], code: AccessCode) -> bool:
-    siblings = [entry for entry in live if code.reservation_id and entry.partition(" ")[2] == _mark(code)]
-    return len(live) >= MAX_LIVE_CODES or len(siblings) >= MAX_CODES_PER_RESERVATION
+    siblings = [entry for entry in live if _mark(code) and entry.partition(" ")[2] == _mark(code)]
+    return len(live) >= MAX_LIVE_CODES or len(siblings) >= MAX_CODES_PER_PURPOSE
 
 
 def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation]) -> bool:

@@ -84,7 +84,7 @@ async def provision_device(backend: Backend, command: ProvisionDevice, principal
         require(acts_for(principal, locker.owner_id, Scope.CODES_WRITE), ("input", "lockerId"))
         door: CodeDoor | None = await PROVISION_DEVICE.read(store, "door", name)
         current = CodeDoor(revision=0) if door is None else door
-        if command.generation == current.generation and _is_repeated(current, principal):
+        if command.generation == current.generation and _is_repeated(current, command, principal):
             return _provisioned(backend, name, current)
         if command.generation != current.generation + 1:
             message = f"generation must be {current.generation + 1}, one more than that of the present device"
@@ -138,7 +138,10 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
 
 
 async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse, principal: Principal) -> AccessCode:
-    """Counts a use that a device decided by its own list, once for each event id (QC-112)."""
+    """Counts a use that a device decided by its own list, once for each event id (QC-112).
+
+    A use whose verification was granted is counted already: its answer did not reach the device.
+    """
     name, store = door_of(command.locker_id, None), backend.store
     require(may_use_door(principal, command.locker_id, None), ("input", "lockerId"))
     content = fingerprint(command, without="event_id")
@@ -146,16 +149,20 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
         now = backend.clock()
         check_event_time(command.used_at, now, ("input", "usedAt"))
         read = await REPORT_ACCESS_CODE_USE.read_batch(
-            store, code=(name, command.code_id), door=(name,), claim=(command.locker_id, command.event_id)
+            store,
+            code=(name, command.code_id),
+            door=(name,),
+            claim=(command.locker_id, command.event_id),
+            attempt=(name, command.event_id),
         )
-        code, door, claim = read["code"], read["door"], read["claim"]
+        code, door, claim, attempt = read["code"], read["door"], read["claim"], read["attempt"]
         if code is None or door is None:
             message = f"There is no access code {command.code_id}."
             raise not_found_or_forbidden(principal, message, ("input", "codeId"))
-        if claim is not None:
-            if claim.fingerprint != content:
-                message = f"The id {command.event_id} was used before, for another event of this locker."
-                raise IdTakenError(message, ("input", "eventId"))
+        if claim is not None and claim.fingerprint != content:
+            message = f"The id {command.event_id} was used before, for another event of this locker."
+            raise IdTakenError(message, ("input", "eventId"))
+        if claim is not None or (attempt is not None and attempt.code_id == command.code_id):
             first: AccessCode = code
             return first
         used: AccessCode = replace(
@@ -272,9 +279,10 @@ async def _bases(read: _Read, locker_id: LockerId, codes: list[AccessCode]) -> d
     return bases
 
 
-def _is_repeated(door: CodeDoor, principal: Principal) -> bool:
-    """Whether the key may be shown once more: to the same caller, and before the device has used it."""
-    return door.provisioned_by == principal.subject and not door.is_in_use
+def _is_repeated(door: CodeDoor, command: ProvisionDevice, principal: Principal) -> bool:
+    """Whether the key may be shown once more: for the same request, and before the device has used it."""
+    has_voided = door.void_before == door.generation
+    return door.provisioned_by == principal.subject and command.voids_digits is has_voided and not door.is_in_use
 
 
 def _provisioned(backend: Backend, name: Door, door: CodeDoor) -> ProvisionedDevice:

@@ -93,10 +93,11 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
     async for _ in attempts(VERIFY_ACCESS_CODE.rounds):
         now = backend.clock()
         read = await _read(backend.store, name, command, now)
-        if read.attempt is not None and _has_digits(backend, read, command):
-            return await _repeated(backend, command, read, read.attempt, now)
+        # Before anything that depends on the digits: guesses are not counted now.
         if read.lockout.is_locked(now):
             return Verification(decision=AccessDecision.LOCKED_OUT, locked_until=read.lockout.locked_until)
+        if read.attempt is not None and _has_digits(backend, read, command):
+            return await _repeated(backend, command, read, read.attempt, now)
         match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
         attempt = _attempt(backend, read, command, match, now)
         try:

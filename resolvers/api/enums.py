@@ -224,5 +224,5 @@ _describe(
     TOO_MANY_PENDING_BOOKINGS="The owner has too many bookings that wait for a decision.",
     ACCESS_CODE_OVER="The access code is used up, revoked or expired.",
     STALE_ACCESS_CODE_LIST="The list of access codes has changed since the device read it.",
-    TOO_MANY_ACCESS_CODES="The door or the reservation has too many live access codes.",
+    TOO_MANY_ACCESS_CODES="The door, the reservation or the booking has too many live access codes.",
 )

@@ -60,7 +60,7 @@ from resolvers.bindings.rules import CODE_CHANGES, CODES, DOOR_DEVICES
 from resolvers.entities.base import entity, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from domain.access_codes import Basis
     from loaders.contracts.base import Contract
@@ -339,64 +339,52 @@ def event_codes(description: str) -> Any:
 _DIGITS = "The digits; null if the mutation failed, or if a repeated request is not the first caller's own."
 
 
-def _record(outcome: Outcome, _request: RequestState) -> Record | None:
-    return None if outcome.entity is None else outcome.entity.record
-
-
-def _digits(outcome: Outcome, _request: RequestState) -> str | None:
-    return None if outcome.entity is None else outcome.entity.digits
+def _part(attribute: str) -> Callable[[Outcome, RequestState], Any]:
+    return lambda outcome, _: None if outcome.entity is None else getattr(outcome.entity, attribute)
 
 
 @payload
 class CreateAccessCodePayload(Payload):
     """Return type of `createAccessCode`."""
 
-    access_code: AccessCode | None = embedded("The code; null if it was not created.", _record)
-    digits: str | None = column(_DIGITS, _digits)
+    access_code: AccessCode | None = embedded("The code; null if it was not created.", _part("record"))
+    digits: str | None = column(_DIGITS, _part("digits"))
 
 
 @payload
 class RotateAccessCodePayload(Payload):
     """Return type of `rotateAccessCode`."""
 
-    access_code: AccessCode | None = embedded("The code; null if it was not rotated.", _record)
-    digits: str | None = column(_DIGITS, _digits)
+    access_code: AccessCode | None = embedded("The code; null if it was not rotated.", _part("record"))
+    digits: str | None = column(_DIGITS, _part("digits"))
 
 
 @payload
 class RevealAccessCodePayload(Payload):
     """Return type of `revealAccessCode`."""
 
-    access_code: AccessCode | None = embedded("The code; null if it was not revealed.", _record)
-    digits: str | None = column("The digits; null if the mutation failed.", _digits)
-
-
-def _verified(attribute: str) -> Any:
-    return lambda outcome, _: None if outcome.entity is None else getattr(outcome.entity, attribute)
+    access_code: AccessCode | None = embedded("The code; null if it was not revealed.", _part("record"))
+    digits: str | None = column("The digits; null if the mutation failed.", _part("digits"))
 
 
 @payload
 class VerifyAccessCodePayload(Payload):
     """Return type of `verifyAccessCode`."""
 
-    decision: AccessDecision | None = column(
-        "Whether to open the door; null if there are errors.", _verified("decision")
-    )
-    code_id: strawberry.ID | None = column("Id of the code that was granted.", _verified("code_id"))
-    locked_until: Instant | None = column("Time until which the door refuses all codes.", _verified("locked_until"))
+    decision: AccessDecision | None = column("Whether to open the door; null if there are errors.", _part("decision"))
+    code_id: strawberry.ID | None = column("Id of the code that was granted.", _part("code_id"))
+    locked_until: Instant | None = column("Time until which the door refuses all codes.", _part("locked_until"))
 
 
 @payload
 class ProvisionDevicePayload(Payload):
     """Return type of `provisionDevice`."""
 
-    generation: int | None = column(
-        "Generation of the device; null if it was not provisioned.", _verified("generation")
-    )
+    generation: int | None = column("Generation of the device; null if it was not provisioned.", _part("generation"))
     device_key: str | None = column(
         "Key of the device in hexadecimal. Store it in the device: it is never shown again once the device has "
         "acknowledged a list.",
-        _verified("device_key"),
+        _part("device_key"),
     )
 
 
@@ -405,7 +393,7 @@ class AcknowledgeAccessCodesPayload(Payload):
     """Return type of `acknowledgeAccessCodes`."""
 
     acknowledged_revision: str | None = column(
-        "Revision of the list that the device has; null if there are errors.", _verified("acknowledged_revision")
+        "Revision of the list that the device has; null if there are errors.", _part("acknowledged_revision")
     )
 
 

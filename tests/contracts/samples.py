@@ -153,7 +153,7 @@ _LONG: dict[str, Any] = {
     "created_by": LONGEST.subject,
     "issued_by": LONGEST.subject,
     "revoked_by": LONGEST.subject,
-    "reveals": (f"{NOON} {'r' * 64} {LONGEST.subject}",) * 10,
+    "reveals": (f"{NOON} {'r' * 64}#{10**9} {LONGEST.subject}",) * 10,
     "decided_by_subject": LONGEST.subject,
     "digest": "f" * 64,
     "last_change": "c" * 64 + "#" + "f" * 64,

@@ -44,19 +44,25 @@ def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_la
         made = server.ask(KEY, input={"name": "Door", "role": "DEVICE", "lockerId": "door"})
         key = made["createApiKey"]["secret"]
         code = {"lockerId": "door", "validUntil": shift(utc_now(), timedelta(days=1))}
-        once, courier = (
+        once, now, courier = (
             server.ask(CREATE, input=code | values)["createAccessCode"]["digits"]
-            for values in ({"codeId": "once", "kind": "ONE_TIME"}, {"codeId": "two", "kind": "COURIER", "maxUses": 2})
+            for values in (
+                {"codeId": "once", "kind": "ONE_TIME"},
+                {"codeId": "now", "kind": "ONE_TIME"},
+                {"codeId": "two", "kind": "COURIER", "maxUses": 2},
+            )
         )
         device(server, "provision", "1")
         assert state.stat().st_mode & 0o777 == 0o600
         device(server, "sync", key=key)
         assert device(server, "enter", courier, key=key) == "OPEN"
-        wrong = next(text for text in ("000000", "000001", "000002") if text not in {once, courier})
+        assert device(server, "enter", now, key=key) == "OPEN"
+        wrong = next(text for text in ("000000", "000001", "000002", "000003") if text not in {once, now, courier})
         assert device(server, "enter", wrong, key=key) == "CLOSED"
     (furnished / "codes.secret").stat()
     assert device(None, "enter", once, key=key) == "OPEN"
     assert device(None, "enter", once, key=key) == "CLOSED", "it was used up"
+    assert device(None, "enter", now, key=key) == "CLOSED", "it was used up with the server"
     assert device(None, "enter", wrong, key=key) == "CLOSED"
     with serving(tmp_path / "second", **settings) as server:
         device(server, "sync", key=key)
@@ -64,6 +70,7 @@ def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_la
         found = server.ask(USES)["locker"]
         assert {node["codeId"]: (node["uses"], node["validity"]) for node in found["accessCodes"]["nodes"]} == {
             "once": (1, {"state": "USED_UP", "deviceStatus": "REMOVED"}),
+            "now": (1, {"state": "USED_UP", "deviceStatus": "REMOVED"}),
             "two": (1, {"state": "ACTIVE", "deviceStatus": "LOADED"}),
         }
-        assert sorted(event["action"] for event in found["accessEvents"]["nodes"]) == ["DENIED", "UNLOCK", "UNLOCK"]
+        assert sorted(event["action"] for event in found["accessEvents"]["nodes"]) == ["DENIED", *["UNLOCK"] * 3]

@@ -12,7 +12,7 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands import access_codes as commands
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
-from domain.commands.reservations import CancelReservation, CreateReservation, ExtendReservation
+from domain.commands.reservations import CancelReservation, CreateReservation, ExtendReservation, ReleaseReservation
 from domain.errors import SmartLockerError
 from domain.models import LockerId, OwnerId, OwnerKind, ReservationId
 from domain.times import Instant, shift
@@ -98,12 +98,15 @@ class World:
     async def reserve(self) -> None:
         door = self.chance.choice(list(DOORS))
         start = shift(self.clock(), minutes(self.chance.randrange(-10, 120)))
+        present = [one.end for one in self.doors[door].reservations.values() if one.start <= self.clock() < one.end]
+        if present:  # in the grace period of another
+            start = shift(present[0], minutes(self.chance.randrange(10)))
         end = shift(start, minutes(self.chance.randrange(15, 60)))
         name = self.new("r")
         command = CreateReservation(
             locker_id=LockerId(door),
             reservation_id=ReservationId(name),
-            owner_id=OwnerId(DOORS[door]),
+            owner_id=OwnerId(self.chance.choice(list(DOORS.values()))),
             start_at=start,
             end_at=end,
         )
@@ -131,12 +134,12 @@ class World:
         self.codes.append(Code(name, door, issued.digits, window, issued.record.max_uses))
 
     async def change(self) -> None:
-        """Extends or cancels a reservation, rotates or revokes a code; what is refused changes nothing."""
+        """Extends, cancels or releases a reservation, rotates or revokes a code; what is refused changes nothing."""
         code = self.chance.choice(self.codes)
         place: dict[str, Any] = {"locker_id": LockerId(code.door), "code_id": CodeId(code.code_id)}
         names = [(name, one) for name, one in self.doors[code.door].reservations.items() if one is code.window]
         try:
-            match self.chance.choice(["rotate", "revoke", "cancel", "extend"]):
+            match self.chance.choice(["rotate", "revoke", "cancel", "release", "extend"]):
                 case "rotate":
                     rotation = 1 + sum(old == (code.code_id, "rotated") for old in self.old_digits)
                     rotate = commands.RotateAccessCode(**place, expected_rotation=rotation)
@@ -152,6 +155,11 @@ class World:
                     for name, window in names:
                         cancel = CancelReservation(locker_id=LockerId(code.door), reservation_id=ReservationId(name))
                         await reservations.cancel_reservation(self.backend, cancel, DEVELOPMENT_ADMIN)
+                        window.is_live = False
+                case "release":
+                    for name, window in names:
+                        release = ReleaseReservation(locker_id=LockerId(code.door), reservation_id=ReservationId(name))
+                        await reservations.release_reservation(self.backend, release, DEVELOPMENT_ADMIN)
                         window.is_live = False
                 case "extend":
                     for name, window in names:
@@ -182,6 +190,8 @@ class World:
 
     def expected(self, door: str, digits: str, attempt_id: str) -> AccessDecision:
         now, place = self.clock(), self.doors[door]
+        if place.locked_until is not None and now < place.locked_until:
+            return LOCKED_OUT
         before = next((one for one in self.attempts if one[:2] == (door, attempt_id)), None)
         if before is not None and before[2] == digits:
             _, _, _, decision, at, code = before
@@ -192,8 +202,6 @@ class World:
             ):
                 return GRANTED
             return DENIED
-        if place.locked_until is not None and now < place.locked_until:
-            return LOCKED_OUT
         code = None if before is not None else self.opens(door, digits)
         if code is None:
             place.fails(now)
@@ -212,6 +220,11 @@ class World:
             return self.replayed()
         if draw < 0.25 and self.old_digits:
             return door, self.chance.choice([old for old in self.old_digits if old[1] != "rotated"])[1], attempt_id
+        now = self.clock()
+        ended = [code for code in self.codes if code.window.end <= now < shift(code.window.end, minutes(20))]
+        if draw < 0.35 and ended:
+            code = self.chance.choice(ended)
+            return code.door, code.digits, attempt_id
         if draw < 0.95 and self.codes:
             code = self.chance.choice(self.codes[-12:])
             return (code.door if draw < 0.85 else door), code.digits, attempt_id

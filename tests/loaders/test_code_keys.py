@@ -44,7 +44,9 @@ async def test_a_key_is_in_use_as_long_as_a_live_code_or_a_device_needs_it(
         await renewed.mutate(ROTATE, lockerId="l1", codeId="c2", expectedRotation=1)
         await renewed.mutate(PROVISION, lockerId="l1", generation=2)
     assert await key_uses(store, NOW) == {"k1": KeyUse(codes=1), "k2": KeyUse(codes=1, devices=1)}
-    clock.move(hours=2)
+    clock.move(hours=1, minutes=14)
+    assert (await key_uses(store, clock()))["k1"] == KeyUse(codes=1), "it still opens the door, in its grace period"
+    clock.move(minutes=1)
     assert await key_uses(store, clock()) == {"k2": KeyUse(codes=1, devices=1)}
 
 
@@ -100,3 +102,7 @@ def test_digits_are_spread_evenly_and_differ_by_door_code_rotation_counter_and_k
     found = [digits(length=8), digits(length=8, rotation=2), digits(length=8, counter=2), digits(other, length=8)]
     assert len({*found, digits(locker="l2", length=8), digits(length=8, code_id="d")}) == 6
     assert digits(length=8) == digits(length=8)
+
+
+def test_a_ring_shows_its_key_ids_but_no_secret() -> None:
+    assert repr(CodeRing.of([("k1", b"2" * 32)])) == "CodeRing(keys=(RingKey(key_id='k1'),))"

@@ -69,6 +69,11 @@ async def test_a_reveal_is_recorded_with_its_caller_and_a_repeated_one_once(api:
         assert payload["accessCode"]["reveals"] == [{"revealedBy": "ada"}]
     again = await ada.mutate(REVEAL, lockerId="l1", codeId="c1")
     assert again["accessCode"]["reveals"] == [{"revealedBy": "ada"}] * 2
+    rotated = await api.mutate(ROTATE, lockerId="l1", codeId="c1", expectedRotation=1)
+    for _ in range(2):
+        payload = await ada.mutate(REVEAL, lockerId="l1", codeId="c1", revealId="x")
+        assert payload["digits"] == rotated["digits"]
+        assert payload["accessCode"]["reveals"] == [{"revealedBy": "ada"}] * 3, "these are other digits"
 
 
 async def test_rotation_replaces_the_digits_and_a_repeated_one_returns_them(api: Api, dump: Callable[[], Any]) -> None:
@@ -235,6 +240,18 @@ async def test_a_reservation_has_five_live_codes_at_most(api: Api) -> None:
     assert full["userErrors"][0]["code"] == "TOO_MANY_ACCESS_CODES"
     await api.mutate(REVOKE, lockerId="l1", codeId="c0")
     await create(api, "c6")
+
+
+async def test_a_booking_has_five_live_codes_at_most_and_leaves_room_for_others(api: Api) -> None:
+    await places.prepare(api)
+    await places.book(api, "b1")
+    await places.approve(api, "b1")
+    ada = api.by(owner("ada"))
+    values = {"kind": "BOOKING", "bookingId": "b1"}
+    errors = [(await ada.mutate(CREATE, codeId=f"c{number}", **values))["userErrors"] for number in range(6)]
+    assert [[error["code"] for error in found] for found in errors] == [[]] * 5 + [["TOO_MANY_ACCESS_CODES"]]
+    await ada.mutate(REVOKE, locationId=places.ulid(0), codeId="c0")
+    assert (await ada.mutate(CREATE, codeId="c6", **values))["userErrors"] == []
 
 
 async def test_codes_of_one_door_never_have_the_same_digits(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,17 @@ async def test_an_offline_use_counts_once(api: Api, provisioned: Device, clock: 
     assert (await provisioned.listed())["codes"] == []
 
 
+async def test_a_use_counts_once_that_the_server_granted_but_the_device_decided(
+    api: Api, provisioned: Device, dump: Callable[[], Any]
+) -> None:
+    digits = await create(api, "c1", "ONE_TIME")
+    assert await verify(api, digits, "lost") == "GRANTED"
+    use = {"lockerId": "l1", "codeId": "c1", "eventId": "lost", "usedAt": "2026-03-01T12:00:00Z"}
+    async with unchanged(dump):
+        payload = await provisioned.api.mutate(REPORT, **use)
+    assert (payload["userErrors"], payload["accessCode"]["uses"]) == ([], 1)
+
+
 async def test_a_lost_device_voids_all_digits_and_its_list_until_they_are_revealed(
     api: Api, provisioned: Device
 ) -> None:
@@ -135,6 +146,20 @@ async def test_a_lost_device_voids_all_digits_and_its_list_until_they_are_reveal
     found = await successor.listed()
     assert successor.knows(found, revealed["digits"]) == ["c1"]
     assert provisioned.knows(found, revealed["digits"]) == [], "the key of the lost device is of no use"
+
+
+async def test_digits_are_not_void_just_because_a_repeated_provisioning_says_so(
+    api: Api, provisioned: Device, dump: Callable[[], Any]
+) -> None:
+    digits = await create(api, "c1")
+    async with unchanged(dump):
+        refused = await api.mutate(PROVISION, lockerId="l1", generation=1, voidsDigits=True)
+    assert (refused["deviceKey"], refused["userErrors"][0]["path"]) == (None, ["input", "generation"])
+    for _ in range(2):
+        payload = await api.mutate(PROVISION, lockerId="l1", generation=2, voidsDigits=True)
+        assert (payload["userErrors"], payload["generation"]) == ([], 2)
+    assert bytes.fromhex(payload["deviceKey"]) != provisioned.key
+    assert await verify(api, digits, "a1") == "DENIED"
 
 
 async def test_a_device_key_is_shown_again_only_before_the_device_uses_it(api: Api, provisioned: Device) -> None:
