@@ -13,15 +13,23 @@ from typing import TYPE_CHECKING, NewType, TypeAlias
 from domain.bookings import Booking, BookingId, BookingStatus
 from domain.errors import InternalError
 from domain.ids import check_id
-from domain.models import LocationId, Locker, LockerId, OwnerId, Reservation, ReservationId, ReservationStatus
+from domain.models import (
+    Door,
+    LocationId,
+    Locker,
+    LockerId,
+    OwnerId,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+    door_of,
+)
 from domain.times import Instant, shift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CodeId = NewType("CodeId", str)
-Door = NewType("Door", str)
-"""What a code opens: `locker:<id>` or `location:<id>`."""
 
 Basis: TypeAlias = Reservation | Booking | Locker
 """What gives the right to open a door."""
@@ -295,11 +303,6 @@ class CodeRing:
         return _hkdf(self.key(key_id).secret, f"smartlocker device {generation}\n{door}")
 
 
-def door_of(locker_id: LockerId | None, location_id: LocationId | None) -> Door:
-    """The door of a locker, or else of a location."""
-    return Door(f"location:{location_id}" if locker_id is None else f"locker:{locker_id}")
-
-
 def reservation_purpose(locker_id: LockerId, reservation_id: ReservationId) -> str:
     """What the codes of a reservation are listed by; those of a booking are listed by its id."""
     return f"{locker_id}#{reservation_id}"
@@ -348,19 +351,21 @@ def is_void(code: AccessCode, door: CodeDoor | None) -> bool:
     return door is not None and code.generation < door.void_before
 
 
-def validity_of(code: AccessCode, now: Instant, basis: Basis | None) -> Validity:
-    """When the code is valid, without the grace period after a reservation.
+def validity_of(code: AccessCode, now: Instant, basis: Basis | None, grace_until: Instant | None = None) -> Validity:
+    """When the code is valid.
 
     Args:
         code: the code.
         now: the current time.
         basis: what gives the right to open the door: the reservation or the booking of the code or, if it stands alone,
             the locker. Nothing of the code changes when that changes.
+        grace_until: the end of the grace period after the reservation; without it there is none.
     """
     start, end = code.valid_from, code.valid_until
     match basis:
         case Reservation():
-            start, end, is_over = basis.start_at, basis.end_at, basis.status is not ReservationStatus.ACTIVE
+            start, end = basis.start_at, grace_until or basis.end_at
+            is_over = basis.status is not ReservationStatus.ACTIVE
         case Booking():
             is_over = basis.status is not BookingStatus.APPROVED
         case Locker():
@@ -382,11 +387,24 @@ def _state(
     return AccessCodeState.SCHEDULED if start is not None and now < start else AccessCodeState.ACTIVE
 
 
+def may_open(code: AccessCode, now: Instant, basis: Basis | None) -> bool:
+    """Whether the code opens the door now or later, as far as can be told without other reservations."""
+    return validity_of(code, now, basis, _longest_grace(basis)).state in LIVE_STATES
+
+
 def is_in_grace(code: AccessCode, now: Instant, basis: Basis | None) -> bool:
-    """Whether the reservation of the code ended by itself, and moments ago."""
-    if not isinstance(basis, Reservation) or basis.status is not ReservationStatus.ACTIVE:
-        return False
-    return code.revoked_at is None and basis.end_at <= now < shift(basis.end_at, GRACE)
+    """Whether the code opens the door unless another reservation has begun since its own ended by itself."""
+    return isinstance(basis, Reservation) and basis.end_at <= now and may_open(code, now, basis)
+
+
+def grace_end(reservation: Reservation, next_start: Instant | None) -> Instant:
+    """The end of the grace period after a reservation: it never reaches into the next one."""
+    longest = shift(reservation.end_at, GRACE)
+    return longest if next_start is None else min(longest, next_start)
+
+
+def _longest_grace(basis: Basis | None) -> Instant | None:
+    return grace_end(basis, None) if isinstance(basis, Reservation) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

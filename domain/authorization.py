@@ -245,6 +245,16 @@ def may_use_door(principal: Principal, locker_id: LockerId | None, location_id: 
     return location_id is not None and principal.location_id == location_id
 
 
+def may_see_location(principal: Principal, location_id: LocationId) -> bool:
+    """Whether the caller may see a location: everyone, but of devices only that of its door."""
+    return principal.role is not Role.DEVICE or is_device_at(principal, location_id)
+
+
+def is_device_at(principal: Principal, location_id: LocationId) -> bool:
+    """Whether the caller is the device of this location's door."""
+    return principal.role is Role.DEVICE and principal.location_id == location_id
+
+
 def require(allowed: bool, path: Sequence[str] = ()) -> None:  # noqa: FBT001  # reads as a sentence: require(may_transfer(…))
     """Rejects what a rule does not allow.
 

@@ -112,7 +112,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """A message to an owner: about the decision on a booking, or about a reservation that someone else ended."""
+    """A message to an owner: about a decided booking, a reservation that someone else ended, or a locked out door."""
 
     notification_id: str
     owner_id: OwnerId
@@ -122,6 +122,7 @@ class Notification:
     booking_status: BookingStatus | None = None
     locker_id: LockerId | None = None
     reservation_id: ReservationId | None = None
+    location_id: LocationId | None = None
 
 
 def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:

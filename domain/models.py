@@ -15,6 +15,8 @@ OwnerId = NewType("OwnerId", str)
 ReservationId = NewType("ReservationId", str)
 EventId = NewType("EventId", str)
 LocationId = NewType("LocationId", str)
+Door = NewType("Door", str)
+"""What an access code opens: `locker:<id>` or `location:<id>`."""
 
 Json: TypeAlias = bool | int | Decimal | str | list["Json"] | dict[str, "Json"] | None
 
@@ -200,6 +202,8 @@ class Location:
     created_at: Instant
     updated_at: Instant
     version: int
+    manager_id: OwnerId | None = None
+    """Owner who manages the location, and who is told of lockouts of its door."""
     last_change: str | None = None
     """Token of the latest change, if it has one (see `domain.changes`)."""
 
@@ -283,13 +287,24 @@ class ActivePointer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessEvent:
-    """An immutable entry in the access log of a locker."""
+    """An immutable entry in the access log of a locker, or of a location's door."""
 
     event_id: EventId
-    locker_id: LockerId
+    locker_id: LockerId | None
     timestamp: Instant
     recorded_at: Instant
     action: AccessAction
     actor_id: str
     result: AccessResult
     metadata: Mapping[str, Json] | None
+    location_id: LocationId | None = None
+
+    @property
+    def door(self) -> Door:
+        """The door that it happened at."""
+        return door_of(self.locker_id, self.location_id)
+
+
+def door_of(locker_id: LockerId | None, location_id: LocationId | None) -> Door:
+    """The door of a locker, or else of a location."""
+    return Door(f"location:{location_id}" if locker_id is None else f"locker:{locker_id}")

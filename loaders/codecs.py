@@ -92,9 +92,10 @@ class EventClaim:
     """The time of the event with this id, and the fingerprint of the request that recorded it."""
 
     event_id: EventId
-    locker_id: LockerId
+    locker_id: LockerId | None
     timestamp: Instant
     fingerprint: str
+    location_id: LocationId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,10 +20,10 @@ from loaders.table.keys import Between, IndexPartition, Key, KeyRange, Prefix
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.access_codes import CodeId, Door
+    from domain.access_codes import CodeId
     from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
-    from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservationId
+    from domain.models import Door, EventId, LocationStatus, LockerSize, LockerStatus, ReservationId
     from domain.times import Day
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
@@ -95,6 +95,16 @@ def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
 def event_claim(locker_id: LockerId, event_id: EventId) -> Key:
     """The claim that makes a client-chosen event id unique whatever its time."""
     return Key(f"LOCKER#{locker_id}", f"EID#{event_id}")
+
+
+def door_event(door: Door, timestamp: Instant, event_id: EventId) -> Key:
+    """An access event of a locker or of a location's door."""
+    return Key(_door(door), f"EVT#{timestamp}#{event_id}")
+
+
+def door_event_claim(door: Door, event_id: EventId) -> Key:
+    """The claim on the id of an access event of a locker or of a location's door."""
+    return Key(_door(door), f"EID#{event_id}")
 
 
 def owner(owner_id: OwnerId) -> Key:
@@ -255,6 +265,11 @@ def lockout(door: Door) -> Key:
 def locker_lockout(locker_id: LockerId) -> Key:
     """The failed attempts at the door of a locker."""
     return Key(f"LOCKER#{locker_id}", "LOCKOUT")
+
+
+def location_lockout(location_id: LocationId) -> Key:
+    """The failed attempts at the door of a location."""
+    return Key(f"LOCATION#{location_id}", "LOCKOUT")
 
 
 def attempt(door: Door, attempt_id: str) -> Key:
@@ -419,6 +434,11 @@ def live_before(locker_id: LockerId, before: Instant) -> KeyRange:
 def locker_events(locker_id: LockerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
     """A locker's events from `start` to `end`, both included."""
     return Between(f"LOCKER#{locker_id}", f"EVT#{start}", f"EVT#{end}~")
+
+
+def location_events(location_id: LocationId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:
+    """The events at a location's door from `start` to `end`, both included."""
+    return Between(f"LOCATION#{location_id}", f"EVT#{start}", f"EVT#{end}~")
 
 
 def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instant = LATEST) -> KeyRange:

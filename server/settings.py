@@ -24,7 +24,7 @@ __all__ = ["PREFIX", "ClaimName", "Settings", "is_loopback", "is_origin", "parse
 
 PREFIX = "SMARTLOCKER_"
 
-ClaimName: TypeAlias = Literal["role", "ownerId", "organizations", "partnerOf", "lockerId", "scope"]
+ClaimName: TypeAlias = Literal["role", "ownerId", "organizations", "partnerOf", "lockerId", "locationId", "scope"]
 
 # The hosts that the SDK accepts; it would fail with a traceback for any other.
 _HOST = re.compile(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from typing import TYPE_CHECKING, Any
 
 from tests.api import mutation
@@ -26,6 +28,39 @@ REPORT = mutation("reportAccessCodeUse", "accessCode { codeId uses validity { st
 
 START, END = "2026-03-01T11:00:00.000Z", "2026-03-01T13:00:00.000Z"
 """The tests' present is in the middle of this reservation."""
+
+
+CODE_LIST = """revision generation refreshBefore
+  codes { codeId digitsMac validFrom validUntil usesLeft }"""
+
+
+class Device:
+    """A device with its key, as the locker or the location of its door uses it."""
+
+    def __init__(self, api: Api, key: str, **door: str) -> None:
+        ((name, self.place_id),) = door.items()
+        self.api, self.key, self.door, self.kind = api, bytes.fromhex(key), door, name.removesuffix("Id")
+
+    async def listed(self) -> dict[str, Any]:
+        """Its list."""
+        document = f"query ($id: ID!) {{ {self.kind}({self.kind}Id: $id) {{ accessCodeList {{ {CODE_LIST} }} }} }}"
+        found: dict[str, Any] = (await self.api.run(document, id=self.place_id))[self.kind]["accessCodeList"]
+        return found
+
+    async def acknowledge(self, revision: str) -> list[dict[str, Any]]:
+        """The errors of an acknowledgement."""
+        payload = await self.api.mutate(ACKNOWLEDGE, **self.door, revision=revision)
+        errors: list[dict[str, Any]] = payload["userErrors"]
+        return errors
+
+    def knows(self, found: dict[str, Any], digits: str) -> list[str]:
+        """The codes of the list that have these digits."""
+        return [
+            code["codeId"]
+            for code in found["codes"]
+            if code["digitsMac"]
+            == hmac.new(self.key, f"{code['codeId']}\n{digits}".encode(), hashlib.sha256).hexdigest()
+        ]
 
 
 async def furnish(api: Api) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
-from domain.models import LockerId, OwnerId
+from domain.models import LocationId, LockerId, OwnerId
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -35,6 +35,11 @@ def partner(*scopes: Scope, of: str | tuple[str, ...] = "ada") -> Principal:
 def device(locker_id: str) -> Principal:
     """The device of a locker."""
     return Principal(subject=f"device of {locker_id}", role=Role.DEVICE, locker_id=LockerId(locker_id))
+
+
+def device_at(location_id: str) -> Principal:
+    """The device of a location's door."""
+    return Principal(subject=f"device at {location_id}", role=Role.DEVICE, location_id=LocationId(location_id))
 
 
 def spelled(principal: Principal) -> str:

@@ -45,7 +45,7 @@ class DoorCommand(Command):
     locker_id: CheckedLockerId | None = optional(
         "Id of the locker. Exactly one of lockerId and locationId is required."
     )
-    location_id: CheckedLocationId | None = optional("Id of the location, if the code opens a location's door.")
+    location_id: CheckedLocationId | None = optional("Id of the location, if the door is a location's.")
 
 
 class CreateAccessCode(Command):
@@ -111,10 +111,9 @@ class ClearLockout(DoorCommand):
     """Input of `clearLockout`."""
 
 
-class ProvisionDevice(Command):
+class ProvisionDevice(DoorCommand):
     """Input of `provisionDevice`."""
 
-    locker_id: CheckedLockerId
     generation: int = Field(
         ge=1,
         le=1_000_000,
@@ -127,17 +126,15 @@ class ProvisionDevice(Command):
     )
 
 
-class AcknowledgeAccessCodes(Command):
+class AcknowledgeAccessCodes(DoorCommand):
     """Input of `acknowledgeAccessCodes`."""
 
-    locker_id: CheckedLockerId
     revision: str = Field(description="Revision of the list that the device has stored.")
 
 
-class ReportAccessCodeUse(Command):
+class ReportAccessCodeUse(DoorCommand):
     """Input of `reportAccessCodeUse`."""
 
-    locker_id: CheckedLockerId
     code_id: CheckedCodeId
     event_id: CheckedEventId = Field(
         description="Id of your choice for this use, which is counted once. If a verification got no answer, its "

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from domain.commands.base import CHOSEN_ID, Change, CheckedLocationId, Command, Name, optional
+from domain.commands.base import CHOSEN_ID, Change, CheckedLocationId, CheckedOwnerId, Command, Name, optional
 from domain.ids import check_code, check_ulid
 from domain.models import LocationId
 from domain.text import check_time_zone
@@ -41,6 +41,7 @@ class CreateLocation(Command):
     name: Name = Field(description="Name of the location.")
     time_zone: TimeZone = Field(description="IANA time zone, such as Europe/Rome.")
     address: Address | None = optional("Address and coordinates of the location.")
+    manager_id: CheckedOwnerId | None = optional("Id of the owner who is notified of lockouts of the location's door.")
 
 
 class UpdateLocation(Change):
@@ -50,6 +51,7 @@ class UpdateLocation(Change):
     name: Name = optional("Name of the location; it cannot be removed.")
     time_zone: TimeZone = optional("IANA time zone; it cannot be removed.")
     address: Address | None = optional("Changes of the address; null removes all of it.")
+    manager_id: CheckedOwnerId | None = optional("Id of the owner who is notified of lockouts of the location's door.")
 
 
 class DeactivateLocation(Change):

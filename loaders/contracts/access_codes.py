@@ -24,13 +24,13 @@ from loaders.codecs import (
     CODE_DOOR,
     EVENT_CLAIM,
     GUARD,
-    LIVE_RESERVATION,
     LOCATION,
     LOCKER,
     LOCKOUT,
     RESERVATION,
     RESERVATION_CLAIM,
     STORED_ACCESS_CODE,
+    STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
 )
 from loaders.contracts.base import Consistency
@@ -50,9 +50,11 @@ _DOOR_BYTES = 8000
 _SMALL_BYTES = 800
 _APPROVED_BYTES = 10_500  # an approved booking has no reason
 _EVENT_BYTES = 1000
+_MOST_FOLLOWING = 1000
 _ROUNDS = 12
 _HOT_PARTITION = "Low: one door's partition; its codes are written one after another."
 _AS_READ = "#revision = :readRevision"
+AT_LOCKER, AT_LOCATION = "only at the door of a locker", "only at the door of a location"
 
 ACCESS_CODE_BY_ID = ReadOne(
     id="QC-100",
@@ -117,7 +119,20 @@ LOCKER_LOCKOUT = ReadOne(
     hot_partition=_HOT_PARTITION,
 )
 
+LOCATION_LOCKOUT = ReadOne(
+    id="QC-109",
+    purpose="Failed attempts and lockout of a location's door",
+    key=keys.location_lockout,
+    codec=LOCKOUT,
+    item_bytes=_SMALL_BYTES,
+    typical_bytes=200,
+    cardinality="At most one item a door.",
+    hot_partition=_HOT_PARTITION,
+)
+
 _CLAIMED = "a key of the ring other than the current one"
+_LOCATION_READ = ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when=AT_LOCATION)
+_LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when=AT_LOCKER)
 _CODE_READ = ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES)
 _DOOR_READ = ItemRead("door", keys.code_door, CODE_DOOR, _DOOR_BYTES)
 _ATTEMPT_READ = ItemRead("attempt", keys.attempt, ATTEMPT, _SMALL_BYTES)
@@ -270,10 +285,6 @@ CHANGE_ACCESS_CODE = WriteContract(
     item_bytes=_CODE_BYTES,
 )
 
-_EVENT_RULES = (
-    StepRule("event", Action.PUT, keys.event, IS_NEW, when="the door is a locker's", item_bytes=_EVENT_BYTES),
-)
-
 VERIFY_ACCESS_CODE = WriteContract(
     id="QC-107",
     purpose="Verify digits that were entered at a door",
@@ -286,8 +297,8 @@ VERIFY_ACCESS_CODE = WriteContract(
             )
         ),
         ItemRead("claim", keys.code_claim, CODE_CLAIM, _SMALL_BYTES, at_once=MAX_RING_KEYS),
-        ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when="only where a location's door refuses"),
-        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the door is a locker's"),
+        _LOCATION_READ,
+        _LOCKER_READ,
         ItemRead(
             "code",
             keys.access_code,
@@ -310,7 +321,7 @@ VERIFY_ACCESS_CODE = WriteContract(
         RangeRead(
             "next reservation",
             keys.live_reservations,
-            LIVE_RESERVATION,
+            STORED_LIVE_RESERVATION,
             RESERVATION_BYTES,
             1,
             usual=1,
@@ -339,10 +350,15 @@ VERIFY_ACCESS_CODE = WriteContract(
         StepRule("same door", Action.CHECK, keys.code_door, _AS_READ, when="a success", item_bytes=_DOOR_BYTES),
         *_RESERVATION_RULES,
         *CHECK_IN_RULES,
-        *_EVENT_RULES,
-        StepRule("tamper event", Action.PUT, keys.event, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
+        StepRule("event", Action.PUT, keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
+        StepRule("tamper event", Action.PUT, keys.door_event, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
         StepRule(
-            "notification", Action.PUT, keys.notification, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES
+            "notification",
+            Action.PUT,
+            keys.notification,
+            IS_NEW,
+            when="a lockout begins, for the owner of the locker or the manager of the location",
+            item_bytes=_EVENT_BYTES,
         ),
     ),
     most_steps=15,
@@ -361,7 +377,8 @@ CLEAR_LOCKOUT = WriteContract(
     purpose="End the lockout of a door",
     reads=(
         ItemRead("lockout", keys.lockout, LOCKOUT, _SMALL_BYTES),
-        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the door is a locker's"),
+        _LOCKER_READ,
+        _LOCATION_READ,
     ),
     rounds=_ROUNDS,
     steps=(StepRule("lockout", Action.UPDATE, keys.lockout, _AS_READ),),
@@ -373,23 +390,10 @@ CLEAR_LOCKOUT = WriteContract(
     item_bytes=_SMALL_BYTES,
 )
 
-GUARD_OF_LOCKER = ReadOne(
-    id="QC-109",
-    purpose="The revision of a locker's reservations",
-    key=keys.reservation_guard,
-    codec=GUARD,
-    consistency=Consistency.EVENTUAL_OR_STRONG,
-    note="Part of the revision of the list for the locker's device.",
-    item_bytes=_SMALL_BYTES,
-    typical_bytes=250,
-    cardinality="At most one item a locker.",
-    hot_partition=_HOT_PARTITION,
-)
-
 PROVISION_DEVICE = WriteContract(
     id="QC-110",
-    purpose="Provision the device of a locker",
-    reads=(_DOOR_READ, ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)),
+    purpose="Provision the device of a door",
+    reads=(_DOOR_READ, _LOCKER_READ, _LOCATION_READ),
     rounds=_ROUNDS,
     steps=_DOOR_RULES,
     most_steps=1,
@@ -403,19 +407,36 @@ PROVISION_DEVICE = WriteContract(
 
 ACKNOWLEDGE_ACCESS_CODES = WriteContract(
     id="QC-111",
-    purpose="Acknowledge the list of access codes of a locker",
+    purpose="Read or acknowledge the list of access codes of a door",
     reads=(
         _DOOR_READ,
-        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES),
+        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES, when=AT_LOCKER),
         ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES, at_once=MAX_LIVE_CODES),
-        ItemRead("reservation", keys.reservation, RESERVATION, RESERVATION_BYTES, at_once=MAX_LIVE_CODES),
-        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES),
+        ItemRead(
+            "reservation",
+            keys.reservation,
+            RESERVATION,
+            RESERVATION_BYTES,
+            at_once=MAX_LIVE_CODES,
+            when=AT_LOCKER,
+        ),
+        RangeRead(
+            "next reservation",
+            keys.live_reservations,
+            STORED_LIVE_RESERVATION,
+            RESERVATION_BYTES,
+            _MOST_FOLLOWING,
+            when=AT_LOCKER,
+        ),
+        _LOCKER_READ,
+        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, at_once=MAX_LIVE_CODES, when=AT_LOCATION),
     ),
     rounds=_ROUNDS,
     steps=(_DOOR_RULES[1],),
     most_steps=1,
     errors=(BadInputError, ForbiddenError, StaleListError, UnavailableError),
-    note="The list is made anew and its revision compared with the acknowledged one.",
+    note="An acknowledgement makes the list anew and compares its revision. Reservations that follow those of the "
+    "listed codes bound their grace periods.",
     cardinality="One item.",
     hot_partition=_HOT_PARTITION,
     item_bytes=_DOOR_BYTES,
@@ -429,15 +450,15 @@ REPORT_ACCESS_CODE_USE = WriteContract(
             items=(
                 _CODE_READ,
                 _DOOR_READ,
-                ItemRead("claim", keys.event_claim, EVENT_CLAIM, _SMALL_BYTES),
+                ItemRead("claim", keys.door_event_claim, EVENT_CLAIM, _SMALL_BYTES),
                 _ATTEMPT_READ,
             )
         ),
     ),
     rounds=_ROUNDS,
     steps=(
-        StepRule("event", Action.PUT, keys.event, IS_NEW, item_bytes=_EVENT_BYTES),
-        StepRule("claim", Action.PUT, keys.event_claim, IS_NEW, item_bytes=_SMALL_BYTES),
+        StepRule("event", Action.PUT, keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
+        StepRule("claim", Action.PUT, keys.door_event_claim, IS_NEW, item_bytes=_SMALL_BYTES),
         StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, index_writes=1),
         StepRule(
             "door", Action.UPDATE, keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES

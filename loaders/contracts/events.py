@@ -83,6 +83,20 @@ LOCKER_EVENTS = ReadPage(
     hot_partition="Low: one locker's partition; a locker takes at most 1,000 writes a second.",
 )
 
+LOCATION_EVENTS = ReadPage(
+    id="QC-114",
+    purpose="Access events at a location's door in a time window",
+    range=keys.location_events,
+    codec=ACCESS_EVENT,
+    orders=(Order.DESC, Order.ASC),
+    note="By event time; both bounds are included. Newest first unless asked otherwise. Written where access codes are "
+    "verified (QC-107) and where offline uses are reported (QC-112).",
+    item_bytes=_EVENT_BYTES,
+    typical_bytes=350,
+    cardinality="10 to 1,000 events a door and day, kept for ever.",
+    hot_partition="Low: a door is opened a few times a minute at most; its events share the partition of the location.",
+)
+
 LATEST_EVENT = ReadPage(
     id="QC-10",
     purpose="The latest access event of a locker",
@@ -101,11 +115,11 @@ LATEST_EVENT = ReadPage(
 EVENT_BY_KEY = ReadOne(
     id="QC-16",
     purpose="An access event by its global id",
-    key=keys.event,
+    key=keys.door_event,
     codec=ACCESS_EVENT,
     note="The global id holds the whole key. Several in one request are one BatchGetItem of up to 100 keys.",
     item_bytes=_EVENT_BYTES,
     typical_bytes=350,
     cardinality="One item an event.",
-    hot_partition="Low: one locker's partition.",
+    hot_partition="Low: one door's partition.",
 )

@@ -17,12 +17,14 @@ from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFER
 from loaders.contracts.base import Order
 from loaders.contracts.lockers import LOCKER_BYTES
+from loaders.contracts.owners import OWNER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
 LOCATION_BYTES = 8000
 _CODE_BYTES = 600
+_MANAGER = StepRule("manager", Action.CHECK, keys.owner, EXISTS, when="a manager is named", item_bytes=OWNER_BYTES)
 
 CREATE_LOCATION = WriteContract(
     id="QC-30",
@@ -30,9 +32,10 @@ CREATE_LOCATION = WriteContract(
     steps=(
         StepRule("location", Action.PUT, keys.location, IS_NEW, index_writes=1),
         StepRule("code", Action.PUT, keys.location_code, IS_NEW, item_bytes=_CODE_BYTES),
+        _MANAGER,
     ),
-    most_steps=2,
-    errors=(BadInputError, CodeTakenError, IdTakenError),
+    most_steps=3,
+    errors=(BadInputError, NotFoundError, CodeTakenError, IdTakenError),
     note="The code is unique and never reused. The same id with the same content writes nothing and "
     "returns the current state.",
     cardinality="The location and the claim on its code.",
@@ -87,8 +90,11 @@ CHANGE_LOCATION = WriteContract(
     id="QC-33",
     purpose="Change, deactivate or reactivate a location",
     reads=(ItemRead("location", keys.location, LOCATION, LOCATION_BYTES),),
-    steps=(StepRule("location", Action.UPDATE, keys.location, "#version = :expectedVersion", index_writes=2),),
-    most_steps=1,
+    steps=(
+        StepRule("location", Action.UPDATE, keys.location, "#version = :expectedVersion", index_writes=2),
+        _MANAGER,
+    ),
+    most_steps=2,
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
     note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index. "
     f"{REPEATED_CHANGE}",

@@ -312,6 +312,10 @@ class WriteContract(Contract):
         others = self._costs_of(self.fallbacks, variant, entries)
         return [*reads, write, *(again if self.rounds > 1 else ()), *others]
 
+    def read_costs(self) -> list[PricedRequest]:
+        """Each request that precedes the write, for a query that shows what the write would be decided by."""
+        return self._costs_of(self.reads, None, self.most_entries)
+
     def _costs_of(self, requests: tuple[Read | Part, ...], variant: str | None, entries: int) -> list[PricedRequest]:
         priced = []
         for part in map(_part, requests):

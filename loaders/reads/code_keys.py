@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain.access_codes import LIVE_STATES, AccessCodeKind, is_in_grace, validity_of
+from domain.access_codes import AccessCodeKind, may_open
 from loaders.codecs import ACCESS_CODE, CODE_DOOR
 from loaders.contracts.access_codes import CODE_KEYS_SCAN
 from loaders.contracts.base import MAX_ITEMS
@@ -80,10 +80,7 @@ async def _live(store: DynamoStore, codes: list[AccessCode], now: Instant) -> li
     for code in codes:
         contract, key = basis_key(code)
         basis = found[contract.id, *key]
-        if (
-            isinstance(basis, Exception)  # what cannot be read may be live
-            or validity_of(code, now, basis).state in LIVE_STATES
-            or is_in_grace(code, now, basis)
-        ):
+        # What cannot be read may be live.
+        if isinstance(basis, Exception) or may_open(code, now, basis):
             live.append(code)
     return live

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Booking, CalendarSlot, DayPart, slots_in
 from domain.commands.base import fingerprint
@@ -92,14 +92,11 @@ def calendar_event_of(old: OldEvent, location_id: LocationId) -> tuple[CalendarC
 
 
 def event_claim_of(event: AccessEvent) -> EventClaim:
-    """The claim on the id of an access event, as if a client had chosen it."""
+    """The claim on the id of a locker's access event, as if a client had chosen it."""
+    names = ("locker_id", "timestamp", "action", "actor_id", "result")
+    values: dict[str, Any] = {name: getattr(event, name) for name in names}
     command = RecordAccessEvent.model_construct(
-        locker_id=event.locker_id,
-        timestamp=event.timestamp,
-        action=event.action,
-        actor_id=event.actor_id,
-        result=event.result,
-        metadata=None if event.metadata is None else dict(event.metadata),
+        **values, metadata=None if event.metadata is None else dict(event.metadata)
     )
     return EventClaim(
         event_id=event.event_id,

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from domain.access_codes import Door
 from domain.bookings import Booking, BookingStatus
-from domain.models import ActivePointer, ReservationStatus
+from domain.models import ActivePointer, Door, ReservationStatus
 from domain.schedule import has_ended, has_ended_everywhere
 from domain.text import normalize_email
 from loaders import keys

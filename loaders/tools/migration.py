@@ -265,11 +265,11 @@ class Migration:
 
     async def _convert_event(self, item: Item) -> int:
         event = ACCESS_EVENT.decode(item)
-        place = keys.event(event.locker_id, event.timestamp, event.event_id)
+        place = keys.door_event(event.door, event.timestamp, event.event_id)
         claim = EVENT_CLAIM.encode(event_claim_of(event))
         steps = _moved(item, place, ACCESS_EVENT.encode(event))
         if await self._sent(
-            [*steps, CONVERT_ITEM.step("claim", keys.event_claim(event.locker_id, event.event_id), claim)]
+            [*steps, CONVERT_ITEM.step("claim", keys.door_event_claim(event.door, event.event_id), claim)]
         ):
             return 1
         return await self._required(steps)  # another event has the id; both stay
@@ -385,7 +385,7 @@ def _place(kind: str, record: Any) -> Key | None:
     if kind == "RESERVATION":
         return keys.reservation(record.locker_id, record.start_at, record.reservation_id)
     if kind == "ACCESS_EVENT":
-        return keys.event(record.locker_id, record.timestamp, record.event_id)
+        return keys.door_event(record.door, record.timestamp, record.event_id)
     return None
 
 

@@ -19,13 +19,13 @@ from domain.access_codes import (
     CodeDoor,
     CodeId,
     UnknownKeyError,
-    door_of,
     is_void,
+    may_open,
     reservation_purpose,
     shortest_length,
     validity_of,
 )
-from domain.authorization import Scope, acts_for, not_found_or_forbidden, require
+from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingStatus, DayPart
 from domain.commands.access_codes import DEFAULT_LENGTH, check_fields_for_kind
 from domain.commands.base import fingerprint
@@ -38,7 +38,7 @@ from domain.errors import (
     TooManyCodesError,
     UnavailableError,
 )
-from domain.models import Locker, Reservation
+from domain.models import Location, Locker, Reservation, door_of
 from domain.schedule import check_end_after_start
 from domain.times import to_datetime, to_instant
 from loaders import keys
@@ -48,7 +48,7 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 
 if TYPE_CHECKING:
-    from domain.access_codes import Basis, CodeRing, Door
+    from domain.access_codes import Basis, CodeRing
     from domain.authorization import Principal
     from domain.commands.access_codes import (
         CreateAccessCode,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         RotateAccessCode,
     )
     from domain.errors import SmartLockerError
-    from domain.models import Location
+    from domain.models import Door
     from domain.times import Instant
     from loaders.backend import Backend
     from loaders.codecs import Guard, StoredAccessCode
@@ -272,16 +272,50 @@ def named_door(command: DoorCommand) -> Door:
     return door_of(command.locker_id, command.location_id)
 
 
-async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:
-    """What gives the right to open the door."""
-    basis: Basis | None
+def door_path(command: DoorCommand) -> tuple[str, str]:
+    """Where an input names its door."""
+    return "input", "lockerId" if command.location_id is None else "locationId"
+
+
+async def read_place(
+    store: Store, contract: WriteContract, command: DoorCommand, principal: Principal
+) -> Locker | Location:
+    """The locker or the location that a door belongs to.
+
+    Raises:
+        SmartLockerError: where it does not exist.
+    """
+    name = "locker" if command.location_id is None else "location"
+    place_id = command.locker_id or command.location_id
+    place: Locker | Location | None = await contract.read(store, name, place_id)
+    if place is None:
+        message = f"{name.capitalize()} {place_id} does not exist."
+        raise not_found_or_forbidden(principal, message, door_path(command))
+    return place
+
+
+async def require_manager(store: Store, contract: WriteContract, command: DoorCommand, principal: Principal) -> None:
+    """The owner of a locker and admins manage its door, admins alone a location's."""
+    place = await read_place(store, contract, command, principal)
+    may_manage = acts_for(principal, place.owner_id, Scope.CODES_WRITE) if isinstance(place, Locker) else False
+    require(may_manage or is_admin(principal), door_path(command))
+
+
+def basis_place(code: AccessCode) -> tuple[str, tuple[Any, ...]]:
+    """The declared read of what gives the right to open the door, and its key."""
     match code.kind:
         case AccessCodeKind.RESERVATION:
-            basis = await contract.read(store, "reservation", code.locker_id, code.start_at, code.reservation_id)
+            return "reservation", (code.locker_id, code.start_at, code.reservation_id)
         case AccessCodeKind.BOOKING:
-            basis = await contract.read(store, "booking", code.booking_id)
+            return "booking", (code.booking_id,)
         case _:
-            basis = await contract.read(store, "locker", code.locker_id)
+            return "locker", (code.locker_id,)
+
+
+async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:
+    """What gives the right to open the door."""
+    name, place = basis_place(code)
+    basis: Basis | None = await contract.read(store, name, *place)
     return basis
 
 
@@ -453,7 +487,7 @@ def _is_full(live: tuple[str, ...], code: AccessCode) -> bool:
 def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation]) -> bool:
     """Whether a code is over for certain."""
     if code.kind is AccessCodeKind.RESERVATION:
-        return validity_of(code, now, reservations.get(code.reservation_id)).state not in LIVE_STATES
+        return not may_open(code, now, reservations.get(code.reservation_id))
     is_past = code.valid_until is not None and code.valid_until <= now
     return is_past or code.revoked_at is not None or code.uses >= (code.max_uses or code.uses + 1)
 
@@ -506,7 +540,7 @@ def _rotated(backend: Backend, code: AccessCode, door: CodeDoor, counter: int, s
 
 
 def _check_live(code: AccessCode, basis: Basis | None, now: Instant) -> None:
-    if validity_of(code, now, basis).state not in LIVE_STATES:
+    if not may_open(code, now, basis):
         raise CodeOverError
 
 
@@ -514,7 +548,7 @@ def _digits_for(
     principal: Principal, backend: Backend, code: AccessCode, door: CodeDoor | None, basis: Basis | None
 ) -> str | None:
     """The digits, for the caller who was shown them before; anyone else has to reveal them."""
-    is_live = validity_of(code, backend.clock(), basis).state in LIVE_STATES
+    is_live = may_open(code, backend.clock(), basis)
     if code.issued_by != principal.subject or not is_live or is_void(code, door):
         return None
     return backend.code_ring().digits(code.door, code)

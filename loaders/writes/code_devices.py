@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import (
+    GRACE,
     LIST_HORIZON,
     LIST_REFRESH,
     AccessCode,
@@ -16,53 +17,34 @@ from domain.access_codes import (
     CodeList,
     ListedCode,
     device_mac,
-    door_of,
+    grace_end,
     is_listed,
     loaded_entry,
     validity_of,
 )
-from domain.authorization import Scope, acts_for, may_use_door, not_found_or_forbidden, require
+from domain.authorization import may_use_door, not_found_or_forbidden, require
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
-from domain.models import AccessAction, AccessEvent, AccessResult
+from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, door_of
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, shift
 from loaders.codecs import ACCESS_CODE, ACCESS_EVENT, CODE_DOOR, EVENT_CLAIM, EventClaim, difference
-from loaders.contracts.access_codes import (
-    ACCESS_CODE_BY_ID,
-    ACKNOWLEDGE_ACCESS_CODES,
-    CODE_DOOR_BY_ID,
-    GUARD_OF_LOCKER,
-    PROVISION_DEVICE,
-    REPORT_ACCESS_CODE_USE,
-)
-from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.reservations import RESERVATION_BY_KEY
+from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.access_codes import contended, door_step
+from loaders.writes.access_codes import basis_place, contended, door_path, door_step, named_door, require_manager
+from loaders.writes.timeline import MovedError, live_in, may_have_old
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from domain.access_codes import Basis, Door
+    from domain.access_codes import Basis, Validity
     from domain.authorization import Principal
     from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
-    from domain.models import Locker, LockerId
+    from domain.models import Door, LocationId, LockerId, ReservationId
     from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.contracts.reading import ReadOne
+    from loaders.codecs import Guard
+    from loaders.table.client import Store
     from loaders.table.operations import Step
-
-    _Read = Callable[[str, Sequence[tuple[Any, ...]]], Awaitable[list[Any]]]
-
-_CONTRACTS: dict[str, ReadOne[Any]] = {
-    "door": CODE_DOOR_BY_ID,
-    "guard": GUARD_OF_LOCKER,
-    "code": ACCESS_CODE_BY_ID,
-    "reservation": RESERVATION_BY_KEY,
-    "locker": LOCKER_BY_ID,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +57,9 @@ class ProvisionedDevice:
 
 async def provision_device(backend: Backend, command: ProvisionDevice, principal: Principal) -> ProvisionedDevice:
     """Begins a generation of devices (QC-110); the key of the device before makes no further list."""
-    name, store = door_of(command.locker_id, None), backend.store
+    name, store = named_door(command), backend.store
     async for _ in attempts(PROVISION_DEVICE.rounds):
-        locker: Locker | None = await PROVISION_DEVICE.read(store, "locker", command.locker_id)
-        if locker is None:
-            message = f"Locker {command.locker_id} does not exist."
-            raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
-        require(acts_for(principal, locker.owner_id, Scope.CODES_WRITE), ("input", "lockerId"))
+        await require_manager(store, PROVISION_DEVICE, command, principal)
         door: CodeDoor | None = await PROVISION_DEVICE.read(store, "door", name)
         current = CodeDoor(revision=0) if door is None else door
         if command.generation == current.generation and _is_repeated(current, command, principal):
@@ -109,11 +87,14 @@ async def provision_device(backend: Backend, command: ProvisionDevice, principal
 
 
 async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessCodes, principal: Principal) -> CodeDoor:
-    """Records which codes the device of a locker has (QC-111)."""
-    name, store = door_of(command.locker_id, None), backend.store
-    require(may_use_door(principal, command.locker_id, None), ("input", "lockerId"))
+    """Records which codes the device of a door has (QC-111)."""
+    name, store = named_door(command), backend.store
+    require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
     async for _ in attempts(ACKNOWLEDGE_ACCESS_CODES.rounds):
-        made = await _code_list(backend, command.locker_id, partial(ACKNOWLEDGE_ACCESS_CODES.read_many, store))
+        try:
+            made = await _code_list(backend, command.locker_id, command.location_id)
+        except MovedError:
+            continue
         if made is None or made[1].revision != command.revision:
             raise StaleListError
         door, found = made
@@ -142,8 +123,8 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
 
     A use whose verification was granted is counted already: its answer did not reach the device.
     """
-    name, store = door_of(command.locker_id, None), backend.store
-    require(may_use_door(principal, command.locker_id, None), ("input", "lockerId"))
+    name, store = named_door(command), backend.store
+    require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
     content = fingerprint(command, without="event_id")
     async for _ in attempts(REPORT_ACCESS_CODE_USE.rounds):
         now = backend.clock()
@@ -152,7 +133,7 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             store,
             code=(name, command.code_id),
             door=(name,),
-            claim=(command.locker_id, command.event_id),
+            claim=(name, command.event_id),
             attempt=(name, command.event_id),
         )
         code, door, claim, attempt = read["code"], read["door"], read["claim"], read["attempt"]
@@ -160,7 +141,7 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             message = f"There is no access code {command.code_id}."
             raise not_found_or_forbidden(principal, message, ("input", "codeId"))
         if claim is not None and claim.fingerprint != content:
-            message = f"The id {command.event_id} was used before, for another event of this locker."
+            message = f"The id {command.event_id} was used before, for another event of this door."
             raise IdTakenError(message, ("input", "eventId"))
         if claim is not None or (attempt is not None and attempt.code_id == command.code_id):
             first: AccessCode = code
@@ -186,6 +167,7 @@ def _reporting(
     event = AccessEvent(
         event_id=command.event_id,
         locker_id=command.locker_id,
+        location_id=command.location_id,
         timestamp=command.used_at,
         recorded_at=now,
         action=AccessAction.UNLOCK,
@@ -194,12 +176,16 @@ def _reporting(
         metadata={"codeId": code.code_id, "offline": True},
     )
     claim = EventClaim(
-        event_id=event.event_id, locker_id=event.locker_id, timestamp=event.timestamp, fingerprint=content
+        event_id=event.event_id,
+        locker_id=event.locker_id,
+        location_id=event.location_id,
+        timestamp=event.timestamp,
+        fingerprint=content,
     )
     changes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(used))
     steps = [
-        contract.step("event", (event.locker_id, event.timestamp, event.event_id), ACCESS_EVENT.encode(event)),
-        contract.step("claim", (event.locker_id, event.event_id), EVENT_CLAIM.encode(claim)),
+        contract.step("event", (event.door, event.timestamp, event.event_id), ACCESS_EVENT.encode(event)),
+        contract.step("claim", (event.door, event.event_id), EVENT_CLAIM.encode(claim)),
         contract.step("code", (code.door, code.code_id), changes, readRevision=code.revision),
     ]
     if used.max_uses is not None and used.uses >= used.max_uses:
@@ -207,55 +193,47 @@ def _reporting(
     return steps
 
 
-async def read_code_list(backend: Backend, locker_id: LockerId) -> CodeList | None:
-    """The codes that the device of a locker must know; None where there is no device."""
+async def read_code_list(
+    backend: Backend, *, locker_id: LockerId | None = None, location_id: LocationId | None = None
+) -> CodeList | None:
+    """The codes that the device of a door must know; None where there is no device."""
+    async for _ in attempts(ACKNOWLEDGE_ACCESS_CODES.rounds):
+        try:
+            made = await _code_list(backend, locker_id, location_id)
+        except MovedError:
+            continue
+        return None if made is None else made[1]
+    raise contended()
 
-    async def read(name: str, keys: Sequence[tuple[Any, ...]]) -> list[Any]:
-        records = await _CONTRACTS[name].read_many(backend.store, keys, consistent=True)
-        for record in records:
-            if isinstance(record, Exception):
-                raise record  # a list without a damaged code would lock someone out
-        return records
 
-    made = await _code_list(backend, locker_id, read)
-    return None if made is None else made[1]
-
-
-async def _code_list(backend: Backend, locker_id: LockerId, read: _Read) -> tuple[CodeDoor, CodeList] | None:
+async def _code_list(
+    backend: Backend, locker_id: LockerId | None, location_id: LocationId | None
+) -> tuple[CodeDoor, CodeList] | None:
     """The list, and the door's record that it was made of.
 
     The revisions are read first, so that a list is never older than its revision.
     """
-    name, now = door_of(locker_id, None), backend.clock()
-    (door,) = await read("door", [(name,)])
+    contract, store, ring = ACKNOWLEDGE_ACCESS_CODES, backend.store, backend.code_ring()
+    name, now = door_of(locker_id, location_id), backend.clock()
+    door: CodeDoor | None = await contract.read(store, "door", name)
     if door is None or door.device_key_id is None:
         return None
-    (guard,) = await read("guard", [(locker_id,)])
-    key = backend.code_ring().device_key(door.device_key_id, name, door.generation)
-    ids = [CodeId(entry.partition(" ")[0]) for entry in door.live]
-    codes = await read("code", [(name, code_id) for code_id in ids]) if ids else []
-    found: list[AccessCode] = [code for code in codes if code is not None]
-    bases = await _bases(read, locker_id, found)
-    listed: list[ListedCode] = []
-    parts = [str(door.generation)]
-    for code in found:
-        basis = bases.get(code.reservation_id)
-        validity = validity_of(code, now, basis)
-        if is_listed(code, validity, door, now):
-            horizon = shift(now, LIST_HORIZON)
-            end = validity.valid_until
-            parts += [loaded_entry(code), str(validity.valid_from), str(end)]
-            listed.append(
-                ListedCode(
-                    code_id=code.code_id,
-                    rotation=code.rotation,
-                    digits_mac=device_mac(key, code.code_id, backend.code_ring().digits(name, code)),
-                    valid_from=validity.valid_from or EARLIEST,
-                    valid_until=horizon if end is None else min(end, horizon),
-                    uses_left=None if code.max_uses is None else code.max_uses - code.uses,
-                )
-            )
-    content = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+    guard: Guard | None = None if locker_id is None else await contract.read(store, "guard", locker_id)
+    key, horizon = ring.device_key(door.device_key_id, name, door.generation), shift(now, LIST_HORIZON)
+    validities = await _listed(store, name, door, guard, now)
+    listed = [
+        ListedCode(
+            code_id=code.code_id,
+            rotation=code.rotation,
+            digits_mac=device_mac(key, code.code_id, ring.digits(name, code)),
+            valid_from=validity.valid_from or EARLIEST,
+            valid_until=min(validity.valid_until or horizon, horizon),
+            uses_left=None if code.max_uses is None else code.max_uses - code.uses,
+        )
+        for code, validity in validities
+    ]
+    windows = [f"{loaded_entry(code)} {one.valid_from} {one.valid_until}" for code, one in validities]
+    content = hashlib.sha256("\n".join([str(door.generation), *windows]).encode()).hexdigest()[:12]
     made = CodeList(
         revision=f"{0 if guard is None else guard.revision}.{door.revision}.{content}",
         generation=door.generation,
@@ -265,18 +243,48 @@ async def _code_list(backend: Backend, locker_id: LockerId, read: _Read) -> tupl
     return door, made
 
 
-async def _bases(read: _Read, locker_id: LockerId, codes: list[AccessCode]) -> dict[Any, Basis]:
-    """What gives the right to open the door, by reservation id; for codes that stand alone the locker, by None."""
-    bases: dict[Any, Basis] = {}
-    places = {(code.locker_id, code.start_at, code.reservation_id) for code in codes if code.reservation_id is not None}
-    if places:
-        reservations = await read("reservation", sorted(places, key=str))
-        bases = {one.reservation_id: one for one in reservations if one is not None}
-    if any(code.reservation_id is None for code in codes):
-        (locker,) = await read("locker", [(locker_id,)])
-        if locker is not None:
-            bases[None] = locker
+async def _listed(
+    store: Store, name: Door, door: CodeDoor, guard: Guard | None, now: Instant
+) -> list[tuple[AccessCode, Validity]]:
+    """The codes that the device must know, each with its validity, which includes the grace period."""
+    ids = [CodeId(entry.partition(" ")[0]) for entry in door.live]
+    codes = await ACKNOWLEDGE_ACCESS_CODES.read_many(store, "code", [(name, code_id) for code_id in ids]) if ids else []
+    found: list[AccessCode] = [code for code in codes if code is not None]
+    bases = await _bases(store, found)
+    graces = await _graces(store, list(bases.values()), guard, now)
+    validities = [
+        (code, validity_of(code, now, bases[basis_place(code)], graces.get(code.reservation_id))) for code in found
+    ]
+    return [(code, validity) for code, validity in validities if is_listed(code, validity, door, now)]
+
+
+async def _bases(store: Store, codes: list[AccessCode]) -> dict[tuple[str, tuple[Any, ...]], Basis | None]:
+    """What gives the right to open the door, by its place."""
+    wanted: defaultdict[str, dict[tuple[Any, ...], None]] = defaultdict(dict)
+    for name, place in map(basis_place, codes):
+        wanted[name][place] = None
+    bases: dict[tuple[str, tuple[Any, ...]], Basis | None] = {}
+    for name, places in wanted.items():
+        found = await ACKNOWLEDGE_ACCESS_CODES.read_many(store, name, list(places))
+        bases |= {(name, place): basis for place, basis in zip(places, found, strict=True)}
     return bases
+
+
+async def _graces(
+    store: Store, bases: list[Basis | None], guard: Guard | None, now: Instant
+) -> dict[ReservationId | None, Instant]:
+    """The ends of the grace periods of reservations, as far as a list reaches."""
+    first, last = shift(now, -GRACE), shift(now, LIST_HORIZON)
+    ending = [one for one in bases if isinstance(one, Reservation) and first < one.end_at < last]
+    if not ending or may_have_old(guard):
+        return {}
+    ends = sorted(one.end_at for one in ending)
+    within = (ending[0].locker_id, ends[0], shift(ends[-1], GRACE))
+    starts = [one.start_at for one in await live_in(store, ACKNOWLEDGE_ACCESS_CODES, "next reservation", within, guard)]
+    return {
+        one.reservation_id: grace_end(one, next((start for start in starts if start >= one.end_at), None))
+        for one in ending
+    }
 
 
 def _is_repeated(door: CodeDoor, command: ProvisionDevice, principal: Principal) -> bool:

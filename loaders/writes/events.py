@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.authorization import Role, may_record_events, require
 from domain.commands.base import fingerprint
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.commands.events import RecordAccessEvent
     from domain.models import Locker, LockerId
-    from domain.times import Instant
     from loaders.backend import Backend
     from loaders.table.client import Store
     from loaders.table.keys import Key
@@ -34,13 +33,14 @@ class Entry:
     """An event to record, and the claim on its id where the client chose it."""
 
     path: tuple[str, ...]
+    locker_id: LockerId
     event: AccessEvent
     claim: EventClaim | None
 
     @property
     def key(self) -> Key:
         """The key that is unique to the event whatever its time."""
-        return keys.event_claim(self.event.locker_id, self.event.event_id)
+        return keys.event_claim(self.locker_id, self.event.event_id)
 
 
 async def record_access_events(
@@ -100,7 +100,7 @@ def _entry(backend: Backend, command: RecordAccessEvent, path: tuple[str, ...]) 
         timestamp=timestamp,
         fingerprint=fingerprint(command, without="event_id"),
     )
-    return Entry(path, event, claim if command.event_id else None)
+    return Entry(path, command.locker_id, event, claim if command.event_id else None)
 
 
 def _check_distinct(entries: Sequence[Entry]) -> None:
@@ -117,20 +117,20 @@ async def _check_lockers(store: Store, entries: Sequence[Entry], principal: Prin
         await _check_owners(store, entries, principal)
         return
     for entry in entries:
-        require(may_record_events(principal, entry.event.locker_id, None), (*entry.path, "lockerId"))
-    unknown = {entry.event.locker_id: entry for entry in entries}
+        require(may_record_events(principal, entry.locker_id, None), (*entry.path, "lockerId"))
+    unknown = {entry.locker_id: entry for entry in entries}
     for read in ("locker", "current locker"):
         for locker in await _lockers(store, read, unknown):
             unknown.pop(locker.locker_id)
         if not unknown:
             return
     missing = next(iter(unknown.values()))
-    raise NotFoundError(f"Locker {missing.event.locker_id} does not exist.", (*missing.path, "lockerId"))
+    raise NotFoundError(f"Locker {missing.locker_id} does not exist.", (*missing.path, "lockerId"))
 
 
 async def _check_owners(store: Store, entries: Sequence[Entry], principal: Principal) -> None:
     """A partner may record events for lockers of its owners, so the lockers are read to learn their owners."""
-    entry_of = {entry.event.locker_id: entry for entry in entries}
+    entry_of = {entry.locker_id: entry for entry in entries}
     owners = {locker.locker_id: locker.owner_id for locker in await _lockers(store, "current locker", entry_of)}
     for locker_id, entry in entry_of.items():
         require(may_record_events(principal, locker_id, owners.get(locker_id)), (*entry.path, "lockerId"))
@@ -181,7 +181,7 @@ async def _recorded_before(
 
 
 async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
-    place = (claim.locker_id, claim.timestamp, claim.event_id)
+    place: tuple[Any, ...] = (claim.locker_id, claim.timestamp, claim.event_id)
     return await claimed(keys.event(*place), lambda: RECORD_EVENTS.read(store, "claimed event", *place))
 
 
@@ -193,5 +193,5 @@ def _steps(entry: Entry) -> list[Step]:
     return steps
 
 
-def _place(event: AccessEvent) -> tuple[LockerId, Instant, EventId]:
+def _place(event: AccessEvent) -> tuple[Any, ...]:
     return event.locker_id, event.timestamp, event.event_id

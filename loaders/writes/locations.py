@@ -40,6 +40,7 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("location")
         if existing is None:
+            _check_manager(location, refusal)
             raise CodeTakenError(f"The code {location.code} is already in use.", ("input", "code")) from None
         if existing.get("fingerprint") != content:
             message = f"The id {location.location_id} was used before, for another location."
@@ -75,20 +76,24 @@ async def reactivate_location(backend: Backend, command: ReactivateLocation) -> 
 def creating(location: Location, content: str) -> Transact:
     """The request that creates a location."""
     claim = LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
-    return CREATE_LOCATION.transact(
+    steps = [
         CREATE_LOCATION.step(
             "location", (location.location_id,), indexed_location(location) | {"fingerprint": content}
         ),
         CREATE_LOCATION.step("code", (location.code,), LOCATION_CODE.encode(claim)),
-    )
+    ]
+    if location.manager_id is not None:
+        steps.append(CREATE_LOCATION.step("manager", (location.manager_id,)))
+    return CREATE_LOCATION.transact(*steps)
 
 
 def changing(current: Location, changed: Location) -> Transact:
     """The request that changes a location and, with its status, its place in the index."""
     attributes = difference(indexed_location(current), indexed_location(changed))
-    return CHANGE_LOCATION.transact(
-        CHANGE_LOCATION.step("location", (current.location_id,), attributes, expectedVersion=current.version)
-    )
+    steps = [CHANGE_LOCATION.step("location", (current.location_id,), attributes, expectedVersion=current.version)]
+    if changed.manager_id not in {None, current.manager_id}:
+        steps.append(CHANGE_LOCATION.step("manager", (changed.manager_id,)))
+    return CHANGE_LOCATION.transact(*steps)
 
 
 def _changed_address(current: Address, given: AddressChanges | None) -> Address:
@@ -117,11 +122,17 @@ async def _change(
     try:
         await backend.store.transact(changing(current, changed))
     except TransactionRefusedError as refusal:
-        item = refusal.failed["location"]
+        item = refusal.failed.get("location")
         if item is None:
+            _check_manager(changed, refusal)
             raise
         request.check_made(LOCATION.decode(item))
     return changed
+
+
+def _check_manager(location: Location, refusal: TransactionRefusedError) -> None:
+    if "manager" in refusal.failed:
+        raise NotFoundError(f"Owner {location.manager_id} does not exist.", ("input", "managerId")) from None
 
 
 def indexed_location(location: Location) -> dict[str, Any]:

@@ -52,7 +52,7 @@ async def latest_before(
 
     Live reservations do not overlap, so all others before that time have ended when this one starts.
     """
-    found = await _live(store, contract, "before", (locker_id, before), guard)
+    found = await live_in(store, contract, "before", (locker_id, before), guard)
     return found[0] if found else None
 
 
@@ -81,14 +81,14 @@ async def earliest_other(
     since = shift(now, -CLOCK_SKEW)
     if pointer.last_end_at is not None and pointer.last_end_at <= since:
         return None
-    running = await _live(store, contract, "running", (pointed.locker_id, since), guard)
+    running = await live_in(store, contract, "running", (pointed.locker_id, since), guard)
     if running and running[0].reservation_id != changed and not has_ended(running[0], since):
         return running[0]
-    ahead = await _live(store, contract, "ahead", (pointed.locker_id, since), guard)
+    ahead = await live_in(store, contract, "ahead", (pointed.locker_id, since), guard)
     return next((one for one in ahead if one.reservation_id != changed), None)
 
 
-async def _live(
+async def live_in(
     store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
 ) -> list[Reservation]:
     """The first live reservations of a declared range, as many as its Limit.

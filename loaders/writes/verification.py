@@ -19,28 +19,37 @@ from domain.access_codes import (
     is_void,
     validity_of,
 )
-from domain.authorization import Scope, acts_for, is_admin, may_use_door, not_found_or_forbidden, require
+from domain.authorization import may_use_door, require
 from domain.bookings import Notification
-from domain.models import AccessAction, AccessEvent, AccessResult, EventId, LockerStatus, Reservation
+from domain.models import AccessAction, AccessEvent, AccessResult, EventId, Locker, LockerStatus, Reservation
 from domain.schedule import has_ended
 from domain.times import shift, to_datetime
 from loaders.codecs import ACCESS_CODE, ACCESS_EVENT, ATTEMPT, LOCKOUT, NOTIFICATION, difference
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.access_codes import basis_of, basis_step, contended, door_step, named_door
+from loaders.writes.access_codes import (
+    basis_of,
+    basis_step,
+    contended,
+    door_path,
+    door_step,
+    named_door,
+    read_place,
+    require_manager,
+)
 from loaders.writes.lockers import NONE_MISSING, changing_steps
 from loaders.writes.reservation_steps import Ledger, changing, recording_overstay
-from loaders.writes.timeline import MovedError, earliest_other, may_have_old, pointer_after
+from loaders.writes.timeline import MovedError, earliest_other, live_in, may_have_old, pointer_after
 
 if TYPE_CHECKING:
-    from domain.access_codes import Basis, CodeDoor, CodeId, Door
+    from domain.access_codes import Basis, CodeDoor, CodeId
     from domain.authorization import Principal
     from domain.commands.access_codes import ClearLockout, VerifyAccessCode
-    from domain.models import Locker, LockerId
+    from domain.models import Door, Location
     from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import StoredReservation
+    from loaders.codecs import Guard, StoredReservation
     from loaders.table.client import Store
     from loaders.table.operations import Step
 
@@ -88,19 +97,19 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
     one at a time is decided, so they cannot get past the limit of failures.
     """
     name = named_door(command)
-    require(may_use_door(principal, command.locker_id, command.location_id), ("input", "lockerId"))
+    require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
     missing = NONE_MISSING
     async for _ in attempts(VERIFY_ACCESS_CODE.rounds):
         now = backend.clock()
         read = await _read(backend.store, name, command, now)
-        # Before anything that depends on the digits: guesses are not counted now.
-        if read.lockout.is_locked(now):
-            return Verification(decision=AccessDecision.LOCKED_OUT, locked_until=read.lockout.locked_until)
-        if read.attempt is not None and _has_digits(backend, read, command):
-            return await _repeated(backend, command, read, read.attempt, now)
-        match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
-        attempt = _attempt(backend, read, command, match, now)
         try:
+            # Before anything that depends on the digits: guesses are not counted now.
+            if read.lockout.is_locked(now):
+                return Verification(decision=AccessDecision.LOCKED_OUT, locked_until=read.lockout.locked_until)
+            if read.attempt is not None and _has_digits(backend, read, command):
+                return await _repeated(backend, command, read, read.attempt, now)
+            match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
+            attempt = _attempt(backend, read, command, match, now)
             if match is None:
                 steps = await _denying(backend, command, principal, read, now)
             else:
@@ -121,7 +130,7 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
 async def clear_lockout(backend: Backend, command: ClearLockout, principal: Principal) -> Lockout:
     """Ends a lockout and forgets the failures before it (QC-108)."""
     name, store = named_door(command), backend.store
-    await _require_manager(store, command, principal)
+    await require_manager(store, CLEAR_LOCKOUT, command, principal)
     async for _ in attempts(CLEAR_LOCKOUT.rounds):
         current: Lockout | None = await CLEAR_LOCKOUT.read(store, "lockout", name)
         if current is None or current == Lockout(revision=current.revision):
@@ -135,18 +144,6 @@ async def clear_lockout(backend: Backend, command: ClearLockout, principal: Prin
             continue
         return cleared
     raise contended()
-
-
-async def _require_manager(store: Store, command: ClearLockout, principal: Principal) -> None:
-    """The owner of a locker and admins manage its door, admins alone a location's."""
-    if command.locker_id is None:
-        require(is_admin(principal), ("input", "locationId"))
-        return
-    locker = await CLEAR_LOCKOUT.read(store, "locker", command.locker_id)
-    if locker is None:
-        message = f"Locker {command.locker_id} does not exist."
-        raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
-    require(acts_for(principal, locker.owner_id, Scope.CODES_WRITE), ("input", "lockerId"))
 
 
 async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instant) -> _Read:
@@ -193,7 +190,8 @@ async def _match(
         reserved = await _reserved(store, code) if code.reservation_id is not None else None
         basis = await basis_of(store, VERIFY_ACCESS_CODE, code) if reserved is None else reserved.stored.reservation
         considered = replace(code, uses=code.uses - 1) if code.code_id == used else code
-        if basis is not None and await _opens(store, considered, basis, now):
+        guard = None if reserved is None else reserved.ledger.guard
+        if basis is not None and await _opens(store, considered, basis, now, guard):
             return _Match(code, basis, reserved)
     return None
 
@@ -208,14 +206,13 @@ async def _reserved(store: Store, code: AccessCode) -> _Reserved | None:
     return None if stored is None else _Reserved(stored, ledger)
 
 
-async def _opens(store: Store, code: AccessCode, basis: Basis, now: Instant) -> bool:
+async def _opens(store: Store, code: AccessCode, basis: Basis, now: Instant, guard: Guard | None) -> bool:
     if validity_of(code, now, basis).state is AccessCodeState.ACTIVE:
         return True
-    if not isinstance(basis, Reservation) or not is_in_grace(code, now, basis):
+    if not isinstance(basis, Reservation) or not is_in_grace(code, now, basis) or may_have_old(guard):
         return False
-    async for _ in VERIFY_ACCESS_CODE.read_range(store, "next reservation", basis.locker_id, basis.end_at, now):
-        return False
-    return True
+    since = (basis.locker_id, basis.end_at, now)
+    return not await live_in(store, VERIFY_ACCESS_CODE, "next reservation", since, guard)
 
 
 def _attempt(backend: Backend, read: _Read, command: VerifyAccessCode, match: _Match | None, now: Instant) -> Attempt:
@@ -251,9 +248,8 @@ async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant, 
     else:
         guard = None if match.reserved is None else match.reserved.ledger.guard
         steps.append(basis_step(contract, code, match.basis, guard))
-    if code.locker_id is not None:
-        event = _event(backend, code.locker_id, now, AccessAction.UNLOCK, code.owner_id, AccessResult.SUCCESS)
-        steps.append(_event_step("event", replace(event, metadata={"codeId": code.code_id})))
+    event = _event(backend, code, now, AccessAction.UNLOCK, code.owner_id, AccessResult.SUCCESS)
+    steps.append(_event_step("event", replace(event, metadata={"codeId": code.code_id})))
     return steps
 
 
@@ -296,42 +292,47 @@ async def _denying(
         steps = [contract.step("lockout", (read.name,), changes, readRevision=before.revision)]
     else:
         steps = [contract.step("first lockout", (read.name,), LOCKOUT.encode(after))]
-    if command.locker_id is None:
-        if await contract.read(backend.store, "location", command.location_id) is None:
-            message = f"Location {command.location_id} does not exist."
-            raise not_found_or_forbidden(principal, message, ("input", "locationId"))
-        return steps
-    locker: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
-    if locker is None:
-        message = f"Locker {command.locker_id} does not exist."
-        raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
+    place = await read_place(backend.store, contract, command, principal)
     failed = (principal.subject, AccessResult.FAIL)
-    steps.append(_event_step("event", _event(backend, locker.locker_id, now, AccessAction.DENIED, *failed)))
+    steps.append(_event_step("event", _event(backend, command, now, AccessAction.DENIED, *failed)))
     if after.is_locked(now):
-        tamper = _event(backend, locker.locker_id, now, AccessAction.TAMPER, *failed)
-        steps += [_event_step("tamper event", tamper), _notifying(locker, tamper, after)]
+        tamper = _event(backend, command, now, AccessAction.TAMPER, *failed)
+        steps += [_event_step("tamper event", tamper), *_notifying(place, tamper, after)]
     return steps
 
 
-def _notifying(locker: Locker, tamper: AccessEvent, lockout: Lockout) -> Step:
-    """Tells the owner of a locker that a lockout began."""
+def _notifying(place: Locker | Location, tamper: AccessEvent, lockout: Lockout) -> list[Step]:
+    """Tells the owner of a locker, or the manager of a location if it has one, that a lockout began."""
+    if isinstance(place, Locker):
+        owner_id, door = place.owner_id, f"Locker {place.locker_id}"
+    elif place.manager_id is not None:
+        owner_id, door = place.manager_id, f"The door of {place.name}"
+    else:
+        return []
     notice = Notification(
         notification_id=f"{tamper.event_id}-lockout",
-        owner_id=locker.owner_id,
-        message=f"Locker {locker.locker_id} refuses access codes until {lockout.locked_until}: too many failures.",
+        owner_id=owner_id,
+        message=f"{door} refuses access codes until {lockout.locked_until}: too many failures.",
         created_at=tamper.timestamp,
-        locker_id=locker.locker_id,
+        locker_id=tamper.locker_id,
+        location_id=tamper.location_id,
     )
-    place = (notice.owner_id, notice.created_at, notice.notification_id)
-    return VERIFY_ACCESS_CODE.step("notification", place, NOTIFICATION.encode(notice))
+    key = (notice.owner_id, notice.created_at, notice.notification_id)
+    return [VERIFY_ACCESS_CODE.step("notification", key, NOTIFICATION.encode(notice))]
 
 
 def _event(
-    backend: Backend, locker_id: LockerId, now: Instant, action: AccessAction, actor_id: str, result: AccessResult
+    backend: Backend,
+    door: AccessCode | VerifyAccessCode,
+    now: Instant,
+    action: AccessAction,
+    actor_id: str,
+    result: AccessResult,
 ) -> AccessEvent:
     return AccessEvent(
         event_id=EventId(backend.new_id()),
-        locker_id=locker_id,
+        locker_id=door.locker_id,
+        location_id=door.location_id,
         timestamp=now,
         recorded_at=now,
         action=action,
@@ -342,7 +343,7 @@ def _event(
 
 
 def _event_step(step: str, event: AccessEvent) -> Step:
-    return VERIFY_ACCESS_CODE.step(step, (event.locker_id, event.timestamp, event.event_id), ACCESS_EVENT.encode(event))
+    return VERIFY_ACCESS_CODE.step(step, (event.door, event.timestamp, event.event_id), ACCESS_EVENT.encode(event))
 
 
 def _seconds(time: Instant) -> int:

@@ -14,9 +14,11 @@ from domain.authorization import (
     Scope,
     acts_for,
     is_admin,
+    is_device_at,
     is_device_of,
     may_find_locker,
     may_look_up_owner,
+    may_see_location,
     may_see_locker,
     may_see_lockers,
     may_see_next_reservations,
@@ -125,6 +127,7 @@ AS_OBJECT = Rule(OF_OBJECT, OF_OBJECT, OF_OBJECT)
 
 ADMINS = Rule()
 LOCATIONS = Rule(YES, YES)
+LOCATION = Rule(YES, YES, OWN_DOOR, allows=may_see_location, subjects=("location_id",))
 OWNER_LOOKUP = Rule(ORGANISATIONS, BOUND, allows=may_look_up_owner)
 PROFILE = Rule(OWN, Scope.OWNERS_READ, allows=_acts(Scope.OWNERS_READ))
 NOTIFICATIONS = Rule(OWN, allows=may_see_notifications)
@@ -150,7 +153,8 @@ NEXT_RESERVATIONS = Rule(
 RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, allows=_acts(Scope.RESERVATIONS_READ))
 EVENTS = Rule(OWN, Scope.EVENTS_READ, allows=_acts(Scope.EVENTS_READ))
 BOOKINGS = Rule(OWN, Scope.BOOKINGS_READ, allows=_acts(Scope.BOOKINGS_READ))
-CODE_LISTS = Rule(NO, NO, OWN_LOCKER, allows=is_device_of, subjects=("locker_id",))
+LOCKER_CODE_LIST = Rule(NO, NO, OWN_DOOR, allows=is_device_of, subjects=("locker_id",))
+LOCATION_CODE_LIST = Rule(NO, NO, OWN_DOOR, allows=is_device_at, subjects=("location_id",))
 CODES = Rule(OWN, Scope.CODES_READ, allows=_acts(Scope.CODES_READ))
 
 # The rules of mutations only say who may use them at all; the write decides for whom, by what it reads anyway.

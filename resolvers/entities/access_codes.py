@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import strawberry
@@ -18,6 +19,8 @@ from domain.access_codes import (
     ListedCode,
     check_door,
     device_status,
+    grace_end,
+    is_in_grace,
     is_void,
     reservation_purpose,
     validity_of,
@@ -30,15 +33,16 @@ from domain.access_codes import Validity as ValidityRecord
 from domain.authorization import Scope, acts_for
 from domain.commands import access_codes as commands
 from domain.ids import check_id
-from domain.times import Instant
+from domain.times import Instant, shift
 from loaders.contracts.access_codes import (
     ACCESS_CODE_BY_ID,
     ACKNOWLEDGE_ACCESS_CODES,
+    AT_LOCATION,
+    AT_LOCKER,
     CHANGE_ACCESS_CODE,
     CLEAR_LOCKOUT,
     CODE_DOOR_BY_ID,
     CREATE_ACCESS_CODE,
-    GUARD_OF_LOCKER,
     PROVISION_DEVICE,
     PURPOSE_ACCESS_CODES,
     REPORT_ACCESS_CODE_USE,
@@ -46,29 +50,35 @@ from loaders.contracts.access_codes import (
 )
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.reservations import RESERVATION_BY_KEY
+from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
+from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.reads.code_keys import basis_key
+from loaders.reads.table_format import require_format
+from loaders.table.recording import asking
 from loaders.writes import access_codes as writes
 from loaders.writes import code_devices, verification
 from loaders.writes.code_devices import read_code_list
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, payload
 from resolvers.api.relay import PAGING, Node
-from resolvers.bindings.base import Reading, bound_field, column, embedded, look_up_charge
-from resolvers.bindings.lists import Pages, query_each
+from resolvers.bindings.base import Charge, Reading, bound_field, column, embedded, look_up_charge
+from resolvers.bindings.lists import Pages, format_charge, query_each
 from resolvers.bindings.rules import CODE_CHANGES, CODES, DOOR_DEVICES
 from resolvers.entities.base import entity, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
 
-    from domain.access_codes import Basis
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Charge, Step
+    from loaders.contracts.writing import WriteContract
+    from resolvers.bindings.base import Step
     from resolvers.bindings.rules import Rule
     from resolvers.bindings.writes import Outcome
     from resolvers.request import RequestState
+
+
+_INSTANT = timedelta(milliseconds=1)
 
 
 async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
@@ -87,7 +97,7 @@ class _ValidityOf(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID)
+        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, TABLE_FORMAT)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -101,6 +111,13 @@ class _ValidityOf(Reading):
             look_up_charge(RESERVATION_BY_KEY, parents, condition=basis),
             look_up_charge(BOOKING_BY_ID, parents, condition=basis),
             look_up_charge(LOCKER_BY_ID, parents, condition=basis),
+            Charge(
+                RESERVATION_BEFORE,
+                "Query",
+                maximum=RESERVATION_BEFORE.maximum(1) * parents,
+                condition="only in the grace period after a reservation",
+            ),
+            format_charge(),
         ]
 
     def price_key(self, bound: Any) -> Hashable:
@@ -118,17 +135,42 @@ class _ValidityOf(Reading):
             loaded = await request.loaders.of(contract).load_bulk(wanted, step.path)
             found |= {(contract.id, *key): basis for key, basis in zip(wanted, loaded, strict=True)}
         doors = await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
+        latest = await self._latest_starts(rows, found, step, request)
 
         def validity(code: Record, door: Any) -> Any:
             contract, key = basis_key(code)
-            basis: Basis | Exception | None = found[contract.id, *key]
-            failure = next((part for part in (basis, door) if isinstance(part, Exception)), None)
+            basis, last = found[contract.id, *key], latest.get(code.locker_id)
+            failure = next((part for part in (basis, door, last) if isinstance(part, Exception)), None)
             if failure is not None:
                 return failure
-            shown = validity_of(code, request.now, basis)  # type: ignore[arg-type]  # it is no exception
+            shown = validity_of(code, request.now, basis)
+            if is_in_grace(code, request.now, basis):
+                begun = None if last is None or last.start_at < basis.end_at else last.start_at
+                graced = validity_of(code, request.now, basis, grace_end(basis, begun))
+                shown = replace(shown, state=graced.state)
             return CodeValidityRow(shown, is_void(code, door), device_status(code, shown, door, request.now))
 
         return [validity(code, door) for code, door in zip(rows, doors, strict=True)]
+
+    async def _latest_starts(
+        self, rows: Sequence[Record], bases: dict[tuple[Any, ...], Any], step: Step, request: RequestState
+    ) -> dict[Any, Any]:
+        """The live reservation that began last, of each locker with a code that may be in its grace period."""
+        lockers = []
+        for code in rows:
+            contract, key = basis_key(code)
+            basis = bases[contract.id, *key]
+            if not isinstance(basis, Exception) and is_in_grace(code, request.now, basis):
+                lockers.append(code.locker_id)
+        if not lockers:
+            return {}
+        with asking(step.path):
+            await require_format(request.backend, RESERVATION_BEFORE.needs_format)
+        store, after_now = request.backend.store, shift(request.now, _INSTANT)
+        found = await query_each(
+            lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, step.path, request
+        )
+        return dict(zip(lockers, found, strict=True))
 
 
 class CodeValidityRow(NamedTuple):
@@ -143,11 +185,13 @@ class CodeValidityRow(NamedTuple):
 class AccessCodeValidity:
     """When an access code opens its door. It follows the reservation or the booking of the code."""
 
-    state: AccessCodeState = column("State of the code now.", lambda row, _: row.validity.state)
+    state: AccessCodeState = column(
+        "State of the code now, with the grace period after a reservation.", lambda row, _: row.validity.state
+    )
     valid_from: Instant | None = column("Start of the validity.", lambda row, _: row.validity.valid_from)
     valid_until: Instant | None = column(
-        "End of the validity; null if it has none. A code of a reservation that ended by itself opens the door for 15 "
-        "more minutes, unless another reservation has begun.",
+        "End of the validity; null if it has none. A code of a reservation that ends by itself stays active for a "
+        "grace period of 15 more minutes, or until another reservation begins.",
         lambda row, _: row.validity.valid_until,
     )
     device_status: DeviceStatus | None = column(
@@ -234,13 +278,15 @@ class ListedAccessCode:
         "HMAC-SHA-256 with the key of the device, in hexadecimal, of the code id, a line feed and the digits."
     )
     valid_from: Instant = column("Time from which the code opens the door.")
-    valid_until: Instant = column("Time until which the code opens the door, at most 72 hours ahead.")
+    valid_until: Instant = column(
+        "Time until which the code opens the door, with the grace period after a reservation; at most 72 hours ahead."
+    )
     uses_left: int | None = column("How often the code can still be used; null if there is no limit.")
 
 
 @entity(CodeList)
 class AccessCodeList:
-    """The access codes of a locker that are valid within 72 hours, for its device to use without the server."""
+    """The access codes of a door that are valid within 72 hours, for its device to use without the server."""
 
     revision: str = column("Changes with the list. Acknowledge it once the list is stored.")
     generation: int = column("Generation of the device whose key the list is for.")
@@ -250,23 +296,18 @@ class AccessCodeList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CodeListOf(Reading):
-    """The list for the device of a locker: its codes and what they are for, strongly consistent."""
+    """The list for the device of a door, read as its acknowledgement reads it: strongly consistent."""
 
-    @property
-    def contracts(self) -> tuple[Contract, ...]:
-        return (CODE_DOOR_BY_ID, GUARD_OF_LOCKER, ACCESS_CODE_BY_ID, RESERVATION_BY_KEY, LOCKER_BY_ID)
+    contract: WriteContract
+    key: str
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         del step, bound
-        charges = [
-            look_up_charge(CODE_DOOR_BY_ID, 1, consistent=True),
-            look_up_charge(GUARD_OF_LOCKER, 1, consistent=True),
-            look_up_charge(ACCESS_CODE_BY_ID, MAX_LIVE_CODES, consistent=True),
-            look_up_charge(RESERVATION_BY_KEY, MAX_LIVE_CODES, consistent=True),
-            look_up_charge(LOCKER_BY_ID, 1, consistent=True),
-        ]
+        elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
         return [
-            replace(charge, expected=charge.expected * parents, maximum=charge.maximum * parents) for charge in charges
+            Charge(self.contract, request.operation, request.expected * parents, request.maximum * parents)
+            for request in self.contract.read_costs()
+            if request.when != elsewhere
         ]
 
     def price_key(self, bound: Any) -> Hashable:
@@ -275,13 +316,16 @@ class _CodeListOf(Reading):
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
-        keys = self.row_keys(rows)
-        return await query_each(lambda locker_id: read_code_list(request.backend, locker_id), keys, step.path, request)
+
+        def read(place_id: Any) -> Awaitable[CodeList | None]:
+            return read_code_list(request.backend, **{self.key: place_id})
+
+        return await query_each(read, self.row_keys(rows), step.path, request)
 
 
-def code_list(rule: Rule, description: str) -> Any:
-    """A field with the list of codes for the device of a locker."""
-    return bound_field(_CodeListOf(key="locker_id", rule=rule), description)
+def code_list(key: str, rule: Rule, description: str) -> Any:
+    """A field with the list of codes for the device of a door."""
+    return bound_field(_CodeListOf(contract=ACKNOWLEDGE_ACCESS_CODES, key=key, rule=rule), description)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -442,14 +486,15 @@ class AccessCodeMutations:
         code_devices.provision_device,
         commands.ProvisionDevice,
         CODE_CHANGES,
-        description="Begin a new generation of a locker's device and get the key that protects its list of codes.",
+        description="Begin a new generation of a door's device and get the key that protects its list of codes. For "
+        "the owner of the locker; a location's door requires an admin.",
     )
     acknowledge_access_codes: AcknowledgeAccessCodesPayload = write(
         ACKNOWLEDGE_ACCESS_CODES,
         code_devices.acknowledge_access_codes,
         commands.AcknowledgeAccessCodes,
         DOOR_DEVICES,
-        description="Say that the device of a locker has stored its list of codes. For the device.",
+        description="Say that the device of a door has stored its list of codes. For the device.",
     )
     report_access_code_use: AccessCode = write(
         REPORT_ACCESS_CODE_USE,
@@ -457,7 +502,7 @@ class AccessCodeMutations:
         commands.ReportAccessCodeUse,
         DOOR_DEVICES,
         returns="The code; null if the use was not counted.",
-        description="Report that the device of a locker opened it by its own list. Each event id counts once. For the "
+        description="Report that the device of a door opened it by its own list. Each event id counts once. For the "
         "device.",
     )
     clear_lockout: Lockout = write(
@@ -466,5 +511,6 @@ class AccessCodeMutations:
         commands.ClearLockout,
         CODE_CHANGES,
         returns="The lockout record, without failures; null if it was not cleared.",
-        description="End the lockout of a door and forget its failed attempts.",
+        description="End the lockout of a door and forget its failed attempts. For the owner of the locker; a "
+        "location's door requires an admin.",
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
+from domain.access_codes import check_door
 from domain.authorization import Scope, acts_for
 from domain.commands import events as commands
 from domain.commands.events import MAX_EVENTS_PER_BATCH
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 
 async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
-    """An event is visible to the owner of its locker."""
+    """An event is visible to the owner of its locker; one at a location's door to admins alone."""
+    if record.locker_id is None:
+        return False
     locker = await locker_of(record, request, path)
     return locker is not None and acts_for(request.principal, locker.owner_id, Scope.EVENTS_READ)
 
@@ -46,17 +49,18 @@ def _metadata(record: Record, _request: RequestState) -> Any:
     Record,
     node={
         "contract": EVENT_BY_KEY,
-        "key": {"locker_id": check_id, "timestamp": parse_instant, "event_id": check_id},
+        "key": {"door": check_door, "timestamp": parse_instant, "event_id": check_id},
         "rule": EVENTS.decided_by_result(),
         "visible": _is_visible,
         "visible_charges": locker_owner_charges,
     },
 )
 class AccessEvent(Node):
-    """Something that happened at a locker. Access events are immutable."""
+    """Something that happened at a locker or at a location's door. Access events are immutable."""
 
-    event_id: strawberry.ID = column("Id of the event, unique for its locker.")
-    locker_id: strawberry.ID = column("Id of the locker.")
+    event_id: strawberry.ID = column("Id of the event, unique for its locker or location.")
+    locker_id: strawberry.ID | None = column("Id of the locker; null if it happened at a location's door.")
+    location_id: strawberry.ID | None = column("Id of the location whose door it happened at.")
     timestamp: Instant = column("Time at which the event happened.")
     recorded_at: Instant = column("Time at which the server recorded the event.")
     action: AccessAction = column("What was done or attempted.")

@@ -14,7 +14,10 @@ from domain.models import Address as AddressRecord
 from domain.models import Location as Record
 from domain.models import LocationStatus, LockerSize, LockerStatus
 from domain.times import Instant, count_days
+from loaders.contracts.access_codes import LOCATION_LOCKOUT
+from loaders.contracts.base import Order
 from loaders.contracts.bookings import LOCATION_CALENDAR
+from loaders.contracts.events import LOCATION_EVENTS
 from loaders.contracts.locations import (
     CHANGE_LOCATION,
     CREATE_LOCATION,
@@ -26,18 +29,21 @@ from loaders.contracts.locations import (
     LOCATIONS_BY_STATUS,
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.pages import ALL_TIMES
 from loaders.reads.offers import AT_ONCE
 from loaders.writes import locations as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node, TimeSpan
+from resolvers.api.relay import PAGING, Connection, Node, TimeSpan, in_window, ordered
 from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import Argument, bound_field, column, embedded
 from resolvers.bindings.lists import pages, whole
-from resolvers.bindings.references import look_up
-from resolvers.bindings.rules import ADMINS, LOCATIONS, LOCKER_LOOKUP, OFFERS
+from resolvers.bindings.references import look_up, one
+from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS
+from resolvers.entities.access_codes import AccessCodeList, Lockout, code_list
 from resolvers.entities.available_lockers import DEFAULT, Available, AvailableLockers
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
+from resolvers.entities.events import AccessEvent
 from resolvers.entities.lockers import Locker
 
 if TYPE_CHECKING:
@@ -88,7 +94,7 @@ class Address:
     lng: ExactNumber | None = decimal("Longitude in degrees.", "lng")
 
 
-@entity(Record, node={"contract": LOCATION_BY_ID, "key": {"location_id": check_id}, "rule": LOCATIONS})
+@entity(Record, node={"contract": LOCATION_BY_ID, "key": {"location_id": check_id}, "rule": LOCATION})
 class Location(Node):
     """A place with lockers that can be booked by the half day."""
 
@@ -129,6 +135,29 @@ class Location(Node):
             Argument("first", int | None, f"Number of lockers to find, {DEFAULT} if left out, at most {AT_ONCE}."),
         ],
     )
+    manager_id: strawberry.ID | None = column(
+        "Id of the owner who is notified of lockouts of the location's door. For admins.", rule=ADMINS
+    )
+    access_events: Connection[AccessEvent] | None = pages(
+        LOCATION_EVENTS,
+        key="location_id",
+        window=ALL_TIMES,
+        rule=ADMINS,
+        arguments=[in_window("time of an event"), ordered(Order.DESC), *PAGING],
+        description="Access events at the location's door by time. For admins.",
+    )
+    access_code_list: AccessCodeList | None = code_list(
+        "location_id",
+        LOCATION_CODE_LIST,
+        "The list of access codes for the device of the location's door; null if no device is provisioned. For the "
+        "device.",
+    )
+    lockout: Lockout | None = one(
+        LOCATION_LOCKOUT,
+        key="location_id",
+        rule=ADMINS,
+        description="Failed attempts to open the location's door with a code; null if there were none. For admins.",
+    )
     calendar: list[CalendarDay] | None = _by_day(
         calendar_of, "Calendar of the location: every day of the range with the events that fill it."
     )
@@ -144,7 +173,7 @@ class LocationQueries:
     location: Location | None = look_up(
         LOCATION_BY_ID,
         parse={"location_id": require_id},
-        rule=LOCATIONS,
+        rule=LOCATION,
         message="Location {location_id} does not exist.",
         arguments=[id_argument("location_id", "Id of the location.")],
         description="Look up a location by its id.",

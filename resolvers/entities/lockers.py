@@ -45,12 +45,12 @@ from resolvers.bindings.lists import latest, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
     BUSY,
-    CODE_LISTS,
     CODES,
     EVENTS,
     LOCATIONS,
     LOCKER,
     LOCKER_CHANGES,
+    LOCKER_CODE_LIST,
     LOCKER_LOOKUP,
     NEXT_RESERVATIONS,
     PROFILE,
@@ -159,7 +159,8 @@ class Locker(Node):
         description="Access codes of the locker by code id, including those of reservations and those that are over.",
     )
     access_code_list: AccessCodeList | None = code_list(
-        CODE_LISTS,
+        "locker_id",
+        LOCKER_CODE_LIST,
         "The list of access codes for the device of the locker; null if no device is provisioned. For the device.",
     )
     lockout: Lockout | None = one(

@@ -49,6 +49,7 @@ class Viewer:
         "Ids of the owners that a partner acts for.", lambda principal, _: sorted(principal.partner_of)
     )
     locker_id: strawberry.ID | None = column("Id of the locker of a device.")
+    location_id: strawberry.ID | None = column("Id of the location of a device that controls a location's door.")
     locker: Locker | None = one(LOCKER_BY_ID, key="locker_id", description="Locker of a device.")
     rate_limit: RateLimit | None = embedded(
         "What is left of the caller's budget; null if callers have none.", lambda _, request: request.budget

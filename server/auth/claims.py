@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.authorization import Principal, Role, Scope
 from domain.ids import check_id
-from domain.models import LockerId, OwnerId
+from domain.models import LocationId, LockerId, OwnerId
 from server.auth.errors import InvalidCredentialsError
 
 if TYPE_CHECKING:
@@ -42,9 +42,19 @@ def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) ->
                 raise InvalidCredentialsError(f"A partner's token needs the claims {read.name('partnerOf')} and scope.")
             return Principal(subject=subject, role=role, partner_of=partner_of, scopes=scopes)
         case Role.DEVICE:
-            return Principal(subject=subject, role=role, locker_id=LockerId(read.required_id("lockerId")))
+            locker_id, location_id = read.optional_id("lockerId"), read.optional_id("locationId")
+            if (locker_id is None) is (location_id is None):
+                message = f"A device's token needs either {read.name('lockerId')} or {read.name('locationId')}."
+                raise InvalidCredentialsError(message)
+            return Principal(
+                subject=subject,
+                role=role,
+                locker_id=None if locker_id is None else LockerId(locker_id),
+                location_id=None if location_id is None else LocationId(location_id),
+            )
         case Role.ADMIN:
-            return Principal(subject=subject, role=role, owner_id=read.optional_owner())
+            owner = read.optional_id("ownerId")  # an admin may also be an owner
+            return Principal(subject=subject, role=role, owner_id=None if owner is None else OwnerId(owner))
 
 
 def claims_of(principal: Principal) -> dict[str, Any]:
@@ -56,6 +66,7 @@ def claims_of(principal: Principal) -> dict[str, Any]:
         "organizations": sorted(principal.organizations),
         "partnerOf": sorted(principal.partner_of),
         "lockerId": principal.locker_id,
+        "locationId": principal.location_id,
         "scope": " ".join(sorted(principal.scopes)),
     }
     return {name: value for name, value in claims.items() if value}
@@ -89,9 +100,8 @@ class _Claims:
     def required_id(self, claim: ClaimName) -> str:
         return self._checked(claim, self._value(claim))
 
-    def optional_owner(self) -> OwnerId | None:
-        """The owner that an admin also is, if any."""
-        return None if self._value("ownerId") is None else OwnerId(self.required_id("ownerId"))
+    def optional_id(self, claim: ClaimName) -> str | None:
+        return None if self._value(claim) is None else self.required_id(claim)
 
     def ids(self, claim: ClaimName) -> list[str]:
         """A list of ids; a single id counts as a list."""

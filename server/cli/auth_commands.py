@@ -47,6 +47,7 @@ _CREATED_BY = "command line"
 Owners = Annotated[list[str] | None, typer.Option("--owner", help="Owner id; for a partner, repeat the option.")]
 Scopes = Annotated[list[Scope] | None, typer.Option("--scope", help="Scope of a partner; repeat the option.")]
 LockerOption = Annotated[str | None, typer.Option("--locker", help="Locker id of a device.")]
+LocationOption = Annotated[str | None, typer.Option("--location", help="Location id of a device of a location's door.")]
 
 
 @keys_app.command("create")
@@ -56,7 +57,7 @@ def keys_create(
     owner: Owners = None,
     scope: Scopes = None,
     locker: LockerOption = None,
-    location: Annotated[str | None, typer.Option(help="Location id of a device of a location's door.")] = None,
+    location: LocationOption = None,
     expires: Annotated[
         str | None, typer.Option(help="Lifetime such as 90d or 12h. Default: the key does not expire.")
     ] = None,
@@ -126,6 +127,7 @@ def token(
         list[str] | None, typer.Option(help="Organization of the owner; repeat the option.")
     ] = None,
     locker: LockerOption = None,
+    location: LocationOption = None,
     scope: Scopes = None,
     hours: Annotated[int, typer.Option(min=1, max=8760, help="Lifetime in hours.")] = 12,
 ) -> None:
@@ -145,6 +147,7 @@ def token(
         "organizations": organization,
         "partnerOf": owners,
         "lockerId": locker,
+        "locationId": location,
         "scope": list(scope or []),
     }
     try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import CodeId, door_of, reservation_purpose
+from domain.access_codes import CodeId, reservation_purpose
 from domain.api_keys import ApiKeyId
 from domain.bookings import BookingStatus, DaySlot
-from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservableBy, ReservationId
+from domain.models import EventId, LocationStatus, LockerSize, LockerStatus, ReservableBy, ReservationId, door_of
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day
 from loaders import keys
 from loaders.contracts.reading import ReadPage
@@ -80,6 +80,7 @@ class ListExample:
             keys.locker_reservations,
             keys.live_reservations,
             keys.locker_events,
+            keys.location_events,
             keys.owner_reservations,
         }:
             return EARLIEST, LATEST
@@ -159,7 +160,14 @@ LISTS: dict[str, ListExample] = {
             NAMES.locker,
             id_field="event_id",
             key=lambda event: keys.event(NAMES.locker, event.timestamp, event.event_id),
-            given={"locker_id": NAMES.locker},
+            given={"locker_id": NAMES.locker, "location_id": None},
+        ),
+        _list(
+            "QC-114",
+            NAMES.location,
+            id_field="event_id",
+            key=lambda event: keys.door_event(event.door, event.timestamp, event.event_id),
+            given={"locker_id": None, "location_id": NAMES.location},
         ),
         _list(
             "QC-32",
@@ -267,4 +275,8 @@ def _positions(names: Names) -> list[Key]:
         keys.code_door(door_of(names.locker, None)),
         keys.lockout(door_of(names.locker, None)),
         keys.attempt(door_of(names.locker, None), "a"),
+        keys.access_code(door_of(None, names.location), CodeId("c")),
+        keys.code_door(door_of(None, names.location)),
+        keys.door_event(door_of(None, names.location), NOON, event),
+        keys.door_event_claim(door_of(None, names.location), event),
     ]

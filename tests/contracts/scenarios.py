@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
-from domain.access_codes import MAX_LIVE_CODES, AccessCodeKind, door_of
+from domain.access_codes import MAX_LIVE_CODES, AccessCodeKind
 from domain.api_keys import ApiKeyRole
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.bookings import CalendarSlot, DayPart, DaySlot
@@ -42,6 +42,7 @@ from domain.models import (
     OwnerRole,
     ReservableBy,
     ReservationStatus,
+    door_of,
 )
 from domain.times import EARLIEST, LATEST
 from loaders import keys
@@ -146,6 +147,19 @@ def _location(backend: Backend, names: Names, location_id: LocationId, code: str
         location_id=location_id, code=code, name=names.name, time_zone=names.time_zone, address=address
     )
     return locations.create_location(backend, command)
+
+
+def managed_location(backend: Backend, names: Names) -> Awaitable[Any]:
+    command = location_commands.CreateLocation(
+        location_id=names.location, code=names.code, name="R", time_zone=names.time_zone, manager_id=names.owner
+    )
+    return locations.create_location(backend, command)
+
+
+def manage(backend: Backend, names: Names) -> Awaitable[Any]:
+    """Makes the owner the manager of the location."""
+    command = location_commands.UpdateLocation(location_id=names.location, expected_version=1, manager_id=names.owner)
+    return locations.update_location(backend, command)
 
 
 def change_location(write: Any, command: Any, version: int = 1, **values: Any) -> Call:
@@ -539,13 +553,13 @@ def enter(digits: str | None, attempt: str = "attempt", *, booked: bool = False)
     """Enters digits at the door of the locker or the location, by default those of its code."""
 
     async def run(backend: Backend, names: Names) -> Any:
-        entered, place = digits, {"location_id": names.location} if booked else {"locker_id": names.locker}
+        entered = digits
         if entered is None:
-            door = door_of(None if booked else names.locker, names.location)
-            code = await ACCESS_CODE_BY_ID.read(backend.store, door, names.code_id)
+            name = door_of(None if booked else names.locker, names.location)
+            code = await ACCESS_CODE_BY_ID.read(backend.store, name, names.code_id)
             assert code is not None
-            entered = backend.code_ring().digits(door, code)
-        command = code_commands.VerifyAccessCode(digits=entered, attempt_id=attempt, **cast("Any", place))
+            entered = backend.code_ring().digits(name, code)
+        command = code_commands.VerifyAccessCode(**door(names, booked=booked), digits=entered, attempt_id=attempt)
         return await verification.verify_access_code(backend, command, coder(names))
 
     return run
@@ -555,8 +569,8 @@ def crowd(backend: Backend, names: Names) -> Awaitable[Any]:
     """Gives the locker's door as many other codes as it may have."""
     ids = [f"{names.code_id[:-2]}{number}" for number in range(10, 10 + MAX_LIVE_CODES - 1)]
     changes = {"live": [f"{code_id} 12345678" for code_id in ids], "loaded": [f"{code_id} 1" for code_id in ids]}
-    door = keys.code_door(door_of(names.locker, None))
-    return backend.store.transact(Transact("", (Step("item", Action.UPDATE, door, changes, "attribute_exists(#PK)"),)))
+    place = keys.code_door(door_of(names.locker, None))
+    return backend.store.transact(Transact("", (Step("item", Action.UPDATE, place, changes, "attribute_exists(#PK)"),)))
 
 
 def reveal(number: int = 0) -> Call:
@@ -564,31 +578,46 @@ def reveal(number: int = 0) -> Call:
     return change_code(access_codes.reveal_access_code, code_commands.RevealAccessCode, reveal_id=reveal_id)
 
 
-def provision(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = code_commands.ProvisionDevice(locker_id=names.locker, generation=1)
-    return code_devices.provision_device(backend, command, coder(names))
+def door(names: Names, *, booked: bool) -> dict[str, Any]:
+    """The door of the locker or of the location, as inputs name it."""
+    return {"location_id": names.location} if booked else {"locker_id": names.locker}
 
 
-async def acknowledge(backend: Backend, names: Names) -> Any:
-    found = await code_devices.read_code_list(backend, names.locker)
-    assert found is not None
-    command = code_commands.AcknowledgeAccessCodes(locker_id=names.locker, revision=found.revision)
-    return await code_devices.acknowledge_access_codes(backend, command, coder(names))
-
-
-def report(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = code_commands.ReportAccessCodeUse(
-        locker_id=names.locker, code_id=names.code_id, event_id=names.event, used_at=NOON
+def provision(*, booked: bool = False) -> Call:
+    return lambda backend, names: code_devices.provision_device(
+        backend, code_commands.ProvisionDevice(**door(names, booked=booked), generation=1), coder(names)
     )
-    return code_devices.report_access_code_use(backend, command, coder(names))
+
+
+def acknowledge(*, booked: bool = False) -> Call:
+    async def run(backend: Backend, names: Names) -> Any:
+        place = door(names, booked=booked)
+        found = await code_devices.read_code_list(backend, **place)
+        assert found is not None
+        command = code_commands.AcknowledgeAccessCodes(**place, revision=found.revision)
+        return await code_devices.acknowledge_access_codes(backend, command, coder(names))
+
+    return run
+
+
+def report(*, booked: bool = False) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        command = code_commands.ReportAccessCodeUse(
+            **door(names, booked=booked), code_id=names.code_id, event_id=names.event, used_at=NOON
+        )
+        return code_devices.report_access_code_use(backend, command, coder(names))
+
+    return run
 
 
 def check_keys(backend: Backend, _: Names) -> Awaitable[Any]:
     return key_uses(cast("DynamoStore", backend.store), backend.clock())
 
 
-def clear(backend: Backend, names: Names) -> Awaitable[Any]:
-    return verification.clear_lockout(backend, code_commands.ClearLockout(locker_id=names.locker), coder(names))
+def clear(*, booked: bool = False) -> Call:
+    return lambda backend, names: verification.clear_lockout(
+        backend, code_commands.ClearLockout(**door(names, booked=booked)), coder(names)
+    )
 
 
 PLACED = (owner, location, locker)
@@ -597,6 +626,7 @@ UPCOMING = (*PLACED, reserve(30, 60))
 STARTED = (*RESERVED, START)
 FOR_ANOTHER = (*PLACED, other_owner, reserve_for_another(0, 60))
 BOOKED = (owner, location, book)
+BOOKING_CODED = (*BOOKED, approve, create_code(AccessCodeKind.BOOKING))
 CODED = (*RESERVED, create_code(AccessCodeKind.RESERVATION))
 CODE_LATER = create_code(AccessCodeKind.RESERVATION, reservation="later")
 ANOTHER_CODE = create_code(AccessCodeKind.STANDING, code_id="other")
@@ -819,6 +849,8 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "remove an owner's address": ("QC-22", (owner, change_owner(email=None))),
     "create a location": ("QC-30", (location,)),
     "create a location again": ("QC-30", (location, location)),
+    "create a location with a manager": ("QC-30", (owner, managed_location)),
+    "give a location a manager": ("QC-33", (owner, location, manage)),
     "update a location": (
         "QC-33",
         (location, change_location(locations.update_location, location_commands.UpdateLocation, name="New")),
@@ -857,7 +889,7 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "create an access code again": ("QC-105", (*CODED, create_code(AccessCodeKind.RESERVATION))),
     "create another access code": ("QC-105", (*CODED, crowd, ANOTHER_CODE)),
     "create a standing access code": ("QC-105", (*PLACED, create_code(AccessCodeKind.STANDING))),
-    "create an access code of a booking": ("QC-105", (*BOOKED, approve, create_code(AccessCodeKind.BOOKING))),
+    "create an access code of a booking": ("QC-105", BOOKING_CODED),
     "rotate an access code": ("QC-106", (*CODED, *REVEALED, ROTATE_CODE)),
     "reveal an access code": ("QC-106", (*CODED, reveal())),
     "revoke an access code": (
@@ -871,7 +903,7 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     ),
     "enter the digits of a booking's code": (
         "QC-107",
-        (*BOOKED, approve, create_code(AccessCodeKind.BOOKING), wait(9 * 24 * 60), enter(None, booked=True)),
+        (*BOOKING_CODED, wait(9 * 24 * 60), enter(None, booked=True)),
     ),
     "enter digits of a reservation's code again": ("QC-107", (*CODED, enter(None, "first"), enter(None))),
     "enter digits after a failure and a change": (
@@ -899,16 +931,34 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
         "QC-107",
         (*CODED, *(enter("000000", f"attempt-{number}") for number in range(4)), enter("000000")),
     ),
-    "end a lockout": ("QC-108", (*CODED, enter("000000"), clear)),
-    "provision a locker's first device": ("QC-110", (*PLACED, provision)),
-    "provision a device of a locker with codes": ("QC-110", (*CODED, crowd, provision)),
-    "acknowledge the list of a locker": ("QC-111", (*CODED, ANOTHER_CODE, provision, crowd, acknowledge)),
-    "report a use": ("QC-112", (*CODED, *REVEALED, report)),
+    "enter wrong digits at a location for the fifth time": (
+        "QC-107",
+        (
+            *BOOKED,
+            manage,
+            *(enter("000000", f"attempt-{number}", booked=True) for number in range(4)),
+            enter("000000", booked=True),
+        ),
+    ),
+    "enter digits in the grace period": ("QC-107", (*CODED, wait(61), enter(None))),
+    "end a lockout": ("QC-108", (*CODED, enter("000000"), clear())),
+    "end a lockout of a location": ("QC-108", (*BOOKED, enter("000000", booked=True), clear(booked=True))),
+    "provision a locker's first device": ("QC-110", (*PLACED, provision())),
+    "provision a device of a locker with codes": ("QC-110", (*CODED, crowd, provision())),
+    "provision the first device of a location": ("QC-110", (location, provision(booked=True))),
+    "acknowledge a list": ("QC-111", (*CODED, ANOTHER_CODE, provision(), acknowledge())),
+    "acknowledge the list of a full door": ("QC-111", (*CODED, provision(), crowd, acknowledge())),
+    "acknowledge the list of a location": (
+        "QC-111",
+        (*BOOKING_CODED, provision(booked=True), wait(9 * 24 * 60), acknowledge(booked=True)),
+    ),
+    "report a use": ("QC-112", (*CODED, *REVEALED, report())),
+    "report a use at a location": ("QC-112", (*BOOKING_CODED, report(booked=True))),
     "report the last use of a code": (
         "QC-112",
-        (*PLACED, create_code(AccessCodeKind.ONE_TIME, valid_until=at(60)), *REVEALED, report),
+        (*PLACED, create_code(AccessCodeKind.ONE_TIME, valid_until=at(60)), *REVEALED, report()),
     ),
-    "find out which secrets are in use": ("QC-113", (*CODED, provision, check_keys)),
+    "find out which secrets are in use": ("QC-113", (*CODED, provision(), check_keys)),
     "save the first table format": ("QC-71", (WITHOUT_FORMAT, save_format)),
     "migrate copies that are not in the index": ("QC-78", (*OLD_COPIES, run_migration)),
     "migrate an older pointer": ("QC-74", (*OLD_LATEST_END, run_migration)),
@@ -991,7 +1041,10 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-01": (PLACED, lambda names: (names.locker,)),
     "QC-07": (RESERVED, lambda names: (names.locker,)),
     "QC-15": (RESERVED, lambda names: (names.locker, names.reservation)),
-    "QC-16": ((*PLACED, record_events("01")), lambda names: (names.locker, NOON, names.event[:-2] + "01")),
+    "QC-16": (
+        (*PLACED, record_events("01")),
+        lambda names: (door_of(names.locker, None), NOON, names.event[:-2] + "01"),
+    ),
     "QC-88": (FOR_ANOTHER, lambda names: (names.other_owner, names.reference)),
     "QC-89": ((*PLACED, other_owner, reserve_for_a_recipient), lambda names: (names.locker, names.reservation)),
     "QC-18": (RESERVED, lambda names: (names.locker, NOON, names.reservation)),
@@ -1007,7 +1060,7 @@ _KEYS: dict[str, tuple[tuple[Call, ...], Callable[[Names], tuple[Any, ...]]]] = 
     "QC-70": ((), lambda _: ()),
     "QC-100": ((*CODED, *REVEALED), lambda names: (door_of(names.locker, None), names.code_id)),
     "QC-103": ((*CODED, crowd), lambda names: (door_of(names.locker, None),)),
-    "QC-109": (CODED, lambda names: (names.locker,)),
+    "QC-109": ((location, enter("000000", booked=True)), lambda names: (names.location,)),
     "QC-104": ((*CODED, enter("000000")), lambda names: (names.locker,)),
 }
 

@@ -17,6 +17,7 @@ from domain.authorization import (
     may_look_up_owner,
     may_record_events,
     may_reserve,
+    may_see_location,
     may_see_locker,
     may_see_lockers,
     may_see_next_reservations,
@@ -27,11 +28,12 @@ from domain.authorization import (
     require,
 )
 from domain.errors import ForbiddenError, NotFoundError
-from domain.models import LockerId, OwnerId, ReservableBy
+from domain.models import LocationId, LockerId, OwnerId, ReservableBy
 from tests.principals import device, owner, partner
 
 ADA, BOB, ORG = OwnerId("ada"), OwnerId("bob"), OwnerId("org")
 L1, L2 = LockerId("l1"), LockerId("l2")
+PLACE = LocationId("01HX0000000000000000000001")
 MEMBER = owner("ada", "org")
 
 OWNERS = st.sampled_from([ADA, BOB, ORG])
@@ -49,6 +51,7 @@ def principals(*roles: Role) -> st.SearchStrategy[Principal]:
         organizations=st.frozensets(OWNERS),
         partner_of=st.frozensets(OWNERS),
         locker_id=st.none() | LOCKERS,
+        location_id=st.none() | st.just(PLACE),
         scopes=st.frozensets(SCOPES),
     )
 
@@ -65,6 +68,7 @@ def test_an_admin_may_do_everything(principal: Principal, one: OwnerId, other: O
     assert all(may_reserve(principal, one, audience, other) for audience in ReservableBy)
     assert may_see_reservation(principal, one, None)
     assert may_record_events(principal, L1, None)
+    assert may_see_location(principal, PLACE)
 
 
 @given(principals(Role.DEVICE), OWNERS, OWNERS, SCOPES, LOCKERS)
@@ -78,6 +82,7 @@ def test_a_device_may_only_record_events_of_its_own_locker_and_see_it(
     assert not may_transfer(principal, one, other)
     assert not any(may_reserve(principal, one, audience, other) for audience in ReservableBy)
     assert not may_see_reservation(principal, one, other)
+    assert may_see_location(principal, PLACE) == (principal.location_id == PLACE)
     own = locker_id == principal.locker_id
     assert may_record_events(principal, locker_id, one) == own
     assert may_see_locker(principal, one, locker_id) == may_see_next_reservations(principal, one, locker_id) == own
@@ -100,6 +105,7 @@ def test_an_owner_acts_for_itself_and_uses_lockers_of_its_organizations(
     assert may_see_reservation(principal, one, other) == (principal.owner_id in {one, other})
     assert may_transfer(principal, one, other) == (own and (other == one or other in principal.organizations))
     assert not may_record_events(principal, L1, one)
+    assert may_see_location(principal, PLACE)
 
 
 @given(principals(Role.PARTNER), OWNERS, OWNERS, SCOPES)
@@ -119,6 +125,7 @@ def test_a_partner_has_its_scopes_for_the_owners_it_may_act_for(
     assert may_record_events(principal, L1, one) == (bound and Scope.EVENTS_WRITE in scopes)
     assert not may_record_events(principal, L1, None)
     assert not may_see_notifications(principal, one)
+    assert may_see_location(principal, PLACE)
 
 
 def test_only_an_owner_is_a_member_of_an_organization() -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from domain.access_codes import AccessCode, AccessCodeKind, CodeRing, door_of
+from domain.access_codes import AccessCode, AccessCodeKind, CodeRing
+from domain.models import door_of
 from loaders.reads.code_keys import KeyUse, key_uses
 from tests.codes import PROVISION, REVEAL, REVOKE, ROTATE, create, furnish, verify
 from tests.conftest import CODE_KEYS, NOW, RING

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.access_codes import CodeRing
-from domain.authorization import Principal, Role, Scope
-from domain.models import LocationId
+from domain.authorization import Scope
 from tests import places
 from tests.api import unchanged
 from tests.codes import CREATE, REVEAL, REVOKE, ROTATE, VERIFY, create, furnish, verify, wrong
 from tests.conftest import CODE_KEYS
-from tests.principals import owner, partner
+from tests.principals import device_at, owner, partner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,10 +109,13 @@ async def test_a_code_follows_its_reservation_without_being_written(
     assert {key: item for key, item in (await dump()).items() if "CODE" in item["entityType"]} == before
     assert await verify(api, digits, "a1") == "GRANTED"
     clock.move(hours=1, minutes=14)
-    assert (await states(api))["c1"] == "EXPIRED"
-    assert await verify(api, digits, "a2") == "GRANTED", "a grace period of 15 minutes"
+    assert (await states(api))["c1"] == "ACTIVE", "a grace period of 15 minutes"
+    assert await verify(api, digits, "a2") == "GRANTED"
+    assert (await api.mutate(REVEAL, lockerId="l1", codeId="c1"))["digits"] == digits
     clock.move(minutes=1)
+    assert (await states(api))["c1"] == "EXPIRED"
     assert await verify(api, digits, "a3") == "DENIED"
+    assert (await api.mutate(REVEAL, lockerId="l1", codeId="c1"))["digits"] is None
 
 
 async def test_the_grace_period_never_reaches_into_another_reservation(api: Api, clock: Clock) -> None:
@@ -122,9 +124,9 @@ async def test_the_grace_period_never_reaches_into_another_reservation(api: Api,
     await api.owner("bob")
     await api.reservation("r2", "l1", "bob", "2026-03-01T13:05:00Z", "2026-03-01T14:00:00Z")
     clock.move(hours=1, minutes=4)
-    assert await verify(api, digits, "a1") == "GRANTED"
+    assert (await states(api), await verify(api, digits, "a1")) == ({"c1": "ACTIVE"}, "GRANTED")
     clock.move(minutes=1)
-    assert await verify(api, digits, "a2") == "DENIED"
+    assert (await states(api), await verify(api, digits, "a2")) == ({"c1": "EXPIRED"}, "DENIED")
 
 
 async def test_a_code_is_scheduled_before_its_window_and_expired_after_a_cancellation(api: Api) -> None:
@@ -298,7 +300,7 @@ async def test_a_booking_has_codes_for_the_location_s_door_on_its_half_day(api: 
     payload = await api.by(owner("ada")).mutate(CREATE, **values)
     digits, validity = payload["digits"], payload["accessCode"]["validity"]
     assert (validity["validFrom"], validity["validUntil"]) == ("2026-03-01T11:00:00.000Z", "2026-03-01T23:00:00.000Z")
-    door = api.by(Principal(subject="door", role=Role.DEVICE, location_id=LocationId(place)))
+    door = api.by(device_at(place))
 
     async def enter(attempt_id: str) -> str:
         answer = await door.mutate(VERIFY, locationId=place, digits=digits, attemptId=attempt_id)
@@ -320,6 +322,5 @@ async def test_a_booking_has_codes_for_the_location_s_door_on_its_half_day(api: 
 async def verify_elsewhere(api: Api, digits: str) -> str:
     """What the device of another location is told."""
     other = await places.create_location(api, 1)
-    stranger = Principal(subject="door", role=Role.DEVICE, location_id=LocationId(other))
-    answer = await api.by(stranger).mutate(VERIFY, locationId=places.ulid(0), digits=digits, attemptId="x")
+    answer = await api.by(device_at(other)).mutate(VERIFY, locationId=places.ulid(0), digits=digits, attemptId="x")
     return str(answer["userErrors"][0]["code"])

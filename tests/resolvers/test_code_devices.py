@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import pytest_asyncio
 
 from tests.api import unchanged
-from tests.codes import ACKNOWLEDGE, PROVISION, REPORT, REVEAL, REVOKE, create, furnish, verify
+from tests.codes import CODE_LIST, PROVISION, REPORT, REVEAL, REVOKE, Device, create, furnish, verify
 from tests.principals import device, owner
 
 if TYPE_CHECKING:
@@ -18,47 +17,16 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock
 
-LIST = """{ locker(lockerId: "l1") { accessCodeList {
-  revision generation refreshBefore codes { codeId digitsMac validFrom validUntil usesLeft }
-} } }"""
+LIST = '{ locker(lockerId: "l1") { accessCodeList { %s } } }' % CODE_LIST  # noqa: UP031  # it has braces
 STATUSES = '{ locker(lockerId: "l1") { accessCodes { nodes { codeId validity { deviceStatus } } } } }'
 CANCEL = 'mutation { cancelReservation(input: {lockerId: "l1", reservationId: "r2"}) { userErrors { code } } }'
-
-
-class Device:
-    """The device of l1 with its key."""
-
-    def __init__(self, api: Api, key: str) -> None:
-        self.api = api.by(device("l1"))
-        self.key = bytes.fromhex(key)
-
-    async def listed(self) -> dict[str, Any]:
-        """Its list."""
-        found: dict[str, Any] = (await self.api.run(LIST))["locker"]["accessCodeList"]
-        return found
-
-    async def acknowledge(self, revision: str) -> list[dict[str, Any]]:
-        """The errors of an acknowledgement."""
-        errors: list[dict[str, Any]] = (await self.api.mutate(ACKNOWLEDGE, lockerId="l1", revision=revision))[
-            "userErrors"
-        ]
-        return errors
-
-    def knows(self, found: dict[str, Any], digits: str) -> list[str]:
-        """The codes of the list that have these digits."""
-        return [
-            code["codeId"]
-            for code in found["codes"]
-            if code["digitsMac"]
-            == hmac.new(self.key, f"{code['codeId']}\n{digits}".encode(), hashlib.sha256).hexdigest()
-        ]
 
 
 @pytest_asyncio.fixture
 async def provisioned(api: Api) -> Device:
     await furnish(api)
     payload = await api.mutate(PROVISION, lockerId="l1", generation=1)
-    return Device(api, payload["deviceKey"])
+    return Device(api.by(device("l1")), payload["deviceKey"], lockerId="l1")
 
 
 async def statuses(api: Api) -> dict[str, str]:
@@ -74,9 +42,39 @@ async def test_a_device_recognises_the_codes_of_the_next_72_hours(api: Api, prov
     assert [provisioned.knows(found, digits) for digits in (now, later, always)] == [["c1"], [], ["c3"]]
     assert (found["generation"], found["refreshBefore"]) == (1, "2026-03-02T12:00:00.000Z")
     assert [(code["validUntil"], code["usesLeft"]) for code in found["codes"]] == [
-        ("2026-03-01T13:00:00.000Z", None),
+        ("2026-03-01T13:15:00.000Z", None),
         ("2026-03-04T12:00:00.000Z", None),
     ]
+
+
+@pytest.mark.parametrize(("next_start", "grace_until"), [(None, "13:15"), ("13:00", "13:00"), ("13:05", "13:05")])
+async def test_a_list_has_the_same_grace_period_as_a_verification(
+    api: Api, provisioned: Device, clock: Clock, next_start: str | None, grace_until: str
+) -> None:
+    digits = await create(api, "c1")
+    await api.owner("bob")
+    if next_start is not None:
+        await api.reservation("r2", "l1", "bob", f"2026-03-01T{next_start}:00Z", "2026-03-01T14:00:00Z")
+    (code,) = (await provisioned.listed())["codes"]
+    assert code["validUntil"] == f"2026-03-01T{grace_until}:00.000Z"
+    for minutes in (59, 1, 4, 1, 9, 1):
+        clock.move(minutes=minutes)
+        found = provisioned.knows(await provisioned.listed(), digits)
+        assert (found == ["c1"]) is (await verify(api, digits, clock().replace(":", "").replace(".", "")) == "GRANTED")
+        assert (found == ["c1"]) is (await statuses(api) == {"c1": "PENDING"})
+
+
+async def test_a_reservation_that_follows_changes_the_revision_and_the_grace_period(
+    api: Api, provisioned: Device
+) -> None:
+    await create(api, "c1")
+    before = await provisioned.listed()
+    await api.owner("bob")
+    await api.reservation("r2", "l1", "bob", "2026-03-01T13:10:00Z", "2026-03-01T14:00:00Z")
+    after = await provisioned.listed()
+    assert before["revision"] != after["revision"]
+    assert [code["validUntil"] for code in after["codes"]] == ["2026-03-01T13:10:00.000Z"]
+    assert [error["code"] for error in await provisioned.acknowledge(before["revision"])] == ["STALE_ACCESS_CODE_LIST"]
 
 
 async def test_each_code_shows_whether_the_device_has_it(
@@ -138,7 +136,7 @@ async def test_a_lost_device_voids_all_digits_and_its_list_until_they_are_reveal
     assert provisioned.knows(await provisioned.listed(), digits) == ["c1"]
     replaced = await api.mutate(PROVISION, lockerId="l1", generation=2, voidsDigits=True)
     assert await verify(api, digits, "a1") == "DENIED"
-    successor = Device(api, replaced["deviceKey"])
+    successor = Device(api.by(device("l1")), replaced["deviceKey"], lockerId="l1")
     assert (await successor.listed())["codes"] == []
     revealed = await api.mutate(REVEAL, lockerId="l1", codeId="c1")
     assert (revealed["accessCode"]["rotation"], revealed["accessCode"]["validity"]["needsReveal"]) == (2, False)
