@@ -53,6 +53,7 @@ _EVENT_BYTES = 1000
 _ROUNDS = 12
 _HOT_PARTITION = "Low: one door's partition; its codes are written one after another."
 _AS_READ = "#revision = :readRevision"
+_IS_NEW_OR_EXPIRED = f"{IS_NEW} OR #expiresAt <= :now"
 
 ACCESS_CODE_BY_ID = ReadOne(
     id="QC-100",
@@ -128,12 +129,12 @@ _DOOR_RULES = (
     StepRule("door", Action.UPDATE, keys.code_door, _AS_READ, item_bytes=_DOOR_BYTES),
 )
 _CLAIM_RULES = (
-    StepRule("claim", Action.PUT, keys.code_claim, IS_NEW, item_bytes=_SMALL_BYTES),
+    StepRule("claim", Action.PUT, keys.code_claim, _IS_NEW_OR_EXPIRED, item_bytes=_SMALL_BYTES),
     StepRule(
         "other claim",
         Action.CHECK,
         keys.code_claim,
-        IS_NEW,
+        _IS_NEW_OR_EXPIRED,
         when=_CLAIMED,
         most=MAX_RING_KEYS - 1,
         item_bytes=_SMALL_BYTES,
@@ -328,7 +329,7 @@ VERIFY_ACCESS_CODE = WriteContract(
             "attempt",
             Action.PUT,
             keys.attempt,
-            "attribute_not_exists(#PK) OR #expiresAt <= :now",
+            _IS_NEW_OR_EXPIRED,
             when="the attempt id is new",
             item_bytes=_SMALL_BYTES,
         ),
