@@ -44,7 +44,7 @@ from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-_CODE_BYTES = 6300
+_CODE_BYTES = 6400
 _NEW_CODE_BYTES = 3000
 _DOOR_BYTES = 8000
 _SMALL_BYTES = 800
