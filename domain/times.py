@@ -62,6 +62,11 @@ def to_datetime(instant: Instant) -> datetime:
     return datetime.fromisoformat(instant)
 
 
+def to_seconds(instant: Instant) -> int:
+    """Whole seconds since 1970, as the store's time to live has them."""
+    return int(to_datetime(instant).timestamp())
+
+
 def shift(instant: Instant, by: timedelta) -> Instant:
     """Adds a duration to an instant; the result is limited to EARLIEST and LATEST."""
     try:

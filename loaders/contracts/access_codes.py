@@ -44,7 +44,7 @@ from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
 from loaders.table.operations import Action
 
-_CODE_BYTES = 6300
+_CODE_BYTES = 6400
 _NEW_CODE_BYTES = 3000
 _DOOR_BYTES = 8000
 _SMALL_BYTES = 800
@@ -55,6 +55,7 @@ _ROUNDS = 12
 _HOT_PARTITION = "Low: one door's partition; its codes are written one after another."
 _AS_READ = "#revision = :readRevision"
 AT_LOCKER, AT_LOCATION = "only at the door of a locker", "only at the door of a location"
+_IS_NEW_OR_EXPIRED = f"{IS_NEW} OR #expiresAt <= :now"
 
 ACCESS_CODE_BY_ID = ReadOne(
     id="QC-100",
@@ -143,12 +144,12 @@ _DOOR_RULES = (
     StepRule("door", Action.UPDATE, keys.code_door, _AS_READ, item_bytes=_DOOR_BYTES),
 )
 _CLAIM_RULES = (
-    StepRule("claim", Action.PUT, keys.code_claim, IS_NEW, item_bytes=_SMALL_BYTES),
+    StepRule("claim", Action.PUT, keys.code_claim, _IS_NEW_OR_EXPIRED, item_bytes=_SMALL_BYTES),
     StepRule(
         "other claim",
         Action.CHECK,
         keys.code_claim,
-        IS_NEW,
+        _IS_NEW_OR_EXPIRED,
         when=_CLAIMED,
         most=MAX_RING_KEYS - 1,
         item_bytes=_SMALL_BYTES,
@@ -339,7 +340,7 @@ VERIFY_ACCESS_CODE = WriteContract(
             "attempt",
             Action.PUT,
             keys.attempt,
-            "attribute_not_exists(#PK) OR #expiresAt <= :now",
+            _IS_NEW_OR_EXPIRED,
             when="the attempt id is new",
             item_bytes=_SMALL_BYTES,
         ),

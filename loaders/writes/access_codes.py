@@ -40,7 +40,7 @@ from domain.errors import (
 )
 from domain.models import Location, Locker, Reservation, door_of
 from domain.schedule import check_end_after_start
-from domain.times import to_datetime, to_instant
+from domain.times import shift, to_datetime, to_instant, to_seconds
 from loaders import keys
 from loaders.codecs import ACCESS_CODE, CODE_CLAIM, CODE_DOOR, difference
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
@@ -220,7 +220,7 @@ def rotating(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDo
     return contract.transact(
         _code_step(code, rotated),
         *_claim_steps(contract, ring, rotated),
-        *_old_claim(ring, code),
+        *_old_claim(ring, code, rotated.updated_at),
         door_step(contract, code.door, door),
     )
 
@@ -235,7 +235,7 @@ def revoking(ring: CodeRing, code: AccessCode, revoked: AccessCode, door: CodeDo
     live = tuple(entry for entry in door.live if entry.partition(" ")[0] != code.code_id)
     return CHANGE_ACCESS_CODE.transact(
         _code_step(code, revoked),
-        *_old_claim(ring, code),
+        *_old_claim(ring, code, revoked.updated_at),
         door_step(CHANGE_ACCESS_CODE, code.door, door, live=live),
     )
 
@@ -493,23 +493,30 @@ def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation
 
 
 def _claim_steps(contract: WriteContract, ring: CodeRing, code: AccessCode) -> list[Step]:
-    """Claims the digits of a code under its key; under every other key of the ring they must be free."""
+    """Claims the new digits of a code under its key; under every other key of the ring they must be free."""
     claim = CODE_CLAIM.encode(CodeClaim(code_id=code.code_id))
     if code.valid_until is not None:
-        claim["expiresAt"] = int((to_datetime(code.valid_until) + _CLAIM_MEMORY).timestamp())
+        claim["expiresAt"] = _claimed_until(code.valid_until)
     own, *others = ring.claims(code.door, ring.digits(code.door, code))
+    now = to_seconds(code.updated_at)
     return [
-        contract.step("claim", (code.door, own), claim),
-        *(contract.step("other claim", (code.door, other)) for other in others),
+        contract.step("claim", (code.door, own), claim, now=now),
+        *(contract.step("other claim", (code.door, other), now=now) for other in others),
     ]
 
 
-def _old_claim(ring: CodeRing, code: AccessCode) -> list[Step]:
+def _old_claim(ring: CodeRing, code: AccessCode, now: Instant) -> list[Step]:
+    if code.valid_until is not None and _claimed_until(code.valid_until) <= to_seconds(now):
+        return []  # another code may have the digits since
     try:
         claim = ring.claim(code.door, code)
     except UnknownKeyError:
         return []  # nobody can enter digits of a key that has left the ring
     return [CHANGE_ACCESS_CODE.step("old claim", (code.door, claim), codeId=code.code_id)]
+
+
+def _claimed_until(valid_until: Instant) -> int:
+    return to_seconds(shift(valid_until, _CLAIM_MEMORY))
 
 
 def _code_step(code: AccessCode, changed: AccessCode) -> Step:

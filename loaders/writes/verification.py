@@ -23,7 +23,7 @@ from domain.authorization import may_use_door, require
 from domain.bookings import Notification
 from domain.models import AccessAction, AccessEvent, AccessResult, EventId, Locker, LockerStatus, Reservation
 from domain.schedule import has_ended
-from domain.times import shift, to_datetime
+from domain.times import shift, to_seconds
 from loaders.codecs import ACCESS_CODE, ACCESS_EVENT, ATTEMPT, LOCKOUT, NOTIFICATION, difference
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
@@ -116,7 +116,7 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
                 steps = await _granting(backend, read, match, now, missing)
             if read.attempt is None:
                 place = (name, command.attempt_id)
-                steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=_seconds(now)))
+                steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=to_seconds(now)))
             await backend.store.transact(VERIFY_ACCESS_CODE.transact(*steps))
         except MovedError:
             continue
@@ -149,7 +149,7 @@ async def clear_lockout(backend: Backend, command: ClearLockout, principal: Prin
 async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instant) -> _Read:
     read = await VERIFY_ACCESS_CODE.read_batch(store, lockout=(name,), attempt=(name, command.attempt_id), door=(name,))
     attempt: Attempt | None = read["attempt"]
-    if attempt is not None and attempt.expires_at <= _seconds(now):
+    if attempt is not None and attempt.expires_at <= to_seconds(now):
         attempt = None
     return _Read(name=name, lockout=read["lockout"] or Lockout(), attempt=attempt, door=read["door"])
 
@@ -224,7 +224,7 @@ def _attempt(backend: Backend, read: _Read, command: VerifyAccessCode, match: _M
         decision=AccessDecision.DENIED if match is None else AccessDecision.GRANTED,
         code_id=None if match is None else match.code.code_id,
         attempted_at=now,
-        expires_at=_seconds(shift(now, ATTEMPT_LIFETIME)),
+        expires_at=to_seconds(shift(now, ATTEMPT_LIFETIME)),
     )
 
 
@@ -344,7 +344,3 @@ def _event(
 
 def _event_step(step: str, event: AccessEvent) -> Step:
     return VERIFY_ACCESS_CODE.step(step, (event.door, event.timestamp, event.event_id), ACCESS_EVENT.encode(event))
-
-
-def _seconds(time: Instant) -> int:
-    return int(to_datetime(time).timestamp())

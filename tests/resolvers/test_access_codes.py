@@ -269,6 +269,18 @@ async def test_codes_of_one_door_never_have_the_same_digits(api: Api, monkeypatc
     assert [await verify(api, one, f"a{one}") for one in digits] == ["GRANTED"] * 3
 
 
+async def test_digits_of_a_code_that_is_long_over_are_free_again(
+    api: Api, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await furnish(api)
+    monkeypatch.setattr(CodeRing, "digits", lambda *_: "1234")
+    await create(api, "c1", "ONE_TIME", length=4)
+    clock.move(days=2)
+    digits = await create(api, "c2", "ONE_TIME", length=4, validUntil="2026-03-03T20:00:00Z")
+    await api.mutate(REVOKE, lockerId="l1", codeId="c1")
+    assert await verify(api, digits, "a1") == "GRANTED"
+
+
 async def test_a_new_ring_key_refuses_no_valid_code_and_old_codes_keep_their_digits(
     api: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]]
 ) -> None:
