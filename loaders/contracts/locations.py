@@ -18,8 +18,7 @@ from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFE
 from loaders.contracts.base import Order
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, put, update
 
 LOCATION_BYTES = 8000
 _CODE_BYTES = 600
@@ -28,8 +27,8 @@ CREATE_LOCATION = WriteContract(
     id="QC-30",
     purpose="Create a location",
     steps=(
-        StepRule("location", Action.PUT, keys.location, IS_NEW, index_writes=1),
-        StepRule("code", Action.PUT, keys.location_code, IS_NEW, item_bytes=_CODE_BYTES),
+        put("location", keys.location, IS_NEW, index_writes=1),
+        put("code", keys.location_code, IS_NEW, item_bytes=_CODE_BYTES),
     ),
     most_steps=2,
     errors=(BadInputError, CodeTakenError, IdTakenError),
@@ -87,7 +86,7 @@ CHANGE_LOCATION = WriteContract(
     id="QC-33",
     purpose="Change, deactivate or reactivate a location",
     reads=(ItemRead("location", keys.location, LOCATION, LOCATION_BYTES),),
-    steps=(StepRule("location", Action.UPDATE, keys.location, "#version = :expectedVersion", index_writes=2),),
+    steps=(update("location", keys.location, "#version = :expectedVersion", index_writes=2),),
     most_steps=1,
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
     note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index. "
