@@ -328,11 +328,6 @@ def location_lockers_by_status(location_id: LocationId, status: LockerStatus) ->
     return IndexPartition(f"LOCATION#{location_id}#LOCKER#{status}")
 
 
-def location_of(partition: str) -> LocationId:
-    """The location whose partition this is."""
-    return LocationId(partition.removeprefix("LOCATION#"))
-
-
 def locker_of(partition: str) -> LockerId:
     """The locker whose partition this is."""
     return LockerId(partition.removeprefix("LOCKER#"))

@@ -7,8 +7,7 @@ from loaders import keys
 from loaders.codecs import API_KEY
 from loaders.contracts.base import Consistency, Order
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import IS_NEW, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put, update
 
 _API_KEY_BYTES = 4000
 
@@ -30,7 +29,7 @@ API_KEY_BY_ID = ReadOne(
 CREATE_API_KEY = WriteContract(
     id="QC-61",
     purpose="Create an API key",
-    steps=(StepRule("key", Action.PUT, keys.api_key, IS_NEW, index_writes=1),),
+    steps=(put("key", keys.api_key, IS_NEW, index_writes=1),),
     most_steps=1,
     errors=(BadInputError, IdTakenError),
     note="Only a hash of the secret is stored. The same id with the same content returns the first key, without its "
@@ -45,15 +44,7 @@ REVOKE_API_KEY = WriteContract(
     id="QC-62",
     purpose="Revoke an API key",
     reads=(ItemRead("key", keys.api_key, API_KEY, _API_KEY_BYTES),),
-    steps=(
-        StepRule(
-            "key",
-            Action.UPDATE,
-            keys.api_key,
-            "attribute_exists(#PK) AND attribute_not_exists(#revokedAt)",
-            index_writes=1,
-        ),
-    ),
+    steps=(update("key", keys.api_key, "attribute_exists(#PK) AND attribute_not_exists(#revokedAt)", index_writes=1),),
     most_steps=1,
     errors=(BadInputError, NotFoundError),
     note="Permanent. A key that is already revoked stays unchanged.",

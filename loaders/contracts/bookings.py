@@ -33,8 +33,7 @@ from loaders.contracts.base import Order, PageRule
 from loaders.contracts.locations import LOCATION_BYTES
 from loaders.contracts.owners import OWNER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import EXISTS, IS_NEW, BatchRead, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import EXISTS, IS_NEW, BatchRead, ItemRead, WriteContract, check, delete, put, update
 
 BOOKING_BYTES = 19_300
 _PENDING_BYTES = 9000  # a pending booking has no reason yet
@@ -44,33 +43,22 @@ _SLOTS_A_DAY = 2
 
 _COUNT_BYTES = 300
 
-_ADMIN = StepRule(
-    "admin", Action.CHECK, keys.owner, "#role = :admin", when="the admin is also an owner", item_bytes=2000
-)
-_LOCATION = StepRule("location", Action.CHECK, keys.location, f"{EXISTS} AND #status = :active", item_bytes=8000)
+_ADMIN = check("admin", keys.owner, "#role = :admin", when="the admin is also an owner", item_bytes=2000)
+_LOCATION = check("location", keys.location, f"{EXISTS} AND #status = :active", item_bytes=8000)
 _LOCATION_READ = ItemRead("location", keys.location, LOCATION, LOCATION_BYTES)
-_SLOT = StepRule(
-    "slot",
-    Action.PUT,
-    keys.calendar_slot,
-    IS_NEW,
-    when="half days are taken",
-    most=_SLOTS_A_DAY,
-    item_bytes=_SLOT_BYTES,
-)
+_SLOT = put("slot", keys.calendar_slot, IS_NEW, when="half days are taken", most=_SLOTS_A_DAY, item_bytes=_SLOT_BYTES)
 
 REQUEST_BOOKING = WriteContract(
     id="QC-40",
     purpose="Request a booking",
     reads=(BatchRead(items=(_LOCATION_READ, ItemRead("booking", keys.booking, REQUESTED_BOOKING, BOOKING_BYTES))),),
     steps=(
-        StepRule("booking", Action.PUT, keys.booking, IS_NEW, index_writes=1),
-        StepRule("copy", Action.PUT, keys.owner_booking, IS_NEW),
-        StepRule("owner", Action.CHECK, keys.owner, EXISTS, item_bytes=2000),
+        put("booking", keys.booking, IS_NEW, index_writes=1),
+        put("copy", keys.owner_booking, IS_NEW),
+        check("owner", keys.owner, EXISTS, item_bytes=2000),
         _LOCATION,
-        StepRule(
+        update(
             "pending",
-            Action.UPDATE,
             keys.pending_count,
             "attribute_not_exists(#pendingBookings) OR #pendingBookings < :most",
             item_bytes=_COUNT_BYTES,
@@ -130,37 +118,22 @@ DECIDE_BOOKING = WriteContract(
     ),
     rounds=12,
     steps=(
-        StepRule(
-            "booking",
-            Action.UPDATE,
-            keys.booking,
-            "#version = :expectedVersion AND #status = :readStatus",
-            index_writes=1,
-        ),
-        StepRule("copy", Action.PUT, keys.owner_booking, None),
+        update("booking", keys.booking, "#version = :expectedVersion AND #status = :readStatus", index_writes=1),
+        put("copy", keys.owner_booking, None),
         _SLOT,
-        StepRule(
+        delete(
             "freed slot",
-            Action.DELETE,
             keys.calendar_slot,
             "#bookingId = :bookingId",
             when="an approved booking is cancelled",
             most=_SLOTS_A_DAY,
             item_bytes=_SLOT_BYTES,
         ),
-        StepRule(
-            "notification",
-            Action.PUT,
-            keys.notification,
-            None,
-            when="the booking is approved or rejected",
-            item_bytes=9000,
-        ),
+        put("notification", keys.notification, None, when="the booking is approved or rejected", item_bytes=9000),
         _ADMIN,
         replace(_LOCATION, when="the booking is approved"),
-        StepRule(
+        update(
             "pending",
-            Action.UPDATE,
             keys.pending_count,
             "#pendingBookings > :none",
             when="the booking was pending and is counted",
@@ -221,8 +194,8 @@ RECORD_PAYMENT = WriteContract(
     id="QC-46",
     purpose="Record a payment for a booking",
     steps=(
-        StepRule("payment", Action.PUT, keys.payment, IS_NEW),
-        StepRule("booking", Action.CHECK, keys.booking, EXISTS, item_bytes=BOOKING_BYTES),
+        put("payment", keys.payment, IS_NEW),
+        check("booking", keys.booking, EXISTS, item_bytes=BOOKING_BYTES),
     ),
     most_steps=2,
     errors=(BadInputError, NotFoundError, IdTakenError),
@@ -313,13 +286,12 @@ CHANGE_CALENDAR = WriteContract(
         ),
     ),
     steps=(
-        StepRule("claim", Action.PUT, keys.calendar_claim, IS_NEW, when="creating"),
+        put("claim", keys.calendar_claim, IS_NEW, when="creating"),
         _SLOT,
-        StepRule(
-            name="freed slot",
-            action=Action.DELETE,
-            key=keys.calendar_slot,
-            condition="#eventId = :eventId AND attribute_not_exists(#bookingId)",  # a booking may have the same id
+        delete(
+            "freed slot",
+            keys.calendar_slot,
+            "#eventId = :eventId AND attribute_not_exists(#bookingId)",  # a booking may have the same id
             when="deleting",
             most=_SLOTS_A_DAY,
         ),

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from loaders import keys
-from loaders.contracts.writing import StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import WriteContract, update
 
 SPEND_BUDGET = WriteContract(
     id="QC-50",
     purpose="Charge a caller's budget",
     operation="UpdateItem",
     steps=(
-        StepRule(
-            "spent", Action.UPDATE, keys.rate, "#fullAt BETWEEN :now AND :latest", when="part of the budget is spent"
-        ),
-        StepRule(
-            "whole",
-            Action.UPDATE,
-            keys.rate,
-            "attribute_not_exists(#PK) OR #fullAt < :now",
-            when="the whole budget is available",
-        ),
+        update("spent", keys.rate, "#fullAt BETWEEN :now AND :latest", when="part of the budget is spent"),
+        update("whole", keys.rate, "attribute_not_exists(#PK) OR #fullAt < :now", when="the whole budget is available"),
     ),
     most_steps=2,
     note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request, and again where its plan costs "

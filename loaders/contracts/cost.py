@@ -49,9 +49,9 @@ class Cost:
 class Part:
     """The price of one request that a contract may send.
 
-    `sizes` are the bytes of the largest items it can read or write, `index_sizes` of those it also writes in the index,
-    `most` is how often it is sent at most, `when` on which condition, and `only` which variants of a write send it,
-    where not all do. `usual` is how many items it usually reads, where that is fewer.
+    `sizes` are the bytes of the largest items it can read or write, `most` is how often it is sent at most, `when` on
+    which condition, and `only` which variants of a write send it, where not all do. `usual` is how many items it
+    usually reads, where that is fewer.
     """
 
     operation: str
@@ -60,7 +60,6 @@ class Part:
     most: int = 1
     consistent: bool = True
     only: tuple[str, ...] = ()
-    index_sizes: tuple[int, ...] = ()
     usual: int | None = None
 
     def serves(self, variant: str | None) -> bool:
@@ -72,18 +71,14 @@ class Part:
         times = math.ceil(self.most * entries / most_entries)
         sizes = self.sizes[: math.ceil(len(self.sizes) * entries / most_entries)]
         if self.operation in _WRITES:
-            once = Cost(1, 0, 0, 2 * _write_units(sizes) + _write_units(self.index_sizes))
+            once = Cost(1, 0, 0, 2 * sum(math.ceil(size / _WRITE_UNIT) for size in sizes))
         else:
             once = Cost(1, len(sizes), read_units(sizes, self.operation, consistent=self.consistent))
         return once * times
 
     def expected(self, entries: int = 1, most_entries: int = 1) -> Cost:
         """The same for items of usual size and number, sent once."""
-        usual = replace(
-            self,
-            sizes=tuple(min(size, USUAL_BYTES) for size in self.sizes[: self.usual]),
-            index_sizes=tuple(min(size, USUAL_BYTES) for size in self.index_sizes),
-        )
+        usual = replace(self, sizes=tuple(min(size, USUAL_BYTES) for size in self.sizes[: self.usual]))
         return usual.cost(entries, most_entries)
 
 
@@ -101,10 +96,6 @@ def read_units(sizes: Sequence[int], operation: str, *, consistent: bool = False
     together = operation == "Query"
     units = math.ceil(sum(sizes) / _READ_UNIT) if together else sum(math.ceil(size / _READ_UNIT) for size in sizes)
     return units if consistent else units / 2
-
-
-def _write_units(sizes: Sequence[int]) -> int:
-    return sum(math.ceil(size / _WRITE_UNIT) for size in sizes)
 
 
 def page_cost(items: int, item_bytes: int) -> Cost:

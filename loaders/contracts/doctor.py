@@ -6,9 +6,8 @@ from loaders import keys
 from loaders.contracts.bookings import BOOKING_BYTES
 from loaders.contracts.reservations import POINTER_AS_READ
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
-from loaders.contracts.writing import EXISTS, IS_NEW, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, WriteContract, check, delete, put, update
 from loaders.table.keys import Key
-from loaders.table.operations import Action
 
 _LARGEST_BYTES = 25_600
 _RESERVATION_BYTES = 1900
@@ -62,82 +61,62 @@ REPAIR_DERIVED = WriteContract(
     id="QC-83",
     purpose="Repair a copy, claim, half day, counter or index entry of a record",
     steps=(
-        StepRule("record", Action.CHECK, Key, "#version = :readVersion", when="the record has a version"),
-        StepRule(
+        check("record", Key, "#version = :readVersion", when="the record has a version"),
+        check(
             "reservation",
-            Action.CHECK,
             keys.reservation,
             "#ownerId = :readOwner AND #status = :readStatus AND #endAt = :readEnd",
             when="the record is a reservation",
             item_bytes=_RESERVATION_BYTES,
         ),
-        StepRule(
+        check(
             "no reservation",
-            Action.CHECK,
             keys.reservation,
             IS_NEW,
             when="a claim names none that exists",
             item_bytes=_RESERVATION_BYTES,
         ),
         # The largest copies, those of bookings, are not in the index.
-        StepRule(
-            "copy",
-            Action.PUT,
-            Key,
-            "attribute_not_exists(#PK) OR #entityType = :kind",
-            when="a copy is missing or differs",
-        ),
-        StepRule("claim", Action.PUT, Key, IS_NEW, when="a claim or a half day is missing", item_bytes=_CLAIM_BYTES),
-        StepRule(
-            "surplus copy",
-            Action.DELETE,
-            Key,
-            "#entityType = :kind",
-            when="a copy is in another owner's or location's list",
-        ),
-        StepRule(
+        put("copy", Key, "attribute_not_exists(#PK) OR #entityType = :kind", when="a copy is missing or differs"),
+        put("claim", Key, IS_NEW, when="a claim or a half day is missing", item_bytes=_CLAIM_BYTES),
+        delete("surplus copy", Key, "#entityType = :kind", when="a copy is in another owner's or location's list"),
+        delete(
             "surplus claim",
-            Action.DELETE,
             keys.reservation_claim,
             "#startAt = :readStart",
             when="a claim names no reservation",
             item_bytes=_CLAIM_BYTES,
         ),
-        StepRule(
+        delete(
             "surplus reservation slot",
-            Action.DELETE,
             keys.reservation_slot,
             "#reservationId = :reservationId AND #lockerId = :lockerId",
             when="its reservation was cancelled or released",
             item_bytes=_CLAIM_BYTES,
         ),
-        StepRule(
+        delete(
             "surplus address",
-            Action.DELETE,
             keys.email_claim,
             "#ownerId = :ownerId",
             when="its owner has another e-mail address",
             item_bytes=_CLAIM_BYTES,
         ),
-        StepRule(
+        delete(
             "surplus slot",
-            Action.DELETE,
             keys.calendar_slot,
             "#bookingId = :bookingId",
             when="its booking is not approved for that half day",
             item_bytes=_CLAIM_BYTES,
         ),
-        StepRule(
+        update(
             "pending count",
-            Action.UPDATE,
             keys.pending_count,
             "#pendingBookings = :readCount",
             when="more pending bookings are counted than there are",
             item_bytes=_CLAIM_BYTES,
         ),
-        StepRule(
+        update(
             "index entry",
-            Action.UPDATE,
             Key,
             "#version = :readVersion",
             when="a record is in the wrong place of the index",
@@ -156,21 +135,20 @@ REPAIR_TIMELINE = WriteContract(
     id="QC-84",
     purpose="Repair the active pointer, the guard or a live copy of a locker",
     steps=(
-        StepRule("guard", Action.CHECK, keys.reservation_guard, "#revision = :readRevision", when="the locker has one"),
-        StepRule("no guard", Action.CHECK, keys.reservation_guard, IS_NEW, when="the locker has none"),
-        StepRule("missing pointer", Action.PUT, keys.active_pointer, IS_NEW, when="the locker has none"),
-        StepRule("pointer", Action.PUT, keys.active_pointer, POINTER_AS_READ, when="it names a wrong reservation"),
-        StepRule("surplus pointer", Action.DELETE, keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
-        StepRule(
+        check("guard", keys.reservation_guard, "#revision = :readRevision", when="the locker has one"),
+        check("no guard", keys.reservation_guard, IS_NEW, when="the locker has none"),
+        put("missing pointer", keys.active_pointer, IS_NEW, when="the locker has none"),
+        put("pointer", keys.active_pointer, POINTER_AS_READ, when="it names a wrong reservation"),
+        delete("surplus pointer", keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
+        update(
             "stale guard",
-            Action.UPDATE,
             keys.reservation_guard,
             "#revision = :readRevision",
             when="it names a reservation that does not exist",
         ),
-        StepRule("no reservation", Action.CHECK, keys.reservation, IS_NEW, when="the guard is repaired"),
-        StepRule("live copy", Action.PUT, keys.live_reservation, None, when="it is missing or differs"),
-        StepRule("surplus live copy", Action.DELETE, Key, EXISTS, when="its reservation is not live"),
+        check("no reservation", keys.reservation, IS_NEW, when="the guard is repaired"),
+        put("live copy", keys.live_reservation, None, when="it is missing or differs"),
+        delete("surplus live copy", Key, EXISTS, when="its reservation is not live"),
     ),
     most_steps=2,
     note="Only `smartlocker doctor --repair` uses it. Every write of a locker's reservations changes the guard, so a "

@@ -10,8 +10,7 @@ from loaders.contracts.base import Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import IS_NEW, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put
 
 # 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
 _EVENT_BYTES = 25_600
@@ -48,10 +47,9 @@ RECORD_EVENTS = WriteContract(
     ),
     most_entries=MAX_EVENTS_PER_BATCH,
     steps=(
-        StepRule("event", Action.PUT, keys.event, IS_NEW, most=MAX_EVENTS_PER_BATCH),
-        StepRule(
+        put("event", keys.event, IS_NEW, most=MAX_EVENTS_PER_BATCH),
+        put(
             "claim",
-            Action.PUT,
             keys.event_claim,
             IS_NEW,
             when="the client chose the eventId",

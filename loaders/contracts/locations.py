@@ -19,19 +19,18 @@ from loaders.contracts.base import Order
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.owners import OWNER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, check, put, update
 
 LOCATION_BYTES = 8000
 _CODE_BYTES = 600
-_MANAGER = StepRule("manager", Action.CHECK, keys.owner, EXISTS, when="a manager is named", item_bytes=OWNER_BYTES)
+_MANAGER = check("manager", keys.owner, EXISTS, when="a manager is named", item_bytes=OWNER_BYTES)
 
 CREATE_LOCATION = WriteContract(
     id="QC-30",
     purpose="Create a location",
     steps=(
-        StepRule("location", Action.PUT, keys.location, IS_NEW, index_writes=1),
-        StepRule("code", Action.PUT, keys.location_code, IS_NEW, item_bytes=_CODE_BYTES),
+        put("location", keys.location, IS_NEW, index_writes=1),
+        put("code", keys.location_code, IS_NEW, item_bytes=_CODE_BYTES),
         _MANAGER,
     ),
     most_steps=3,
@@ -90,10 +89,7 @@ CHANGE_LOCATION = WriteContract(
     id="QC-33",
     purpose="Change, deactivate or reactivate a location",
     reads=(ItemRead("location", keys.location, LOCATION, LOCATION_BYTES),),
-    steps=(
-        StepRule("location", Action.UPDATE, keys.location, "#version = :expectedVersion", index_writes=2),
-        _MANAGER,
-    ),
+    steps=(update("location", keys.location, "#version = :expectedVersion", index_writes=2), _MANAGER),
     most_steps=2,
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
     note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index. "

@@ -20,40 +20,43 @@ from loaders.codecs import LOCKER, OWNER_LOCKER
 from loaders.contracts.base import Consistency
 from loaders.contracts.cost import Part
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import (
+    EXISTS,
+    IS_NEW,
+    REPEATED_CHANGE,
+    ItemRead,
+    WriteContract,
+    check,
+    delete,
+    put,
+    update,
+)
 
 LOCKER_BYTES = 2000
 _AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
 
-_LOCKER_AS_READ = StepRule("locker", Action.UPDATE, keys.locker, _AS_READ)
-_OWNER_COPY = StepRule("copy", Action.UPDATE, keys.owner_locker, EXISTS, index_writes=1)
-_MISSING_OWNER_COPY = StepRule(
-    "missing copy", Action.PUT, keys.owner_locker, IS_NEW, when="older data has no copy", index_writes=1
+_LOCKER_AS_READ = update("locker", keys.locker, _AS_READ)
+_OWNER_COPY = update("copy", keys.owner_locker, EXISTS, index_writes=1)
+_MISSING_OWNER_COPY = put("missing copy", keys.owner_locker, IS_NEW, when="older data has no copy", index_writes=1)
+_LOCATION_COPY = update(
+    "location copy", keys.location_locker, EXISTS, when="the locker is at a location", index_writes=1
 )
-_LOCATION_COPY = StepRule(
-    "location copy", Action.UPDATE, keys.location_locker, EXISTS, when="the locker is at a location", index_writes=1
-)
-_MISSING_LOCATION_COPY = StepRule(
+_MISSING_LOCATION_COPY = put(
     "missing location copy",
-    Action.PUT,
     keys.location_locker,
     IS_NEW,
     when="the locker is at a location that has no copy",
     index_writes=1,
 )
-_LOCATION_IS_ACTIVE = StepRule(
+_LOCATION_IS_ACTIVE = check(
     "location",
-    Action.CHECK,
     keys.location,
     f"{EXISTS} AND #status = :active",
     when="the locker is placed at a location",
     item_bytes=8000,
 )
-_GONE_OFFER = StepRule(
-    "gone offer", Action.DELETE, keys.offer, None, most=2, when="the locker is not offered there any more"
-)
-_OFFER = StepRule("offer", Action.PUT, keys.offer, None, most=2, when="the locker is in service at a location")
+_GONE_OFFER = delete("gone offer", keys.offer, None, most=2, when="the locker is not offered there any more")
+_OFFER = put("offer", keys.offer, None, most=2, when="the locker is in service at a location")
 _OFFERS = (_GONE_OFFER, _OFFER)
 _LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
 
@@ -139,9 +142,9 @@ TRANSFER_LOCKER = WriteContract(
     reads=(_LOCKER_READ,),
     steps=(
         _LOCKER_AS_READ,
-        StepRule("old copy", Action.DELETE, keys.owner_locker, None, index_writes=1),
-        StepRule("new copy", Action.PUT, keys.owner_locker, None, index_writes=1),
-        StepRule("new owner", Action.CHECK, keys.owner, EXISTS),
+        delete("old copy", keys.owner_locker, None, index_writes=1),
+        put("new copy", keys.owner_locker, None, index_writes=1),
+        check("new owner", keys.owner, EXISTS),
         _LOCATION_COPY,
         _MISSING_LOCATION_COPY,
         *_OFFERS,
@@ -161,17 +164,10 @@ REGISTER_LOCKER = WriteContract(
     id="QC-11",
     purpose="Register a locker",
     steps=(
-        StepRule("locker", Action.PUT, keys.locker, IS_NEW),
-        StepRule("copy", Action.PUT, keys.owner_locker, IS_NEW, index_writes=1),
-        StepRule("owner", Action.CHECK, keys.owner, EXISTS),
-        StepRule(
-            "location copy",
-            Action.PUT,
-            keys.location_locker,
-            IS_NEW,
-            when="the locker is at a location",
-            index_writes=1,
-        ),
+        put("locker", keys.locker, IS_NEW),
+        put("copy", keys.owner_locker, IS_NEW, index_writes=1),
+        check("owner", keys.owner, EXISTS),
+        put("location copy", keys.location_locker, IS_NEW, when="the locker is at a location", index_writes=1),
         _LOCATION_IS_ACTIVE,
         _OFFER,
     ),
@@ -195,22 +191,8 @@ CHANGE_LOCKER = WriteContract(
         _MISSING_OWNER_COPY,
         _LOCATION_COPY,
         _MISSING_LOCATION_COPY,
-        StepRule(
-            "old location copy",
-            Action.DELETE,
-            keys.location_locker,
-            None,
-            when="the locker leaves a location",
-            index_writes=1,
-        ),
-        StepRule(
-            "new location copy",
-            Action.PUT,
-            keys.location_locker,
-            None,
-            when="the locker is placed at a location",
-            index_writes=1,
-        ),
+        delete("old location copy", keys.location_locker, None, when="the locker leaves a location", index_writes=1),
+        put("new location copy", keys.location_locker, None, when="the locker is placed at a location", index_writes=1),
         _LOCATION_IS_ACTIVE,
         *_OFFERS,
     ),

@@ -9,9 +9,8 @@ from loaders.contracts.bookings import BOOKING_BYTES
 from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
 from loaders.contracts.scanning import ReadTable
-from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, StepRule, WriteContract
+from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, WriteContract, delete, put, update
 from loaders.table.keys import Key
-from loaders.table.operations import Action
 
 _RESERVATION_BYTES = 1900
 LARGEST_BYTES = 25_600
@@ -19,7 +18,7 @@ LARGEST_BYTES = 25_600
 LOAD_DEMO_DATA = WriteContract(
     id="QC-72",
     purpose="Load demo data",
-    steps=(StepRule("item", Action.PUT, Key, IS_NEW, most=MAX_ITEMS),),
+    steps=(put("item", Key, IS_NEW, most=MAX_ITEMS),),
     most_steps=MAX_ITEMS,
     note="Only `smartlocker demo load` and the first start of the embedded store use it.",
     cardinality=f"Up to {MAX_ITEMS} new items in a transaction.",
@@ -39,16 +38,14 @@ UPGRADE_RESERVATIONS = WriteContract(
     steps=(
         *GUARD_RULES,
         *UPGRADE_RULES,
-        StepRule(
+        put(
             "taken slot",
-            Action.PUT,
             keys.reservation_slot,
             "attribute_not_exists(#PK) OR #endAt <= :now",
             when="a live reservation has no slot",
         ),
-        StepRule(
+        update(
             "slot of a reservation",
-            Action.UPDATE,
             keys.reservation,
             "#status = :readStatus AND #endAt = :readEnd AND attribute_not_exists(#slot)",
             when="a live reservation has no slot",
@@ -73,28 +70,18 @@ CONVERT_ITEM = WriteContract(
     ),
     rounds=12,
     steps=(
-        StepRule(
+        update(
             "item",
-            Action.UPDATE,
             Key,
             f"{EXISTS} AND (#version = :readVersion OR attribute_not_exists(#version))",
             when="its key stays",
             index_writes=1,
         ),
-        StepRule("old item", Action.DELETE, Key, EXISTS, when="its key changes", index_writes=1),
-        StepRule("new item", Action.PUT, Key, IS_NEW, when="its key changes", most=3, index_writes=1),
-        StepRule("claim", Action.PUT, Key, IS_NEW, when="its id or address must be unique", item_bytes=1800),
-        StepRule(
-            "copy",
-            Action.PUT,
-            Key,
-            None,
-            when="a locker or booking has copies",
-            most=4,
-            item_bytes=9000,
-            index_writes=1,
-        ),
-        StepRule("old copy", Action.DELETE, Key, None, when="a user's booking is converted", item_bytes=1000),
+        delete("old item", Key, EXISTS, when="its key changes", index_writes=1),
+        put("new item", Key, IS_NEW, when="its key changes", most=3, index_writes=1),
+        put("claim", Key, IS_NEW, when="its id or address must be unique", item_bytes=1800),
+        put("copy", Key, None, when="a locker or booking has copies", most=4, item_bytes=9000, index_writes=1),
+        delete("old copy", Key, None, when="a user's booking is converted", item_bytes=1000),
     ),
     most_steps=7,
     note="Only `smartlocker migrate` uses it.",
@@ -129,15 +116,8 @@ IMPORT_ITEM = WriteContract(
     purpose="Import an item",
     operation="PutItem",
     steps=(
-        StepRule(name="new item", action=Action.PUT, key=Key, condition="attribute_not_exists(#PK)", index_writes=1),
-        StepRule(
-            name="differing item",
-            action=Action.PUT,
-            key=Key,
-            condition="attribute_exists(#PK)",
-            when="a differing item may be overwritten",
-            index_writes=2,
-        ),
+        put("new item", Key, "attribute_not_exists(#PK)", index_writes=1),
+        put("differing item", Key, "attribute_exists(#PK)", when="a differing item may be overwritten", index_writes=2),
     ),
     most_steps=1,
     note="Only `smartlocker import` uses it; it states the cost first and limits its rate.",

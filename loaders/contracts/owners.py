@@ -13,8 +13,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import EMAIL_CLAIM, OWNER
 from loaders.contracts.reading import ReadOne
-from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, delete, put, update
 
 OWNER_BYTES = 2000
 
@@ -51,18 +50,16 @@ SAVE_OWNER = WriteContract(
     variants=("create", "update"),
     reads=(ItemRead("owner", keys.owner, OWNER, OWNER_BYTES, only=("update",)),),
     steps=(
-        StepRule("new owner", Action.PUT, keys.owner, IS_NEW, when="creating"),
-        StepRule("owner", Action.UPDATE, keys.owner, "#version = :expectedVersion", when="updating"),
-        StepRule(
+        put("new owner", keys.owner, IS_NEW, when="creating"),
+        update("owner", keys.owner, "#version = :expectedVersion", when="updating"),
+        put(
             "claim",
-            Action.PUT,
             keys.email_claim,
             "attribute_not_exists(#PK) OR #ownerId = :ownerId",
             when="there is a new e-mail address",
         ),
-        StepRule(
+        delete(
             "old claim",
-            Action.DELETE,
             keys.email_claim,
             "attribute_not_exists(#PK) OR #ownerId = :ownerId",
             when="the e-mail address is removed or changed",

@@ -49,11 +49,13 @@ from loaders.contracts.writing import (
     BatchRead,
     ItemRead,
     RangeRead,
-    StepRule,
     WriteContract,
+    check,
+    delete,
+    put,
+    update,
 )
 from loaders.table.keys import Key
-from loaders.table.operations import Action
 
 LIVE_COPIES_AT_ONCE = 5
 """How many live copies of reservations of an earlier version one transaction writes."""
@@ -103,26 +105,19 @@ UPGRADE_READS = (
 SLOTS_READ = RangeRead("slots", keys.reservation_slots, RESERVATION_SLOT, _CLAIM_BYTES, _MOST_SLOTS, usual=5)
 
 GUARD_RULES = (
-    StepRule("first guard", Action.PUT, keys.reservation_guard, IS_NEW, when="the locker has none yet"),
-    StepRule("guard", Action.UPDATE, keys.reservation_guard, "#revision = :readRevision"),
+    put("first guard", keys.reservation_guard, IS_NEW, when="the locker has none yet"),
+    update("guard", keys.reservation_guard, "#revision = :readRevision"),
 )
 # The items of a transaction become visible to other reads one by one. Each transaction is conditioned on the change
 # before it, so at most the last change can be partly visible while another write reads.
 _LAST_CHANGE_RULES = (
-    StepRule(
+    check(
         "last change",
-        Action.CHECK,
         keys.live_reservation,
         "#revision = :changedRevision",
         when="another reservation was changed last",
     ),
-    StepRule(
-        "last removal",
-        Action.CHECK,
-        keys.live_reservation,
-        IS_NEW,
-        when="another reservation was cancelled or released last",
-    ),
+    check("last removal", keys.live_reservation, IS_NEW, when="another reservation was cancelled or released last"),
 )
 # A batch read is not a snapshot, so every write is conditioned on the pointer it read, even where the pointer stays.
 # A pointer of an older form has no status, and its times another spelling.
@@ -132,79 +127,63 @@ POINTER_AS_READ = (
     "AND (#lastEndAt = :readLastEnd OR attribute_not_exists(#lastEndAt))"
 )
 _POINTER_RULES = (
-    StepRule("first pointer", Action.PUT, keys.active_pointer, IS_NEW, when="the locker has none"),
-    StepRule(
-        "pointer",
-        Action.PUT,
-        keys.active_pointer,
-        POINTER_AS_READ,
-        when="it names another reservation, or the latest end changes",
+    put("first pointer", keys.active_pointer, IS_NEW, when="the locker has none"),
+    put(
+        "pointer", keys.active_pointer, POINTER_AS_READ, when="it names another reservation, or the latest end changes"
     ),
-    StepRule("same pointer", Action.CHECK, keys.active_pointer, POINTER_AS_READ, when="it stays"),
+    check("same pointer", keys.active_pointer, POINTER_AS_READ, when="it stays"),
 )
 _NO_POINTER_RULES = (
-    StepRule("no pointer", Action.DELETE, keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
-    StepRule("still no pointer", Action.CHECK, keys.active_pointer, IS_NEW, when="the locker has none and gets none"),
+    delete("no pointer", keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
+    check("still no pointer", keys.active_pointer, IS_NEW, when="the locker has none and gets none"),
 )
 
 _WRITTEN_BY_OTHERS = f"{EXISTS} AND attribute_not_exists(#revision)"
 _OLD = "a reservation has an older form"
 UPGRADE_RULES = (
-    StepRule("old form", Action.PUT, keys.reservation, _WRITTEN_BY_OTHERS, when=_OLD),
-    StepRule("old key", Action.DELETE, Key, _WRITTEN_BY_OTHERS, when=f"{_OLD} and an older spelling of its start"),
-    StepRule("new key", Action.PUT, keys.reservation, IS_NEW, when="the same"),
-    StepRule("new claim", Action.PUT, keys.reservation_claim, IS_NEW, when=_OLD),
-    StepRule(
-        "new copy",
-        Action.PUT,
-        keys.owner_reservation,
-        "attribute_not_exists(#PK) OR #lockerId = :lockerId",
-        when=_OLD,
-    ),
-    StepRule(
+    put("old form", keys.reservation, _WRITTEN_BY_OTHERS, when=_OLD),
+    delete("old key", Key, _WRITTEN_BY_OTHERS, when=f"{_OLD} and an older spelling of its start"),
+    put("new key", keys.reservation, IS_NEW, when="the same"),
+    put("new claim", keys.reservation_claim, IS_NEW, when=_OLD),
+    put("new copy", keys.owner_reservation, "attribute_not_exists(#PK) OR #lockerId = :lockerId", when=_OLD),
+    put(
         "new live copy",
-        Action.PUT,
         keys.live_reservation,
         None,
         when="an earlier version or another program wrote a live reservation",
         most=LIVE_COPIES_AT_ONCE,
     ),
-    StepRule("new pointer", Action.PUT, keys.active_pointer, None, when="no older form is left, and one is active"),
-    StepRule("dropped pointer", Action.DELETE, keys.active_pointer, None, when="the same, and none is active"),
+    put("new pointer", keys.active_pointer, None, when="no older form is left, and one is active"),
+    delete("dropped pointer", keys.active_pointer, None, when="the same, and none is active"),
 )
 """What brings the reservations of a locker to today's form. The guard orders these writes like all others."""
 
 _OWN_SLOT = "#reservationId = :reservationId AND #lockerId = :lockerId"
 _CHANGE_RULES = (
     *GUARD_RULES,
-    StepRule(
+    update(
         "reservation",
-        Action.UPDATE,
         keys.reservation,
         "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version)) "
         "AND (#slot = :readSlot OR attribute_not_exists(#slot))",  # the migration gives older ones a slot
     ),
-    StepRule("reservation copy", Action.PUT, keys.owner_reservation, None),
-    StepRule("live copy", Action.PUT, keys.live_reservation, None, when="the reservation stays live"),
-    StepRule("no live copy", Action.DELETE, keys.live_reservation, None, when="it is cancelled or released"),
-    StepRule(
+    put("reservation copy", keys.owner_reservation, None),
+    put("live copy", keys.live_reservation, None, when="the reservation stays live"),
+    delete("no live copy", keys.live_reservation, None, when="it is cancelled or released"),
+    delete(
         "free slot",
-        Action.DELETE,
         keys.reservation_slot,
         f"attribute_not_exists(#PK) OR ({_OWN_SLOT})",
         when="it is cancelled or released",
         item_bytes=_CLAIM_BYTES,
     ),
-    StepRule(
-        "notification", Action.PUT, keys.notification, None, when="someone else ends the reservation with a reason"
-    ),
+    put("notification", keys.notification, None, when="someone else ends the reservation with a reason"),
     *_POINTER_RULES,
     *_NO_POINTER_RULES,
     *_LAST_CHANGE_RULES,
 )
-_LOCKER_IS_OWNED = StepRule(
+_LOCKER_IS_OWNED = check(
     "owned locker",
-    Action.CHECK,
     keys.locker,
     "#ownerId = :readOwner",
     when="the owner of the locker ends a reservation of someone else",
@@ -235,38 +214,29 @@ CREATE_RESERVATION = WriteContract(
     rounds=_ROUNDS,
     steps=(
         *GUARD_RULES,
-        StepRule("reservation", Action.PUT, keys.reservation, IS_NEW),
-        StepRule("claim", Action.PUT, keys.reservation_claim, IS_NEW, item_bytes=_CLAIM_BYTES),
-        StepRule("copy", Action.PUT, keys.owner_reservation, IS_NEW),
-        StepRule("live copy", Action.PUT, keys.live_reservation, IS_NEW),
-        StepRule("any claim", Action.PUT, keys.any_claim, IS_NEW, when="any locker of a location was asked for"),
-        StepRule(
-            "slot",
-            Action.PUT,
-            keys.reservation_slot,
-            "attribute_not_exists(#PK) OR #endAt <= :now",
-            item_bytes=_CLAIM_BYTES,
-        ),
-        StepRule(
+        put("reservation", keys.reservation, IS_NEW),
+        put("claim", keys.reservation_claim, IS_NEW, item_bytes=_CLAIM_BYTES),
+        put("copy", keys.owner_reservation, IS_NEW),
+        put("live copy", keys.live_reservation, IS_NEW),
+        put("any claim", keys.any_claim, IS_NEW, when="any locker of a location was asked for"),
+        put("slot", keys.reservation_slot, "attribute_not_exists(#PK) OR #endAt <= :now", item_bytes=_CLAIM_BYTES),
+        put(
             "reference",
-            Action.PUT,
             keys.reservation_reference,
             IS_NEW,
             when="the reservation has a reference",
             item_bytes=_CLAIM_BYTES,
         ),
-        StepRule(
+        put(
             "details",
-            Action.PUT,
             keys.reservation_details,
             IS_NEW,
             when="the reservation has a recipient or metadata",
             item_bytes=_DETAILS_BYTES,
         ),
         *_POINTER_RULES,
-        StepRule(
+        check(
             "locker",
-            Action.CHECK,
             keys.locker,
             "#ownerId = :readOwner AND #status <> :maintenance "
             "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
@@ -417,9 +387,8 @@ CHANGE_RESERVATION = WriteContract(
     rounds=_ROUNDS,
     steps=(
         *_CHANGE_RULES,
-        StepRule(
+        update(
             "slot end",
-            Action.UPDATE,
             keys.reservation_slot,
             _OWN_SLOT,
             when="the end of the reservation moves",
@@ -447,9 +416,8 @@ CHANGE_RESERVATION = WriteContract(
     item_bytes=RESERVATION_BYTES,
 )
 
-_OVERSTAY = StepRule(
+_OVERSTAY = put(
     "overstay",
-    Action.PUT,
     keys.event,
     IS_NEW,
     when="the locker is still occupied by a reservation that has ended",

@@ -7,8 +7,7 @@ from loaders import keys
 from loaders.codecs import TABLE_FORMAT as TABLE_FORMAT_CODEC
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne
-from loaders.contracts.writing import IS_NEW, ItemRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put
 
 FORMAT_VERSION = 4
 """The format that this version writes.
@@ -42,8 +41,8 @@ SAVE_TABLE_FORMAT = WriteContract(
     purpose="Record the format version of the table and the progress of a migration",
     reads=(ItemRead("format", keys.table_format, TABLE_FORMAT_CODEC, _FORMAT_BYTES),),
     steps=(
-        StepRule("new format", Action.PUT, keys.table_format, IS_NEW, when="the table has none"),
-        StepRule("format", Action.PUT, keys.table_format, "#revision = :readRevision", when="the table has one"),
+        put("new format", keys.table_format, IS_NEW, when="the table has none"),
+        put("format", keys.table_format, "#revision = :readRevision", when="the table has one"),
     ),
     most_steps=1,
     note="Only `smartlocker table create` and `smartlocker migrate` write it; a server reads it when it starts.",

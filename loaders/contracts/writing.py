@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 from loaders import keys
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
@@ -140,6 +140,35 @@ class StepRule:
     most: int = 1
     item_bytes: int | None = None
     index_writes: int = 0
+
+
+class _Details(TypedDict, total=False):
+    """What a rule may state beside its key and condition."""
+
+    when: str
+    most: int
+    item_bytes: int
+    index_writes: int
+
+
+def put(name: str, key: Callable[..., Key], condition: str | None, **details: Unpack[_Details]) -> StepRule:
+    """A step that writes a whole item."""
+    return StepRule(name, Action.PUT, key, condition, **details)
+
+
+def update(name: str, key: Callable[..., Key], condition: str, **details: Unpack[_Details]) -> StepRule:
+    """A step that changes attributes of an item."""
+    return StepRule(name, Action.UPDATE, key, condition, **details)
+
+
+def delete(name: str, key: Callable[..., Key], condition: str | None, **details: Unpack[_Details]) -> StepRule:
+    """A step that deletes an item."""
+    return StepRule(name, Action.DELETE, key, condition, **details)
+
+
+def check(name: str, key: Callable[..., Key], condition: str, **details: Unpack[_Details]) -> StepRule:
+    """A step that writes nothing, but requires its condition."""
+    return StepRule(name, Action.CHECK, key, condition, **details)
 
 
 @dataclass(frozen=True, kw_only=True)

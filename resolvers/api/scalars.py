@@ -39,13 +39,18 @@ _EXACT = Context(prec=38)  # the most digits that a stored number has
 _ENCODABLE = range(-(2**63), 2**64)
 
 
-def _parse_time(value: object) -> Instant:
-    if not isinstance(value, str):
-        raise GraphQLError('DateTime must be a string such as "2026-03-01T12:00:00Z".')
-    try:
-        return parse_instant(value)
-    except ValueError as error:
-        raise GraphQLError(f"DateTime {value[:40]!r} {error}.") from error
+def _parser(name: str, example: str, parse: Callable[[str], T]) -> Callable[[object], T]:
+    """Reads a scalar from a string."""
+
+    def parse_value(value: object) -> T:
+        if not isinstance(value, str):
+            raise GraphQLError(f'{name} must be a string such as "{example}".')
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise GraphQLError(f"{name} {value[:40]!r} {error}.") from error
+
+    return parse_value
 
 
 def _literal(parse: Callable[[object], T]) -> Callable[..., T]:
@@ -60,13 +65,8 @@ def _literal(parse: Callable[[object], T]) -> Callable[..., T]:
     return parse_literal
 
 
-def _parse_date(value: object) -> Day:
-    if not isinstance(value, str):
-        raise GraphQLError('Date must be a string such as "2026-03-01".')
-    try:
-        return parse_day(value)
-    except ValueError as error:
-        raise GraphQLError(f"Date {value[:40]!r} {error}.") from error
+_parse_time = _parser("DateTime", "2026-03-01T12:00:00Z", parse_instant)
+_parse_date = _parser("Date", "2026-03-01", parse_day)
 
 
 def _parse_number(value: object) -> Decimal:

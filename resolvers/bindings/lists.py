@@ -233,10 +233,6 @@ class Latest(Reading):
         del step, bound
         return [Charge(self.contract, "Query", self.contract.expected(1) * parents, self.contract.maximum(1) * parents)]
 
-    def price_key(self, bound: Any) -> Hashable:
-        del bound
-        return None
-
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del bound
         store = request.backend.store

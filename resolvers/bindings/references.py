@@ -50,11 +50,6 @@ class Reference(Reading):
         del step, bound
         return [look_up_charge(self.contract, parents), *self._follow_charges(parents)]
 
-    def price_key(self, bound: Any) -> Hashable:
-        """See Reading: it has no arguments."""
-        del bound
-        return None
-
     def _follow_charges(self, parents: int) -> list[Charge]:
         return [] if self.follow_charges is None else self.follow_charges(parents)
 
@@ -85,11 +80,6 @@ class References(Reading):
         """See Reading: one batch for each hundred ids."""
         del step, bound
         return [look_up_charge(self.contract, parents * self.most)]
-
-    def price_key(self, bound: Any) -> Hashable:
-        """See Reading: it has no arguments."""
-        del bound
-        return None
 
     def below(self, parents: int, bound: Any) -> int:
         del bound

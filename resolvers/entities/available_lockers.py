@@ -73,16 +73,13 @@ class Available(Reading):
 
     @property
     def needs(self) -> frozenset[str]:
-        """See Reading."""
         return frozenset({"location_id", "status"})
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """See Reading."""
         return (*SEARCH_CONTRACTS, LOCKER_BY_ID)
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundSearch:
-        """See Reading."""
         window, first = values["window"], values.get("first")
         check_span(window["from_"], window["to"])
         first = DEFAULT if first is None else first
@@ -105,15 +102,12 @@ class Available(Reading):
         ]
 
     def price_key(self, bound: BoundSearch) -> Hashable:
-        """See Reading."""
         return bound.size, bound.first, len(bound.audiences)
 
     def page_size(self, bound: BoundSearch) -> int:
-        """See Reading."""
         return bound.first
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundSearch, request: RequestState) -> list[Any]:
-        """See Reading."""
         with asking(step.path):
             await require_format(request.backend, LOCATION_OFFERS.needs_format)
             async with asyncio.TaskGroup() as group:

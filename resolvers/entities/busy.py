@@ -47,18 +47,15 @@ class Busy(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """See Reading."""
         return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE, TABLE_FORMAT
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Interval:
-        """See Reading."""
         window = Interval(values["window"]["from_"], values["window"]["to"])
         del request
         check_span(*window)
         return window
 
     def price(self, step: Step, parents: int, bound: Interval) -> list[Charge]:
-        """See Reading."""
         del step, bound
         sizes = ((RESERVATION_BEFORE, 1), (OVERLAPPING_RESERVATIONS, MAX_ITEMS))
         return [
@@ -75,12 +72,10 @@ class Busy(Reading):
         return None
 
     def below(self, parents: int, bound: Interval) -> int:
-        """See Reading."""
         del bound
         return parents * MAX_ITEMS
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Interval, request: RequestState) -> list[Any]:
-        """See Reading."""
         with asking(step.path):
             await require_format(request.backend, OVERLAPPING_RESERVATIONS.needs_format)
         store, (start, end) = request.backend.store, future_of(*bound, request.now)

@@ -16,7 +16,7 @@ from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.keys import half_day_of
 from loaders.writes import calendar as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.payloads import Payload, current_entity, payload
+from resolvers.api.payloads import Payload, payload
 from resolvers.api.relay import Connection, Node
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.references import one
@@ -158,13 +158,6 @@ def availability_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[A
 
 
 @payload
-class CreateCalendarEventPayload(Payload):
-    """Return type of `createCalendarEvent`."""
-
-    calendar_event: CalendarEvent | None = embedded("The event; null if it was not created.", current_entity)
-
-
-@payload
 class DeleteCalendarEventPayload(Payload):
     """Return type of `deleteCalendarEvent`."""
 
@@ -178,12 +171,13 @@ class DeleteCalendarEventPayload(Payload):
 class CalendarMutations:
     """Merged into Mutation."""
 
-    create_calendar_event: CreateCalendarEventPayload = write(
+    create_calendar_event: CalendarEvent = write(
         CHANGE_CALENDAR,
         writes.create_calendar_event,
         commands.CreateCalendarEvent,
         ADMINS,
         variant="create",
+        returns="The event; null if it was not created.",
         description="Fill a day or half day without a booking. Requires an admin.",
     )
     delete_calendar_event: DeleteCalendarEventPayload = write(

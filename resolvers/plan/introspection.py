@@ -21,7 +21,7 @@ from graphql import (
 from resolvers.bindings.base import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphql import FieldNode, GraphQLSchema
 
@@ -85,11 +85,6 @@ class Introspection(Reading):
         """See Reading: it asks nothing of the store."""
         del step, parents, bound
         return []
-
-    def price_key(self, bound: Any) -> Hashable:
-        """See Reading: it has no price."""
-        del bound
-        return None
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         del step, rows, bound
