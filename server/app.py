@@ -135,6 +135,8 @@ def create_app(
             yield
             backends.clear()
 
+    page_sizes = PageSizes(settings.page_size, settings.page_size_max)
+
     def new_state(principal: Principal, trace: Trace | None) -> RequestState:
         ((store, backend),) = backends
 
@@ -144,7 +146,7 @@ def create_app(
         return RequestState(
             backend if trace is None else recorded(trace),
             principal,
-            PageSizes(settings.page_size, settings.page_size_max),
+            page_sizes,
             settings.limit,
             recorded,
             trace,

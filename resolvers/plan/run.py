@@ -262,13 +262,14 @@ class _Run:
         early = self._early.pop(step, None)
         if early is not None:
             keys, task = early
-            found = dict(zip(keys, await task, strict=True))
-            wanted = binding.row_keys(rows)
-            # A record may belong to another owner than its copy, from which the early read was refused.
-            left = [row for row, key in zip(rows, wanted, strict=True) if key not in found]
-            if left:
-                found |= zip(binding.row_keys(left), await self._read(step, binding, left), strict=True)
-            results = [found[key] for key in wanted]
+            results, wanted = await task, binding.row_keys(rows)
+            if wanted != keys:
+                found = dict(zip(keys, results, strict=True))
+                # A record may belong to another owner than its copy, from which the early read was refused.
+                left = [row for row, key in zip(rows, wanted, strict=True) if key not in found]
+                if left:
+                    found |= zip(binding.row_keys(left), await self._read(step, binding, left), strict=True)
+                results = [found[key] for key in wanted]
         else:
             results = await self._read(step, binding, rows)
         if isinstance(binding, Pages) and any(self._is_object(page) and page.nodes for page in results):
