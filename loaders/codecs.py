@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic.alias_generators import to_camel
@@ -213,7 +214,6 @@ class Codec(Generic[M]):
         ]
         # Older items may lack an attribute whose field has a default.
         self._defaults = {to_camel(member.name): member.default for member in members if member.default is not MISSING}
-        self._read = self._generate()
 
     def encode(self, model: M) -> dict[str, Any]:
         """The item's attributes, without its key."""
@@ -293,8 +293,9 @@ class Codec(Generic[M]):
         except (KeyError, TypeError, ValueError, ArithmeticError):
             return [self.try_read(item) for item in wanted]
 
-    def _generate(self) -> Callable[[WireItem], M]:
-        """Compiles a function that reads an item without a loop.
+    @cached_property  # most codecs of a process are never used
+    def _read(self) -> Callable[[WireItem], M]:
+        """A generated function that reads an item without a loop.
 
         The constructor of a frozen dataclass takes several times as long as the assignments to its slots. So a record
         is filled while it is of a class that has the same slots and is not frozen, and then becomes one of its own.
