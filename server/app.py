@@ -135,7 +135,8 @@ def create_app(
             yield
             backends.clear()
 
-    page_sizes = PageSizes(settings.page_size, settings.page_size_max)
+    page_sizes, limit = PageSizes(settings.page_size, settings.page_size_max), settings.limit
+    has_budgets = settings.budget is not None
 
     def new_state(principal: Principal, trace: Trace | None) -> RequestState:
         ((store, backend),) = backends
@@ -147,10 +148,10 @@ def create_app(
             backend if trace is None else recorded(trace),
             principal,
             page_sizes,
-            settings.limit,
+            limit,
             recorded,
             trace,
-            measures_all=settings.budget is not None,
+            measures_all=has_budgets,
             turn=turn,
             note_introspection=telemetry.note_introspection,
         )
@@ -168,7 +169,7 @@ def create_app(
             settings.request_seconds,
             settings.max_concurrent_requests,
             settings.concurrent_per_caller,
-            settings.limit,
+            limit,
             _budgets(settings, shared_store, clock, shared_budgets),
         ),
         shows_graphiql=settings.shows_graphiql,
