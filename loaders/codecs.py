@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic.alias_generators import to_camel
@@ -258,7 +259,6 @@ class Codec(Generic[M]):
         ]
         # Older items may lack an attribute whose field has a default.
         self._defaults = {to_camel(member.name): member.default for member in members if member.default is not MISSING}
-        self._read = self._generate()
 
     def encode(self, model: M) -> dict[str, Any]:
         """The item's attributes, without its key."""
@@ -338,16 +338,17 @@ class Codec(Generic[M]):
         except (KeyError, TypeError, ValueError, ArithmeticError):
             return [self.try_read(item) for item in wanted]
 
-    def _generate(self) -> Callable[[WireItem], M]:
-        """Compiles a function that reads an item without a loop.
+    @cached_property  # most codecs of a process are never used
+    def _read(self) -> Callable[[WireItem], M]:
+        """A generated function that reads an item without a loop.
 
-        It fills the slots of a record itself: the constructor of a frozen dataclass takes twice as long.
+        The constructor of a frozen dataclass takes several times as long as the assignments to its slots. So a record
+        is filled while it is of a class that has the same slots and is not frozen, and then becomes one of its own.
         """
         scope: dict[str, Any] = {
             "Damaged": KeyError,
             "Decimal": Decimal,
             "item_from_wire": item_from_wire,
-            "new": object.__new__,
             "old": _old_time,
         }
         lines = [f"if item['entityType']['S'] != {self.entity_type!r}: raise Damaged", *self._filling("record", scope)]
@@ -359,23 +360,19 @@ class Codec(Generic[M]):
 
     def _filling(self, record: str, scope: dict[str, Any]) -> list[str]:
         """The lines of code that create a record and fill its slots."""
-        model = f"model_{record}"
-        scope[model] = self._model
-        lines = [f"{record} = new({model})"]
+        scope[f"model_{record}"] = self._model
+        scope[f"draft_{record}"] = type("Draft", (), {"__slots__": self._model.__slots__})  # type: ignore[attr-defined]
+        lines = [f"{record} = draft_{record}()"]
         for name, codec in self._records.items():
             lines += codec._filling(f"{record}_{name}", scope)  # noqa: SLF001  # its own kind
-            lines.append(self._set(record, name, f"{record}_{name}", scope))
+            lines.append(f"{record}.{name} = {record}_{name}")
         for name, attribute, kind, optional in self._fields:
             value = _wire_expression(f"item[{attribute!r}]", kind, scope)
             if optional or attribute in self._defaults:
                 scope[f"default_{record}_{name}"] = self._defaults.get(attribute)
                 value = f"{value} if {attribute!r} in item else default_{record}_{name}"
-            lines.append(self._set(record, name, value, scope))
-        return lines
-
-    def _set(self, record: str, name: str, value: str, scope: dict[str, Any]) -> str:
-        scope[f"set_{record}_{name}"] = getattr(self._model, name).__set__
-        return f"set_{record}_{name}({record}, {value})"
+            lines.append(f"{record}.{name} = {value}")
+        return [*lines, f"{record}.__class__ = model_{record}"]
 
 
 def _decoded(value: Any, kind: Any, *, optional: bool) -> Any:
@@ -397,7 +394,7 @@ def _wire_expression(item: str, kind: Any, scope: dict[str, Any]) -> str:
     """The code that reads one value of this kind from typed JSON."""
     if isinstance(kind, _ListOf):
         scope[kind.kind.__name__] = kind.kind
-        return f"tuple([{kind.kind.__name__}(part['S']) for part in {item}['L']])"
+        return f"(tuple([{kind.kind.__name__}(part['S']) for part in parts]) if (parts := {item}['L']) else ())"
     if kind is Instant:  # of its fixed form, only the length and the end are checked here
         return f"(time if (time := {item}['S'])[23:] == 'Z' else old(time))"
     if issubclass(kind, Enum):

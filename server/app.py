@@ -136,6 +136,9 @@ def create_app(
             yield
             backends.clear()
 
+    page_sizes, limit = PageSizes(settings.page_size, settings.page_size_max), settings.limit
+    has_budgets = settings.budget is not None
+
     def new_state(principal: Principal, trace: Trace | None) -> RequestState:
         ((store, backend),) = backends
 
@@ -145,11 +148,11 @@ def create_app(
         return RequestState(
             backend if trace is None else recorded(trace),
             principal,
-            PageSizes(settings.page_size, settings.page_size_max),
-            settings.limit,
+            page_sizes,
+            limit,
             recorded,
             trace,
-            measures_all=settings.budget is not None,
+            measures_all=has_budgets,
             turn=turn,
             note_introspection=telemetry.note_introspection,
         )
@@ -167,7 +170,7 @@ def create_app(
             settings.request_seconds,
             settings.max_concurrent_requests,
             settings.concurrent_per_caller,
-            settings.limit,
+            limit,
             _budgets(settings, shared_store, clock, shared_budgets),
         ),
         shows_graphiql=settings.shows_graphiql,

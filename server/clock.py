@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from domain.schedule import MAX_STORE_CLOCK_SKEW
@@ -19,7 +20,13 @@ _MAX_SKEW_MICROSECONDS = MAX_STORE_CLOCK_SKEW // timedelta(microseconds=1)
 
 def utc_now() -> Instant:
     """The current time of this machine."""
-    return Instant(datetime.now(UTC).isoformat(timespec="milliseconds")[:23] + "Z")
+    second, millisecond = divmod(time.time_ns() // 1_000_000, 1000)
+    return Instant(f"{_second(second)}.{millisecond:03d}Z")
+
+
+@lru_cache(1)
+def _second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat()[:19]
 
 
 class ServerClock:

@@ -129,6 +129,7 @@ class _Connection(asyncio.Protocol):
         self._parser = HttpResponseParser(self)
         self._response: asyncio.Future[HttpResponse] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
         self._headers: dict[bytes, bytes] = {}
         self._body: list[bytes] = []
         self._received = 0
@@ -151,12 +152,9 @@ class _Connection(asyncio.Protocol):
             raise HttpError("the connection was closed as soon as it was made")
         self._headers, self._body, self._received = {}, [], 0
         self._response = self._loop.create_future()
-        self._start_timer()
+        self._expect_data()
         self._transport.write(message)
-        try:
-            return await self._response
-        finally:
-            self._stop_timer()
+        return await self._response
 
     def data_received(self, data: bytes) -> None:
         response = self._response
@@ -171,12 +169,12 @@ class _Connection(asyncio.Protocol):
             self.abort()
         if self._received > _MAX_RESPONSE_BYTES:
             self._fail("too large a response")
-        if not response.done():
-            self._stop_timer()
-            self._start_timer()
+        self._expect_data()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
         self._all.discard(self)
         if exc is None and self._ends_at_close:
             self._complete()
@@ -223,9 +221,18 @@ class _Connection(asyncio.Protocol):
         if self._response is not None and not self._response.done():
             self._response.set_exception(HttpError(reason))
 
-    def _start_timer(self) -> None:
-        self._timer = self._loop.call_later(self._read_seconds, self._fail, "no response in time")
+    def _expect_data(self) -> None:
+        """Starts the time until data must come. One timer serves many requests: it looks when the last one began."""
+        self._due = self._loop.time() + self._read_seconds
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._read_seconds, self._check_due)
 
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+    def _check_due(self) -> None:
+        self._timer = None
+        left = self._due - self._loop.time()
+        if self._response is None or self._response.done():
+            return
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._check_due)
+        else:
+            self._fail("no response in time")

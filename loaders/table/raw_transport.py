@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -67,6 +67,9 @@ class RawTransport:
         self._pool = pool
         self._signer = signer
         self._credentials = credentials
+        self._head = (
+            f"POST {pool.path} HTTP/1.1\r\nHost: {pool.host_header}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: "
+        )
 
     async def send(self, operation: str, request: dict[str, Any]) -> Answer:
         """See Transport."""
@@ -89,11 +92,8 @@ class RawTransport:
         raise AssertionError("the last attempt returns or raises")
 
     async def _message(self, target: str, body: bytes) -> bytes:
-        signed = self._signer.headers(target, body, await self._credentials(), datetime.now(UTC))
-        head = (
-            f"POST {self._pool.path} HTTP/1.1\r\nHost: {self._pool.host_header}\r\nContent-Type: {CONTENT_TYPE}\r\n"
-            f"Content-Length: {len(body)}\r\nX-Amz-Target: {target}\r\n{signed}\r\n"
-        )
+        signed = self._signer.headers(target, body, await self._credentials(), int(time.time()))
+        head = f"{self._head}{len(body)}\r\nX-Amz-Target: {target}\r\n{signed}\r\n"
         return head.encode() + body
 
 

@@ -1,15 +1,12 @@
-"""AWS Signature Version 4 for DynamoDB, with the day's signing key kept."""
+"""AWS Signature Version 4 for DynamoDB; what the requests of a second have in common is made once."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import UTC, datetime
+from typing import NamedTuple
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 __all__ = ["CONTENT_TYPE", "Credentials", "Signer"]
 
@@ -28,6 +25,19 @@ class Credentials(NamedTuple):
     token: str | None
 
 
+class _Common(NamedTuple):
+    """What the requests of a second have in common: the texts around what each adds, and the key of the day."""
+
+    second: int
+    credentials: Credentials
+    before_target: str
+    after_target: str
+    before_hash: str
+    before_signature: str
+    after_signature: str
+    key: bytes
+
+
 class Signer:
     """Signs POST requests to one path of one host.
 
@@ -41,38 +51,36 @@ class Signer:
         self._region = region
         self._host = host
         self._path = quote(path, safe="/~")
-        self._key: bytes = b""
-        self._key_for: tuple[str, str] = ("", "")
+        self._latest: _Common | None = None
 
-    def headers(self, target: str, body: bytes, credentials: Credentials, now: datetime) -> str:
-        """The headers that authenticate a request, each on a line."""
-        stamp = _stamp(now.replace(microsecond=0))
-        day = stamp[:8]
+    def headers(self, target: str, body: bytes, credentials: Credentials, second: int) -> str:
+        """The headers that authenticate a request, each on a line; `second` is the time since 1970."""
+        common = self._latest
+        if common is None or common.second != second or common.credentials != credentials:
+            self._latest = common = self._common(second, credentials)
+        canonical = f"{common.before_target}{target}{common.after_target}{hashlib.sha256(body).hexdigest()}"
+        text = common.before_hash + hashlib.sha256(canonical.encode()).hexdigest()
+        signature = hmac.digest(common.key, text.encode(), "sha256").hex()
+        return f"{common.before_signature}{signature}{common.after_signature}"
+
+    def _common(self, second: int, credentials: Credentials) -> _Common:
+        stamp = datetime.fromtimestamp(second, UTC).strftime("%Y%m%dT%H%M%SZ")
+        day, token = stamp[:8], credentials.token
         scope = f"{day}/{self._region}/{_SERVICE}/aws4_request"
-        token = credentials.token
         token_name, token_line = (";x-amz-security-token", f"x-amz-security-token:{token}\n") if token else ("", "")
-        signed = f"content-type;host;x-amz-date{token_name};x-amz-target"
-        canonical = (
+        names = f"content-type;host;x-amz-date{token_name};x-amz-target"
+        key = f"AWS4{credentials.secret_key}".encode()
+        for part in (day, self._region, _SERVICE, "aws4_request"):
+            key = hmac.digest(key, part.encode(), "sha256")
+        return _Common(
+            second,
+            credentials,
             f"POST\n{self._path}\n\ncontent-type:{CONTENT_TYPE}\nhost:{self._host}\nx-amz-date:{stamp}\n{token_line}"
-            f"x-amz-target:{target}\n\n{signed}\n{hashlib.sha256(body).hexdigest()}"
+            "x-amz-target:",
+            f"\n\n{names}\n",
+            f"{_ALGORITHM}\n{stamp}\n{scope}\n",
+            f"Authorization: {_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, "
+            "Signature=",
+            f"\r\nX-Amz-Date: {stamp}\r\n" + (f"X-Amz-Security-Token: {token}\r\n" if token else ""),
+            key,
         )
-        text = f"{_ALGORITHM}\n{stamp}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-        signature = hmac.digest(self._signing_key(credentials.secret_key, day), text.encode(), "sha256").hex()
-        authorization = (
-            f"Authorization: {_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={signed}, "
-            f"Signature={signature}\r\nX-Amz-Date: {stamp}\r\n"
-        )
-        return f"{authorization}X-Amz-Security-Token: {token}\r\n" if token else authorization
-
-    def _signing_key(self, secret: str, day: str) -> bytes:
-        if self._key_for != (secret, day):
-            key = f"AWS4{secret}".encode()
-            for part in (day, self._region, _SERVICE, "aws4_request"):
-                key = hmac.digest(key, part.encode(), "sha256")
-            self._key, self._key_for = key, (secret, day)
-        return self._key
-
-
-@lru_cache(1)
-def _stamp(second: datetime) -> str:
-    return second.strftime("%Y%m%dT%H%M%SZ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from domain.models import ActivePointer
 from domain.schedule import is_current, may_hide_another, may_precede_another
 from domain.times import EARLIEST, LATEST, shift
 from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION
@@ -16,7 +17,7 @@ from resolvers.bindings.lists import format_charge, query_each
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from domain.models import ActivePointer, LockerId, Reservation
+    from domain.models import LockerId, Reservation
     from resolvers.request import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
@@ -59,22 +60,20 @@ async def _followed(
     path: str,
     request: RequestState,
 ) -> list[Any]:
-    """What each pointer tells; where it does not tell, what a search finds."""
-    known = [pointer for pointer in pointers if pointer is not None and not isinstance(pointer, Exception)]
-    unsure = [pointer.reservation.locker_id for pointer in known if is_unsure(pointer)]
-    found: dict[LockerId, Any] = {}
+    """What each pointer tells; where it tells of none and does not know all, what a search finds."""
+    shown = [told(pointer) if isinstance(pointer, ActivePointer) else pointer for pointer in pointers]
+    unsure = [
+        (place, pointer.reservation.locker_id)
+        for place, pointer in enumerate(pointers)
+        if shown[place] is None and pointer is not None and is_unsure(pointer)
+    ]
     if unsure:
         with asking(path):
             await require_format(request.backend, CURRENT_RESERVATION.needs_format)
-        found = dict(zip(unsure, await query_each(search, unsure, path, request), strict=True))
-
-    def shown(pointer: Any) -> Any:
-        if pointer is None or isinstance(pointer, Exception):
-            return pointer
-        locker_id = pointer.reservation.locker_id
-        return found[locker_id] if locker_id in found else told(pointer)
-
-    return [shown(pointer) for pointer in pointers]
+        found = await query_each(search, [locker_id for _, locker_id in unsure], path, request)
+        for (place, _), reservation in zip(unsure, found, strict=True):
+            shown[place] = reservation
+    return shown
 
 
 def search_charges(count: int) -> list[Charge]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphql import GraphQLError, VariableNode, get_argument_values
 from graphql.execution.values import coerce_argument
 
+from loaders.contracts.table_format import TABLE_FORMAT
 from resolvers.bindings.base import Column, Embedded, Reading, Step
 from resolvers.bindings.lists import Pages
 from resolvers.bindings.rules import AS_OBJECT
@@ -148,8 +149,9 @@ def compile_operation(
     compiler = _Compiler(schema, walker, document, operation)
     place = compiler.place(root, [Part(operation.selection_set)], "")
     users = Counter(contract.id for step in place.reading for contract in step.contracts)
+    del users[TABLE_FORMAT.id]  # the one contract whose records no loader keeps
     for step in place.reading:
-        step.is_alone = all(users[contract.id] == 1 for contract in step.contracts)
+        step.is_alone = all(users[contract.id] <= 1 for contract in step.contracts)
     return place
 
 

@@ -41,6 +41,8 @@ class _Failure:
 
 _NO_OBJECT = (_Failure, Exception, type(None))
 _LIST = (list, tuple)
+_LISTING = (Pages, Whole)
+_LISTED = (Page, WholeList)
 
 
 def _contains(values: Sequence[Any], kinds: type | tuple[type, ...]) -> bool:
@@ -162,7 +164,7 @@ class _Run:
             completed = await self._objects(step, results)
             if isinstance(binding, Lookup) and self._lacks_proof(step, binding, completed):
                 completed = await self._proved(step, binding, completed)
-        if isinstance(binding, Pages | Whole):
+        if isinstance(binding, _LISTING):
             self._note_damages(results, completed)
         key = step.key
         for output, value in zip(outputs, completed, strict=True):
@@ -185,7 +187,7 @@ class _Run:
     def _note_damages(self, results: Sequence[Any], completed: Sequence[Any]) -> None:
         """A list without its damaged items is shown, and yet there is an error of its field."""
         for found, output in zip(results, completed, strict=True):
-            if isinstance(found, Page | WholeList) and found.damage is not None:
+            if isinstance(found, _LISTED) and found.damage is not None:
                 self._damages[id(output)] = self._failed(found.damage)
 
     async def _lists(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
@@ -260,13 +262,14 @@ class _Run:
         early = self._early.pop(step, None)
         if early is not None:
             keys, task = early
-            found = dict(zip(keys, await task, strict=True))
-            wanted = binding.row_keys(rows)
-            # A record may belong to another owner than its copy, from which the early read was refused.
-            left = [row for row, key in zip(rows, wanted, strict=True) if key not in found]
-            if left:
-                found |= zip(binding.row_keys(left), await self._read(step, binding, left), strict=True)
-            results = [found[key] for key in wanted]
+            results, wanted = await task, binding.row_keys(rows)
+            if wanted != keys:
+                found = dict(zip(keys, results, strict=True))
+                # A record may belong to another owner than its copy, from which the early read was refused.
+                left = [row for row, key in zip(rows, wanted, strict=True) if key not in found]
+                if left:
+                    found |= zip(binding.row_keys(left), await self._read(step, binding, left), strict=True)
+                results = [found[key] for key in wanted]
         else:
             results = await self._read(step, binding, rows)
         if isinstance(binding, Pages) and any(self._is_object(page) and page.nodes for page in results):

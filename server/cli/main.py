@@ -66,6 +66,7 @@ class _Deferred(TyperCommand):
         try:
             return typer.main.get_command(getattr(import_module(module), attribute))
         finally:
+            gc.freeze()  # the collector would look through all of it at once
             gc.enable()
 
     def make_context(self, *args: Any, **options: Any) -> Any:

@@ -37,8 +37,9 @@ __all__ = ["serve_app"]
 
 logger = logging.getLogger(__name__)
 
-# The oldest generation too: documents that were validated end there, and memory would grow for long.
-_GC_THRESHOLDS = (10_000, 10, 10)
+# Requests in progress hold many objects, none of them garbage, so the youngest generation is large. The oldest one is
+# still collected: documents that were validated end there, and memory would grow for long.
+_GC_THRESHOLDS = (50_000, 10, 2)
 
 
 class _ServeCommand(TyperCommand):
@@ -65,6 +66,7 @@ def serve(
     workers: Annotated[str | None, typer.Option(help="Number of server processes; SMARTLOCKER_WORKERS.")] = None,
 ) -> None:
     """Run the server; without SMARTLOCKER_ENDPOINT_URL also the embedded store, with demo data the first time."""
+    gc.disable()  # until what lives as long as the process is made: `_settle_memory`
     settings = read_settings(host=host, port=port, profile=profile, workers=workers)
     check_profile(settings)
     inheritance = Inheritance.of_this_process()
@@ -81,6 +83,7 @@ async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
             await check_table(connection)
             greet = partial(_print_greeting, settings, connection, listener.getsockname()[1])
             if settings.workers > 1:
+                _settle_memory()
                 await Supervisor(settings, connection, listener, greet).run()
                 return
             readiness = Readiness(watched_store(settings))
@@ -108,10 +111,10 @@ async def _work(settings: Settings, observer: RequestObserver | None, inheritanc
 
 
 def _settle_memory() -> None:
-    """Keeps the garbage collector from walking what lives as long as the process: a full collection takes long."""
-    gc.collect()
+    """Starts the garbage collector, which leaves out what lives as long as the process: to walk it takes long."""
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
+    gc.enable()
 
 
 @contextmanager

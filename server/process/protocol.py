@@ -37,6 +37,7 @@ _CLOSE: Final = b"connection: close\r\n"
 _FORWARDED: Final = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})
 _IDLE, _HEAD, _BODY, _RESPONSE = "idle", "head", "body", "response"
 _SECONDS: Final = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _BODY: _BODY_SECONDS}
+_LEAST_SECONDS: Final = min(_SECONDS.values())
 _HEADER_TOO_LARGE: Final = f"The header is larger than {_HEADER_BYTES // 1024} KB."
 _REASONS: Final = {400: "Bad Request", 413: "Content Too Large", 431: "Request Header Fields Too Large"}
 
@@ -64,6 +65,7 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._is_refused = False
         self._deferred: _RefusedError | None = None
         self._sending: asyncio.TimerHandle | None = None
+        self._due: float | None = None
         self._reading: asyncio.TimerHandle | None = None
         # Writing pauses as soon as something is left, and resumes when nothing is: so we know how long a client reads.
         transport.set_write_buffer_limits(0)
@@ -234,14 +236,24 @@ class DeadlineProtocol(HttpToolsProtocol):
             self._enter(_IDLE)
 
     def _enter(self, phase: str) -> None:
-        """Starts the deadline of what the client does next."""
+        """Starts the deadline of what the client does next. One timer serves many: it looks which one is due."""
         if phase == self._phase or self._is_refused:
             return
         self._phase = phase
-        self._cancel_sending()
         seconds = _SECONDS.get(phase)
-        if seconds is not None:
-            self._sending = self.loop.call_later(seconds, self.transport.abort)
+        self._due = None if seconds is None else self.loop.time() + seconds
+        if self._sending is None and seconds is not None:
+            self._sending = self.loop.call_later(_LEAST_SECONDS, self._check_due)
+
+    def _check_due(self) -> None:
+        self._sending = None
+        if self._due is None:
+            return
+        left = self._due - self.loop.time()
+        if left > 0:
+            self._sending = self.loop.call_later(min(left, _LEAST_SECONDS), self._check_due)
+        else:
+            self.transport.abort()
 
     def _cancel_sending(self) -> None:
         if self._sending is not None:

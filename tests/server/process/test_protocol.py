@@ -81,6 +81,9 @@ class TimedLoop:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loop, name)
 
+    def time(self) -> float:
+        return self._now
+
     def call_later(self, delay: float, callback: Callable[[], Any]) -> Timer:
         self._timers.append(Timer(self._now + delay, callback))
         return self._timers[-1]
@@ -373,7 +376,7 @@ async def request_large(http: Http) -> socket.socket:
     loop = asyncio.get_running_loop()
     await loop.sock_connect(client, ("127.0.0.1", http.port))
     await loop.sock_sendall(client, GET)
-    await until(lambda: http.loop.pending == [10])
+    await until(lambda: 10 in http.loop.pending)
     return client
 
 
