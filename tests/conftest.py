@@ -6,6 +6,7 @@ import base64
 import functools
 import os
 from contextlib import asynccontextmanager
+from copy import copy
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -14,6 +15,7 @@ import aioboto3
 import httpx
 import pytest
 import pytest_asyncio
+from graphql import validate
 
 from domain.times import Instant, shift
 from loaders.backend import Backend
@@ -24,6 +26,8 @@ from loaders.table.http_client import Timeouts
 from loaders.table.sdk import SdkTransport, open_client
 from loaders.table.values import item_from_wire
 from loaders.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from resolvers.plan.introspection import IntrospectionAnswers
+from resolvers.plan.schema import BoundSchema
 from server.app import create_app, new_id
 from server.settings import Settings, parse_ring
 from tests.api import Api
@@ -75,6 +79,29 @@ def _no_cloud() -> Iterator[None]:
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         # A session reads the SDK's service descriptions from disk; one for all tests saves a tenth of a second in each.
         patch.setattr(aioboto3, "Session", functools.cache(aioboto3.Session))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_work() -> Iterator[None]:
+    """Every app has its own documents and answers, but binding fields and validating the same text again is shared."""
+    bind = functools.cache(BoundSchema)
+    validated: dict[Any, Any] = {}
+
+    def bound(schema: Any) -> BoundSchema:
+        own = copy(bind(schema))
+        own.introspection_answers = IntrospectionAnswers()
+        return own
+
+    def validate_once(schema: Any, document: Any, rules: Any, **options: Any) -> Any:
+        known = id(schema), document.loc.source.body, *options.values()
+        if known not in validated:
+            validated[known] = validate(schema, document, rules, **options)
+        return validated[known]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("resolvers.schema.BoundSchema", bound)
+        patch.setattr("resolvers.documents.cache.validate", validate_once)
         yield
 
 
