@@ -99,7 +99,7 @@ class SmartLockerSchema:
     """
 
     def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> None:
-        self._strawberry = _declared()
+        self._strawberry = declared_schema()
         self.bound = BoundSchema(self._strawberry._schema)  # noqa: SLF001  # Strawberry has no other way to it
         self.documents = DocumentCache(self.bound, limits, hides_suggestions=hides_suggestions)
         self._hides_suggestions = hides_suggestions
@@ -208,7 +208,7 @@ def build_schema(limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: 
 
 
 @cache
-def _declared() -> strawberry.Schema:
+def declared_schema() -> strawberry.Schema:
     """The schema of all types, which is always the same and takes a tenth of a second."""
     schema = strawberry.Schema(query=Query, mutation=Mutation, types=ERROR_TYPES, config=schema_config())
     _describe_connections(schema)
