@@ -14,7 +14,7 @@ serve: .venv/installed
 
 test: .venv/tested lint
 	@$(BIN)/python -m tests.browser.program
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # Ten times as many documents as `make test` compares with graphql-core; a document that differs is shown with its seed.
 equivalence: .venv/tested

@@ -6,34 +6,37 @@ import base64
 import functools
 import os
 from contextlib import asynccontextmanager
+from copy import copy
 from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import aioboto3
 import httpx
 import pytest
 import pytest_asyncio
+from graphql import validate
 
 from domain.times import Instant, shift
 from loaders.backend import Backend
-from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
-from loaders.table.client import Connection, DynamoStore, open_store
+from loaders.table.client import Connection, DynamoStore, open_transport
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
-from loaders.table.sdk import SdkTransport, open_client
 from loaders.table.values import item_from_wire
-from loaders.tools.definition import definition
+from resolvers.plan.introspection import IntrospectionAnswers
+from resolvers.plan.schema import BoundSchema
 from server.app import create_app, new_id
 from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans
 from tests.planned import PriceCheck
 from tests.principals import principal_of_header
+from tests.tables import PlainClient
 from tests.wire import Wire, open_wire
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -43,11 +46,14 @@ if TYPE_CHECKING:
     from server.http.health import Readiness
     from server.http.observer import RequestObserver
 
+    Prepared = Callable[..., Awaitable[Any]]
+
 CODE_KEYS = f"k1:{base64.b64encode(b'1' * 32).decode()}"
 RING = parse_ring(CODE_KEYS)
 NOW = Instant("2026-03-01T12:00:00.000Z")
 STORE_CLIENT: Any = os.environ.get("SMARTLOCKER_STORE_CLIENT", "raw")
 """The whole suite can run on the SDK's client too."""
+MEMORY = "/dev/shm"  # noqa: S108  # a directory of one's own is made there
 PATIENT = Timeouts(connect=60, read=60)
 """A busy machine must not fail a test that is not about timeouts."""
 
@@ -78,11 +84,35 @@ def _no_cloud() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _shared_work() -> Iterator[None]:
+    """Every app has its own documents and answers, but binding fields and validating the same text again is shared."""
+    bind = functools.cache(BoundSchema)
+    validated: dict[Any, Any] = {}
+
+    def bound(schema: Any) -> BoundSchema:
+        own = copy(bind(schema))
+        own.introspection_answers = IntrospectionAnswers()
+        return own
+
+    def validate_once(schema: Any, document: Any, rules: Any, **options: Any) -> Any:
+        known = id(schema), document.loc.source.body, *options.values()
+        if known not in validated:
+            validated[known] = validate(schema, document, rules, **options)
+        return validated[known]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("resolvers.schema.BoundSchema", bound)
+        patch.setattr("resolvers.documents.cache.validate", validate_once)
+        yield
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def store_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    """The embedded store."""
-    async with run_embedded(find_binary(None), tmp_path_factory.mktemp("store")) as url:
-        yield url
+async def store_url() -> AsyncIterator[str]:
+    """The embedded store, in memory where the system has a directory for that."""
+    with TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        async with run_embedded(find_binary(None), Path(folder)) as url:
+            yield url
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -92,25 +122,18 @@ async def shared_wire(store_url: str) -> AsyncIterator[Wire]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def store_client(shared_wire: Wire) -> AsyncIterator[Any]:
-    """One low-level client for all tests that need no app, through the proxy."""
-    async with open_client(Connection("none", "eu-central-1", shared_wire.url, local=True, timeouts=PATIENT)) as client:
-        yield client
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def transport(shared_wire: Wire) -> AsyncIterator[Transport]:
     """The transport of all tests that need no app, through the proxy."""
     connection = Connection("none", "eu-central-1", shared_wire.url, local=True, client=STORE_CLIENT, timeouts=PATIENT)
-    async with open_store(connection) as store:
-        yield store.transport
+    async with open_transport(connection) as opened:
+        yield opened
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def plain_client(store_url: str) -> AsyncIterator[Any]:
+async def plain_client(store_url: str) -> AsyncIterator[PlainClient]:
     """A client that the proxy does not see, for preparing and looking."""
-    async with open_client(Connection("none", "eu-central-1", store_url, local=True, timeouts=PATIENT)) as client:
-        yield client
+    async with open_transport(Connection("none", "eu-central-1", store_url, local=True, timeouts=PATIENT)) as opened:
+        yield PlainClient(opened)
 
 
 @pytest.fixture
@@ -119,12 +142,30 @@ def clock() -> Clock:
 
 
 @pytest_asyncio.fixture
-async def table(plain_client: Any) -> str:
+async def table(plain_client: PlainClient) -> str:
     """A table of the test's own."""
-    name = f"test-{uuid4()}"
-    await plain_client.create_table(**definition(name))
-    await DynamoStore(SdkTransport(plain_client), name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
-    return name
+    return await plain_client.new_table()
+
+
+@pytest.fixture(scope="session")
+def _left_items() -> dict[Any, Any]:
+    return {}
+
+
+@pytest.fixture
+def prepared(plain_client: PlainClient, table: str, _left_items: dict[Any, Any]) -> Prepared:
+    """Prepares the test's empty table by calls; for further tests, with the items that these calls have left."""
+
+    async def prepare(calls: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
+        if calls in _left_items:
+            result, items = _left_items[calls]
+            await plain_client.fill(table, items)
+        else:
+            result = await calls(*arguments)
+            _left_items[calls] = result, await plain_client.items(table)
+        return result
+
+    return prepare
 
 
 @pytest.fixture
@@ -205,20 +246,12 @@ def open_api(
     return opened
 
 
-@pytest_asyncio.fixture
-async def dump(plain_client: Any, table: str) -> Callable[[], Any]:
+@pytest.fixture
+def dump(plain_client: PlainClient, table: str) -> Callable[[], Any]:
     """All items of the test's table by key, without its format version."""
 
     async def items() -> dict[tuple[str, str], dict[str, Any]]:
-        found: dict[tuple[str, str], dict[str, Any]] = {}
-        start: dict[str, Any] = {}
-        while True:
-            page = await plain_client.scan(TableName=table, **start)
-            for item in map(item_from_wire, page["Items"]):
-                found[str(item["PK"]), str(item["SK"])] = item
-            if "LastEvaluatedKey" not in page:
-                found.pop(("TABLE", "FORMAT"), None)
-                return found
-            start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+        found = [item_from_wire(item) for item in await plain_client.items(table)]
+        return {(str(item["PK"]), str(item["SK"])): item for item in found if item["PK"] != "TABLE"}
 
     return items

@@ -14,8 +14,6 @@ import pytest
 import pytest_asyncio
 
 from loaders.table.client import DynamoStore
-from loaders.table.sdk import SdkTransport
-from loaders.tools.definition import definition
 from loaders.tools.demo import DemoShape, load_demo
 from server.app import utc_now
 from tests.e2e.serving import serving
@@ -24,6 +22,8 @@ from tests.npm import installed, printed_by
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+
+    from tests.tables import PlainClient
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -60,11 +60,10 @@ def project(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Project
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def stocked_table(plain_client: Any) -> str:
+async def stocked_table(plain_client: PlainClient) -> str:
     """A table in which one owner has 230 lockers."""
-    name = f"clients-{uuid4()}"
-    await plain_client.create_table(**definition(name))
-    await load_demo(DynamoStore(SdkTransport(plain_client), name), DemoShape(1, 230, 0), utc_now(), lambda _: None)
+    name = await plain_client.new_table()
+    await load_demo(DynamoStore(plain_client.transport, name), DemoShape(1, 230, 0), utc_now(), lambda _: None)
     return name
 
 

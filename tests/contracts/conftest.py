@@ -6,16 +6,12 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pytest
 
 from loaders.backend import Backend
-from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.client import DynamoStore
 from loaders.table.recording import RecordedStore
-from loaders.table.sdk import SdkTransport
-from loaders.tools.definition import definition
 from loaders.trace import Trace
 from server.settings import parse_ring
 from tests.conftest import CODE_KEYS
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
     from tests.conftest import Clock
     from tests.contracts.samples import Names
     from tests.contracts.scenarios import Scenario
+    from tests.tables import PlainClient
 
     Runner = Callable[[Scenario, Names], Awaitable[list[Record]]]
 
@@ -54,14 +51,11 @@ def seeds(plain_client: Any, table: str) -> Seeds:
 
 
 @pytest.fixture
-def run_scenario(plain_client: Any, clock: Clock) -> Runner:
+def run_scenario(plain_client: PlainClient, clock: Clock) -> Runner:
     """Runs a scenario on a table of its own and returns the operations of its last action."""
 
     async def run(scenario: Scenario, names: Names) -> list[Record]:
-        table = f"test-{uuid4()}"
-        await plain_client.create_table(**definition(table))
-        store = DynamoStore(SdkTransport(plain_client), table)
-        await store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+        store = DynamoStore(plain_client.transport, await plain_client.new_table())
         numbers = count(1)
         backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30), code_ring=lambda: TWO_KEYS)
         trace, began = Trace(), clock.now

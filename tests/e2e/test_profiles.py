@@ -1,4 +1,4 @@
-"""The two profiles as servers: who is served, who is not, what refuses to start, and what the log never holds."""
+"""The two profiles as servers: who is served, who is not, and what the log never holds."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import pytest
 
 from tests.conftest import CODE_KEYS
-from tests.e2e.serving import COMMAND, refusal_of, serving
+from tests.e2e.serving import COMMAND, serving
 from tests.issuer import AUDIENCE, ISSUER, bearer, jwk, sign, write_keys
 
 if TYPE_CHECKING:
@@ -106,61 +105,3 @@ def test_in_development_a_request_is_made_by_an_admin_or_the_principal_of_its_to
             {"apiKeys": {"nodes": []}},
             {"apiKeys": None},
         ]
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])  # noqa: S104  # to be refused
-def test_in_development_nothing_but_loopback_is_listened_on(tmp_path: Path, host: str) -> None:
-    line = refusal_of("serve", SMARTLOCKER_HOST=host, SMARTLOCKER_DATA_DIR=str(tmp_path / "data"))
-    assert line == (
-        f"in the development profile every caller is an admin, so the server does not listen on {host}: set "
-        "--host 127.0.0.1 or --profile production (SMARTLOCKER_HOST, SMARTLOCKER_PROFILE)"
-    )
-    assert not (tmp_path / "data").exists()
-
-
-def test_production_does_not_start_without_an_issuer(tmp_path: Path) -> None:
-    settings = {"SMARTLOCKER_PROFILE": "production", "SMARTLOCKER_DATA_DIR": str(tmp_path / "data")}
-    assert refusal_of("serve", **settings) == (
-        "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
-        "SMARTLOCKER_JWKS"
-    )
-    assert not (tmp_path / "data").exists()
-
-
-NO_CODE_KEYS = (
-    "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
-    "k1:$(openssl rand -base64 32)"
-)
-
-
-@pytest.mark.parametrize(
-    ("keys", "line"),
-    [
-        ("", NO_CODE_KEYS),
-        ("k1:c2hvcnQ=", "SMARTLOCKER_CODE_KEYS: must have secrets of 32 bytes or more"),
-        ("k1:no base64", "SMARTLOCKER_CODE_KEYS: must be keys such as k1:<base64>, separated by commas"),
-        (f"{CODE_KEYS},{CODE_KEYS}", "SMARTLOCKER_CODE_KEYS: must have 1 to 3 keys with different ids"),
-    ],
-)
-def test_production_does_not_start_without_good_secrets_for_access_codes(tmp_path: Path, keys: str, line: str) -> None:
-    settings = embedded_settings(tmp_path, tmp_path / "data") | {"SMARTLOCKER_CODE_KEYS": keys}
-    assert refusal_of("serve", **settings) == line
-    assert not (tmp_path / "data").exists()
-
-
-def test_production_does_not_use_the_embedded_store_unless_told_to(tmp_path: Path) -> None:
-    settings = embedded_settings(tmp_path, tmp_path / "data") | {"SMARTLOCKER_ALLOW_EMBEDDED_STORE": "false"}
-    assert refusal_of("serve", **settings) == (
-        "the embedded store is not for production: it checks no credentials and runs on one machine; set "
-        "SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use it nevertheless"
-    )
-    assert not (tmp_path / "data").exists()
-
-
-def test_production_does_not_start_with_a_key_set_that_has_no_usable_key(
-    tmp_path: Path, store_url: str, table: str
-) -> None:
-    settings = issuer_settings(tmp_path)
-    write_keys(tmp_path / "keys.json", {"kty": "oct", "k": "c2VjcmV0", "alg": "HS256"})
-    line = refusal_of("serve", **settings, SMARTLOCKER_ENDPOINT_URL=store_url, SMARTLOCKER_TABLE_NAME=table)
-    assert line == f"the key set {tmp_path / 'keys.json'} has no public key for RS256, ES256, EdDSA"

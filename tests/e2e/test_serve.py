@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from tests.api import CREATE_OWNER, UPDATE_STATUS
 from tests.e2e.reports import KEPT
-from tests.e2e.serving import COMMAND, eventually, is_running, serving, start
+from tests.e2e.serving import COMMAND, eventually, is_running, refusal_of, serving, start
 from tests.wire import Hold
 
 if TYPE_CHECKING:
@@ -165,3 +166,16 @@ def test_a_first_start_that_was_cut_short_is_finished_by_the_next(tmp_path: Path
     with serving(run, **settings) as server:
         assert server.ask(LOCKER, lockerId="locker-000060")["locker"]["lockerId"] == "locker-000060"
         assert not (data / "demo-unfinished").exists()
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        taken_port = listener.getsockname()[1]
+        line = refusal_of("serve", SMARTLOCKER_PORT=str(taken_port), SMARTLOCKER_DATA_DIR=str(tmp_path / "data"))
+    assert line == (
+        f"cannot listen on port {taken_port} of 127.0.0.1 (Address already in use): "
+        "set --port or --host (SMARTLOCKER_PORT, SMARTLOCKER_HOST)"
+    )
+    assert not (tmp_path / "data").exists()

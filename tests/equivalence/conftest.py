@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import httpx
 import pytest
 import pytest_asyncio
 
-from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
-from loaders.table.client import Connection, DynamoStore
-from loaders.table.sdk import SdkTransport
-from loaders.tools.definition import definition
+from loaders.table.client import Connection
 from server.app import create_app
 from server.settings import Settings
 from tests.api import Api
@@ -24,14 +20,14 @@ from tests.principals import principal_of_header
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from tests.tables import PlainClient
+
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def world(store_url: str, plain_client: Any) -> World:
+async def world(store_url: str, plain_client: PlainClient) -> World:
     """The items of the world, and what documents can say about it."""
     clock = Clock()
-    name = f"world-{uuid4()}"
-    await plain_client.create_table(**definition(name))
-    await DynamoStore(SdkTransport(plain_client), name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+    name = await plain_client.new_table()
     app = create_app(
         Settings(table_name=name),
         Connection(name, "eu-central-1", store_url, local=True),
@@ -48,13 +44,11 @@ async def world(store_url: str, plain_client: Any) -> World:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def new_table(plain_client: Any, world: World) -> Callable[..., Awaitable[Table]]:
+async def new_table(plain_client: PlainClient, world: World) -> Callable[..., Awaitable[Table]]:
     """Creates a table that is filled with the world, or with other items."""
 
     async def created(items: list[dict[str, Any]] | None = None, *, ids: int = 0) -> Table:
-        name = f"world-{uuid4()}"
-        await plain_client.create_table(**definition(name))
-        table = Table(plain_client, name, Clock(), ids)
+        table = Table(plain_client, await plain_client.new_table(), Clock(), ids)
         await table.fill(world.items if items is None else items)
         return table
 

@@ -35,7 +35,8 @@ from resolvers.bindings.references import Lookup
 from resolvers.bindings.writes import Writing
 from resolvers.documents.limits import MAX_ERRORS
 from resolvers.entities.base import RECORD_TYPES
-from resolvers.schema import build_schema
+from resolvers.plan.schema import BoundSchema
+from resolvers.schema import declared_schema
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -77,7 +78,7 @@ class Oracle:
     """
 
     def __init__(self, *, nullable: bool = False) -> None:
-        bound = build_schema().bound
+        bound = BoundSchema(declared_schema.__wrapped__()._schema)  # noqa: SLF001  # its own: it is changed below
         self.schema: GraphQLSchema = bound.graphql_schema
         self._types: dict[str, dict[str, BoundField]] = bound.types
         declared = {

@@ -17,7 +17,6 @@ from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.errors import UnreadKeysError
 from loaders.table.recording import RecordedStore
-from loaders.table.sdk import SdkTransport
 from loaders.table.transport import Answer, NoAnswerError
 from loaders.trace import Trace
 from resolvers.bindings.nodes import to_global_id
@@ -34,8 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Container
     from random import Random
 
+    from loaders.table.transport import Transport
     from tests.api import Api
     from tests.conftest import Clock
+    from tests.tables import PlainClient
 
 
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
@@ -88,8 +89,11 @@ UNREADABLE_ITEMS = {("LOCKER#nina-6", "META"), ("LOCKER#nina-7", "RES#ACTIVE"), 
 """Items that the store never reads, alone or in a batch, of which it reads the rest."""
 
 
-class FaultyTransport(SdkTransport):
+class FaultyTransport:
     """A transport for which some of the store cannot be read."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     async def send(self, operation: str, request: dict[str, Any]) -> Answer:
         """Sends a request, unless it is for what cannot be read; of a batch the rest is read."""
@@ -100,18 +104,18 @@ class FaultyTransport(SdkTransport):
             _fail_for(_parts(request["Key"]), UNREADABLE_ITEMS)
         elif operation == "BatchGetItem":
             return await self._send_batch(request)
-        return await super().send(operation, request)
+        return await self._transport.send(operation, request)
 
     async def _send_batch(self, request: dict[str, Any]) -> Answer:
         ((table, part),) = request["RequestItems"].items()
         unread = frozenset(map(_parts, part["Keys"])) & UNREADABLE_ITEMS
         if not unread:
-            return await super().send("BatchGetItem", request)
+            return await self._transport.send("BatchGetItem", request)
         found: dict[tuple[str, str], Any] = {}
         readable = [key for key in part["Keys"] if _parts(key) not in unread]
         if readable:
             rest = {**request, "RequestItems": {table: {**part, "Keys": readable}}}
-            answer = await super().send("BatchGetItem", rest)
+            answer = await self._transport.send("BatchGetItem", rest)
             found = {_parts(item): item for item in answer.body["Responses"].get(table, ())}
         # As after the last attempt, without the pauses before it.
         raise UnreadKeysError(unread, found)
@@ -129,10 +133,10 @@ def _fail_for(place: str | tuple[str, str], unreadable: Container[str | tuple[st
 class Table:
     """A table with the world in it, and requests on it."""
 
-    def __init__(self, client: Any, name: str, clock: Clock, ids: int = 0) -> None:
+    def __init__(self, client: PlainClient, name: str, clock: Clock, ids: int = 0) -> None:
         self._client = client
         self.name = name
-        self._store = DynamoStore(FaultyTransport(client), name)
+        self._store = DynamoStore(FaultyTransport(client.transport), name)
         self._backend = Backend(self._store, clock, self._new_id, timedelta(days=30), code_ring=lambda: RING)
         self.ids = ids
         """How many ids were generated."""
@@ -156,21 +160,11 @@ class Table:
 
     async def items(self) -> list[dict[str, Any]]:
         """All items in the store's own form, by key."""
-        found: list[dict[str, Any]] = []
-        start: dict[str, Any] = {}
-        while True:
-            page = await self._client.scan(TableName=self.name, **start)
-            found += page["Items"]
-            if "LastEvaluatedKey" not in page:
-                return sorted(found, key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
-            start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+        return await self._client.items(self.name)
 
     async def fill(self, items: list[dict[str, Any]]) -> None:
         """Writes items into an empty table."""
-        for first in range(0, len(items), 25):
-            puts = [{"PutRequest": {"Item": item}} for item in items[first : first + 25]]
-            answer = await self._client.batch_write_item(RequestItems={self.name: puts})
-            assert not answer["UnprocessedItems"]
+        await self._client.fill(self.name, items)
 
 
 async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:

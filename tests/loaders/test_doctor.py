@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.tools.invariants import Finding
     from tests.api import Api
+    from tests.conftest import Prepared
     from tests.invariants import Items
     from tests.wire import Wire
 
@@ -249,8 +250,7 @@ CASES = {
 }
 
 
-@pytest_asyncio.fixture
-async def world(api: Api) -> Api:
+async def stock(api: Api) -> None:
     """A locker at a location with three live reservations and a cancelled one, a booking of each kind."""
     place = await prepare(api)
     await api.owner("bob", email="Bob@example.com")
@@ -267,6 +267,11 @@ async def world(api: Api) -> Api:
     await book(api, "b1")
     assert not (await approve(api, "b1"))["userErrors"]
     await book(api, "b2", date="2026-03-11")
+
+
+@pytest_asyncio.fixture
+async def world(api: Api, prepared: Prepared) -> Api:
+    await prepared(stock, api)
     return api
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loaders.backend import Backend
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Prepared
     from tests.wire import Call, Wire
 
 LOCKERS = 60
@@ -53,9 +53,7 @@ async def run(backend: Backend, progress: Callable[[Migrated], None] = lambda _:
     return await Migration(backend.store, now=NOW).run(items_per_second=1e9, progress=progress)
 
 
-@pytest_asyncio.fixture
-async def old(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire) -> Backend:
-    """A table of format 1: copies without index attributes, pointers without the latest end."""
+async def write_old(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
     await load_demo(backend.store, DemoShape(4, LOCKERS, 300), NOW, lambda _: None)
     for (pk, sk), item in (await dump()).items():
         if item["entityType"] in {"OWNER_LOCKER", "LOCATION_LOCKER", "RESERVATION_ACTIVE"}:
@@ -64,6 +62,14 @@ async def old(backend: Backend, plain_client: Any, table: str, dump: Callable[[]
                 Key={"PK": {"S": pk}, "SK": {"S": sk}},
                 UpdateExpression="REMOVE GSI1PK, GSI1SK, lastEndAt",
             )
+
+
+@pytest_asyncio.fixture
+async def old(
+    backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire, prepared: Prepared
+) -> Backend:
+    """A table of format 1: copies without index attributes, pointers without the latest end."""
+    await prepared(write_old, backend, plain_client, table, dump)
     await plain_client.delete_item(TableName=table, Key=FORMAT)
     wire.reset()
     return backend
@@ -334,10 +340,16 @@ async def to_format_3(plain_client: Any, table: str, dump: Callable[[], Any]) ->
     await plain_client.put_item(TableName=table, Item=item_to_wire(before))
 
 
-@pytest_asyncio.fixture
-async def of_format_3(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> Backend:
+async def write_format_3(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
     await load_demo(backend.store, DemoShape(3, 20, 0), NOW, lambda _: None)
     await to_format_3(plain_client, table, dump)
+
+
+@pytest_asyncio.fixture
+async def of_format_3(
+    backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any], prepared: Prepared
+) -> Backend:
+    await prepared(write_format_3, backend, plain_client, table, dump)
     return backend
 
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import stat
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pytest
 
-from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.client import DynamoStore
 from loaders.table.errors import StoreError
-from loaders.table.sdk import SdkTransport
 from loaders.table.values import item_from_wire, item_to_wire
-from loaders.tools.definition import definition
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.transfer import TransferError, check_export, export_cost, export_table, import_cost, import_table
 from tests.conftest import NOW
@@ -22,11 +18,12 @@ from tests.invariants import check_invariants
 from tests.wire import Answer, Lose
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from loaders.backend import Backend
     from loaders.table.transport import Transport
+    from tests.conftest import Prepared
     from tests.wire import Wire
 
 SHAPE = DemoShape(3, 20, 40)
@@ -35,13 +32,17 @@ FORMAT = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
 BUDGET = {"PK": {"S": "RATE#x"}, "SK": {"S": "META"}, "fullAt": {"N": "1"}}
 
 
-@pytest.fixture
-async def source(backend: Backend, plain_client: Any, table: str, wire: Wire) -> DynamoStore:
-    """A table with demo data, something of every type, and a budget."""
+async def stock(backend: Backend, plain_client: Any, table: str) -> None:
     await load_demo(backend.store, SHAPE, NOW, lambda _: None)
     odd: dict[str, Any] = {"PK": "ODD", "SK": "META", "values": [1, True, None, "é\n", {"b": [], "a": {}}]}
     await plain_client.put_item(TableName=table, Item=item_to_wire(odd))
     await plain_client.put_item(TableName=table, Item=BUDGET)
+
+
+@pytest.fixture
+async def source(backend: Backend, plain_client: Any, table: str, wire: Wire, prepared: Prepared) -> DynamoStore:
+    """A table with demo data, something of every type, and a budget."""
+    await prepared(stock, backend, plain_client, table)
     wire.reset()
     assert isinstance(backend.store, DynamoStore)
     return backend.store
@@ -50,17 +51,13 @@ async def source(backend: Backend, plain_client: Any, table: str, wire: Wire) ->
 @pytest.fixture
 async def target(plain_client: Any, transport: Transport) -> DynamoStore:
     """An empty table."""
-    name = f"test-{uuid4()}"
-    await plain_client.create_table(**definition(name))
-    await DynamoStore(SdkTransport(plain_client), name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
-    return DynamoStore(transport, name)
+    return DynamoStore(transport, await plain_client.new_table())
 
 
 @pytest.fixture
 def dump_of(plain_client: Any) -> Callable[[DynamoStore], Awaitable[dict[str, Any]]]:
     async def items(store: DynamoStore) -> dict[str, Any]:
-        pages: AsyncIterator[Any] = plain_client.get_paginator("scan").paginate(TableName=store.table)
-        found = [item async for page in pages for item in page["Items"]]
+        found = await plain_client.items(store.table)
         return {
             f"{item['PK']['S']} {item['SK']['S']}": item for item in found if item["PK"]["S"] not in {"TABLE", "RATE#x"}
         }

@@ -17,6 +17,7 @@ from tests.principals import device, owner, partner
 if TYPE_CHECKING:
     from domain.authorization import Principal
     from tests.api import Api
+    from tests.conftest import Prepared
     from tests.wire import Wire
 
 NODE = """query ($id: ID!) { node(id: $id) {
@@ -45,8 +46,7 @@ SHOWN: dict[str, dict[str, Any]] = {
 BOOKED = SHOWN["CalendarEvent"] | {"eventId": f"booked-{DAY}-FULL_DAY"}
 
 
-@pytest_asyncio.fixture
-async def stocked(api: Api) -> Api:
+async def stock(api: Api) -> None:
     """One of each kind."""
     await places.prepare(api)
     await api.owner("bob")
@@ -55,6 +55,11 @@ async def stocked(api: Api) -> Api:
     await api.mutate(places.PAY, bookingId="b1", paymentId="p1", amount={"amount": 1, "currency": "EUR"})
     key = {"role": "PARTNER", "ownerIds": ["bob", "nobody", "ada"], "scopes": ["OWNERS_READ"]}
     await api.mutate(CREATE_KEY, keyId="k1", name="Key", **key)
+
+
+@pytest_asyncio.fixture
+async def stocked(api: Api, prepared: Prepared) -> Api:
+    await prepared(stock, api)
     return api
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.api import Api
+    from tests.conftest import Prepared
     from tests.wire import Wire
 
 VERSIONED = [
@@ -43,9 +44,9 @@ CHANGES = [
 # An active location that is activated once more is the same request again.
 @pytest.mark.parametrize("name", [name for name in VERSIONED if name != "reactivateLocation"])
 async def test_a_stale_version_is_a_conflict_that_returns_the_current_state(
-    api: Api, dump: Callable[[], Any], name: str
+    api: Api, dump: Callable[[], Any], prepared: Prepared, name: str
 ) -> None:
-    await stock(api)
+    await prepared(stock, api)
     async with unchanged(dump):
         for stale in (0, 2, -1, 2147483647):
             payload = await api.mutate(document(name), **GOOD[name] | {"expectedVersion": stale})
@@ -67,9 +68,9 @@ async def test_a_stale_version_is_a_conflict_that_returns_the_current_state(
 
 @pytest.mark.parametrize("name", CHANGES)
 async def test_a_change_of_something_missing_is_not_found(
-    api: Api, wire: Wire, dump: Callable[[], Any], name: str
+    api: Api, wire: Wire, dump: Callable[[], Any], prepared: Prepared, name: str
 ) -> None:
-    await stock(api)
+    await prepared(stock, api)
     own_id = next(own for kind, own in OWN_ID.items() if name.endswith(kind))
     wire.reset()
     async with unchanged(dump):

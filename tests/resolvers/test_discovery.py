@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Prepared
     from tests.wire import Wire
 
 CONFIGURE = mutation("configureLocker", "locker { lockerId reservableBy size features version }")
@@ -64,8 +64,7 @@ OFFERED: dict[str, tuple[Principal, set[str]]] = {
 }
 
 
-@pytest_asyncio.fixture
-async def place(api: Api) -> Api:
+async def stock(api: Api) -> None:
     """A location with lockers of an organisation and of bob, for every audience."""
     await create_location(api)
     for name in ("acme", "bob", "mia", "eve"):
@@ -78,6 +77,11 @@ async def place(api: Api) -> Api:
         ("bob-all", "bob", "EVERYONE"),
     ):
         await api.locker(locker, whose, locationId=ulid(0), reservableBy=audience, alias=locker)
+
+
+@pytest_asyncio.fixture
+async def place(api: Api, prepared: Prepared) -> Api:
+    await prepared(stock, api)
     return api
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.api import Api
+    from tests.conftest import Prepared
     from tests.wire import Wire
 
 ID_RULE = "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"
@@ -113,8 +114,8 @@ def test_every_mutation_is_tried() -> None:
 
 
 @pytest.mark.parametrize("field", GOOD)
-async def test_every_input_that_is_changed_here_is_valid_otherwise(api: Api, field: str) -> None:
-    await stock(api)
+async def test_every_input_that_is_changed_here_is_valid_otherwise(api: Api, prepared: Prepared, field: str) -> None:
+    await prepared(stock, api)
     assert (await api.mutate(document(field), **GOOD[field]))["userErrors"] == []
 
 

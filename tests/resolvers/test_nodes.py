@@ -12,7 +12,7 @@ from tests.places import book, create_location
 
 if TYPE_CHECKING:
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Prepared
     from tests.wire import Wire
 
 IDS = """{
@@ -33,8 +33,7 @@ NODE = """query ($id: ID!) { node(id: $id) {
 NODES = "query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }"
 
 
-@pytest_asyncio.fixture
-async def ids(api: Api, wire: Wire) -> dict[str, str]:
+async def stock(api: Api) -> dict[str, str]:
     """The global ids of one thing of each kind."""
     await api.owner("ada")
     await api.locker("l1", "ada")
@@ -43,7 +42,6 @@ async def ids(api: Api, wire: Wire) -> dict[str, str]:
     await create_location(api)
     await book(api, "b1")
     data = await api.run(IDS)
-    wire.reset()
     return {
         "Locker": data["locker"]["id"],
         "Owner": data["owner"]["id"],
@@ -52,6 +50,13 @@ async def ids(api: Api, wire: Wire) -> dict[str, str]:
         "Location": data["locationByCode"]["id"],
         "Booking": data["booking"]["id"],
     }
+
+
+@pytest_asyncio.fixture
+async def ids(api: Api, wire: Wire, prepared: Prepared) -> dict[str, str]:
+    found: dict[str, str] = await prepared(stock, api)
+    wire.reset()
+    return found
 
 
 def global_id(text: str) -> str:

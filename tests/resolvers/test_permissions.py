@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Prepared
     from tests.wire import Call, Wire
 
 REFUSAL = str(ForbiddenError())
@@ -38,8 +38,7 @@ NESTED = (
 )
 
 
-@pytest_asyncio.fixture
-async def shared(api: Api, wire: Wire) -> Api:
+async def share(api: Api) -> None:
     """Ada and Bob, an organisation, and a locker of each; Ada's is reserved and was opened."""
     for name in ("ada", "bob"):
         await api.owner(name, email=f"{name}@example.com")
@@ -49,6 +48,11 @@ async def shared(api: Api, wire: Wire) -> Api:
     await api.locker("l3", "org")
     await api.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     await api.event("l1", eventId="e1")
+
+
+@pytest_asyncio.fixture
+async def shared(api: Api, wire: Wire, prepared: Prepared) -> Api:
+    await prepared(share, api)
     wire.reset()
     return api
 
@@ -344,9 +348,9 @@ FOREIGN = {
 
 @pytest.mark.parametrize("principal", [owner("bob"), partner(*Scope, of="bob"), partner(Scope.LOCKERS_READ)])
 async def test_something_foreign_is_not_changed_and_looks_like_something_missing(
-    api: Api, wire: Wire, dump: Callable[[], Any], principal: Principal
+    api: Api, wire: Wire, dump: Callable[[], Any], prepared: Prepared, principal: Principal
 ) -> None:
-    await stock(api)
+    await prepared(stock, api)
     await api.owner("bob")
     wire.reset()
     async with unchanged(dump):

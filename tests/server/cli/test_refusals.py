@@ -1,0 +1,214 @@
+"""A server that cannot start says why and what to do, in one line."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loaders.table.embedded import find_binary, run_embedded
+from tests.conftest import CODE_KEYS
+from tests.issuer import AUDIENCE, ISSUER, jwk, write_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.server.conftest import Result
+
+    Refused = Callable[..., str]
+
+TRUE = shutil.which("true") or ""
+WAYS_OUT = (
+    "install npm, or set SMARTLOCKER_STORE_BINARY to a dynoxide binary, or set SMARTLOCKER_ENDPOINT_URL to DynamoDB "
+    "(aws) or anything that speaks its protocol"
+)
+
+
+@pytest.fixture
+def refused(run: Callable[..., Result], tmp_path: Path) -> Refused:
+    """What `smartlocker serve` says where it does not start: one line, with exit status 1, and nothing else."""
+
+    def serve(**settings: str) -> str:
+        status, out, err = run("serve", **{"port": "0", "data_dir": str(tmp_path / "data"), **settings})
+        assert (status, out) == (1, "")
+        (line,) = err.splitlines()
+        assert line.startswith("smartlocker: ")
+        return line.removeprefix("smartlocker: ")
+
+    return serve
+
+
+@pytest.fixture
+def _nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment without npm and without a store, fetched or otherwise."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def issuer(tmp_path: Path) -> dict[str, str]:
+    """The settings of production with an issuer."""
+    return {
+        "profile": "production",
+        "code_keys": CODE_KEYS,
+        "jwt_issuer": ISSUER,
+        "jwt_audience": AUDIENCE,
+        "jwks": str(write_keys(tmp_path / "keys.json", jwk())),
+    }
+
+
+async def test_a_data_directory_in_use_is_named(refused: Refused, tmp_path: Path) -> None:
+    async with run_embedded(find_binary(None), tmp_path):
+        line = await asyncio.to_thread(refused, data_dir=str(tmp_path))
+    assert line == f"the data directory {tmp_path} is in use by another server: stop it, or set SMARTLOCKER_DATA_DIR"
+
+
+def test_a_data_directory_that_is_none_is_named(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file")
+    line = refused()
+    assert line == f"the data directory {tmp_path / 'data'} cannot be used (File exists): set SMARTLOCKER_DATA_DIR"
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_without_npm_and_a_store_every_way_out_is_named(refused: Refused) -> None:
+    line = refused()
+    assert line == f"found neither npm nor a store binary: {WAYS_OUT}"
+
+
+@pytest.mark.usefixtures("_nothing_installed")
+def test_a_cache_that_cannot_be_written_is_named(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "bin" / "npm").symlink_to(TRUE)
+    (tmp_path / "cache").write_text("a file")
+    line = refused()
+    place = tmp_path / "cache" / "smartlocker" / "dynoxide-1.2.1"
+    assert line == f"{place} cannot be made (Not a directory): {WAYS_OUT}"
+
+
+def test_a_store_binary_that_is_no_program_is_named(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello")
+    line = refused(store_binary=str(tmp_path / "text"))
+    assert line == f"SMARTLOCKER_STORE_BINARY names {tmp_path / 'text'}, which is no program that can be run"
+
+
+def test_a_store_binary_that_is_another_program_is_named(refused: Refused) -> None:
+    line = refused(store_binary=TRUE)
+    assert line == f"the embedded store {TRUE} did not start: see store.log in the data directory"
+
+
+def test_an_endpoint_that_cannot_be_reached_is_named(refused: Refused) -> None:
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
+        url = f"http://127.0.0.1:{unheard.getsockname()[1]}"
+        line = refused(endpoint_url=url)
+    place = url.removeprefix("http://")
+    assert line == f"DynamoDB at {url} cannot be reached: no connection to {place}: [Errno 111] Connection refused"
+
+
+def test_a_missing_table_is_named_with_the_command_that_makes_it(refused: Refused, store_url: str) -> None:
+    line = refused(endpoint_url=store_url, table_name="nowhere")
+    assert line == f"DynamoDB at {store_url} has no table nowhere: create it with `smartlocker table create`"
+
+
+async def test_a_table_with_other_keys_is_refused_with_both(
+    refused: Refused, store_url: str, plain_client: Any
+) -> None:
+    await plain_client.create_table(
+        TableName="other-keys",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[
+            {"AttributeName": "id", "AttributeType": "N"},
+            {"AttributeName": "owner", "AttributeType": "S"},
+        ],
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "GSI1",
+                "KeySchema": [{"AttributeName": "owner", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+    )
+    try:
+        line = await asyncio.to_thread(refused, endpoint_url=store_url, table_name="other-keys")
+    finally:
+        await plain_client.delete_table(TableName="other-keys")
+    assert line == (
+        "table other-keys has the keys table id HASH N; GSI1 owner HASH S, where SmartLocker needs "
+        "table PK HASH S, SK RANGE S; GSI1 GSI1PK HASH S, GSI1SK RANGE S: name another with SMARTLOCKER_TABLE_NAME"
+    )
+
+
+def test_trusted_documents_that_are_none_are_named(
+    refused: Refused, store_url: str, table: str, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text("[]")
+    line = refused(
+        endpoint_url=store_url,
+        table_name=table,
+        trusted_documents_file=str(manifest),
+    )
+    assert line == f"the manifest {manifest} must be a JSON object from ids to documents"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])  # noqa: S104  # to be refused
+def test_in_development_nothing_but_loopback_is_listened_on(refused: Refused, tmp_path: Path, host: str) -> None:
+    line = refused(host=host)
+    assert line == (
+        f"in the development profile every caller is an admin, so the server does not listen on {host}: set "
+        "--host 127.0.0.1 or --profile production (SMARTLOCKER_HOST, SMARTLOCKER_PROFILE)"
+    )
+    assert not (tmp_path / "data").exists()
+
+
+def test_production_does_not_start_without_an_issuer(refused: Refused, tmp_path: Path) -> None:
+    assert refused(profile="production") == (
+        "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
+        "SMARTLOCKER_JWKS"
+    )
+    assert not (tmp_path / "data").exists()
+
+
+NO_CODE_KEYS = (
+    "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
+    "k1:$(openssl rand -base64 32)"
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("", NO_CODE_KEYS),
+        ("k1:c2hvcnQ=", "SMARTLOCKER_CODE_KEYS: must have secrets of 32 bytes or more"),
+        ("k1:no base64", "SMARTLOCKER_CODE_KEYS: must be keys such as k1:<base64>, separated by commas"),
+        (f"{CODE_KEYS},{CODE_KEYS}", "SMARTLOCKER_CODE_KEYS: must have 1 to 3 keys with different ids"),
+    ],
+)
+def test_production_does_not_start_without_good_secrets_for_access_codes(
+    refused: Refused, issuer: dict[str, str], tmp_path: Path, keys: str, line: str
+) -> None:
+    assert refused(**issuer | {"allow_embedded_store": "true", "code_keys": keys}) == line
+    assert not (tmp_path / "data").exists()
+
+
+def test_production_does_not_use_the_embedded_store_unless_told_to(
+    refused: Refused, issuer: dict[str, str], tmp_path: Path
+) -> None:
+    assert refused(**issuer) == (
+        "the embedded store is not for production: it checks no credentials and runs on one machine; set "
+        "SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use it nevertheless"
+    )
+    assert not (tmp_path / "data").exists()
+
+
+def test_production_does_not_start_with_a_key_set_that_has_no_usable_key(
+    refused: Refused, issuer: dict[str, str], tmp_path: Path, store_url: str, table: str
+) -> None:
+    write_keys(tmp_path / "keys.json", {"kty": "oct", "k": "c2VjcmV0", "alg": "HS256"})
+    line = refused(**issuer, endpoint_url=store_url, table_name=table)
+    assert line == f"the key set {tmp_path / 'keys.json'} has no public key for RS256, ES256, EdDSA"
