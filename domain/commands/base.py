@@ -79,6 +79,17 @@ class Change(Command):
     expected_version: int = Field(description="Version of the object that the change is based on.")
     change_id: Id | None = _CHANGE_ID
 
+    def values(self, object_id: str) -> dict[str, Any]:
+        """The new values that the client named, without the field with the id of the object.
+
+        Raises:
+            BadInputError: where there are none.
+        """
+        named = self.model_fields_set - Change.model_fields.keys() - {object_id}
+        if not named:
+            raise BadInputError("Name at least one field to change.", ("input",))
+        return {name: getattr(self, name) for name in named}
+
 
 class OptionalChange(Command):
     """A change that may be based on any version: what it does depends on the state of the object alone."""

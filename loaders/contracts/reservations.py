@@ -328,19 +328,13 @@ RESERVATION_BEFORE = ReadPage(
     hot_partition="Low: one locker's partition.",
 )
 
-NEXT_RESERVATION = ReadPage(
+NEXT_RESERVATION = replace(
+    RESERVATION_BEFORE,
     id="QC-39",
     purpose="The live reservation of a locker with the earliest start from a time on",
     range=keys.live_reservations,
-    codec=LIVE_RESERVATION,
-    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
-    needs_format=4,
-    errors=(UnavailableError,),
+    orders=(Order.ASC,),
     note="Read where the active pointer names a reservation that has begun and another may follow.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
-    cardinality="One item a read.",
-    hot_partition="Low: one locker's partition.",
 )
 
 ACTIVE_RESERVATION = ReadOne(
@@ -356,20 +350,12 @@ ACTIVE_RESERVATION = ReadOne(
     hot_partition="Low: one locker's partition.",
 )
 
-CURRENT_RESERVATION = ReadPage(
+CURRENT_RESERVATION = replace(
+    RESERVATION_BEFORE,
     id="QC-19",
     purpose="The latest live reservation of a locker that has started",
     range=keys.live_reservations,
-    codec=LIVE_RESERVATION,
-    page_rule=PageRule(default=1, maximum=1, look_ahead=0),
-    orders=(Order.DESC,),
-    needs_format=4,
-    errors=(UnavailableError,),
     note="Live reservations do not overlap, so no other can be current. Read where the active pointer has ended.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
-    cardinality="One item a read.",
-    hot_partition="Low: one locker's partition.",
 )
 
 _EXISTING_READS = (BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)), _RESERVATION_READ)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from domain.models import Locker, LockerId, OwnerId, Reservation, ReservationSlot
     from domain.times import Instant
-    from loaders.codecs import AnyClaim, Codec, Guard, ReferenceClaim, StoredReservation
+    from loaders.codecs import Codec, Guard, ReferenceClaim, StoredReservation
     from loaders.table.operations import Step, Transact
     from loaders.table.values import Item
 
@@ -238,10 +238,8 @@ def _reference_of(reservation: Reservation, reference: str, subject: Key, get: G
 def _reference_claim(item: Item, get: Get) -> Iterator[Finding]:
     claim = REFERENCE_CLAIM.decode(item)
     stored = _named_reservation(claim, get)
-    if stored is None or (stored.reservation.owner_id, stored.reservation.reference) != (
-        claim.owner_id,
-        claim.reference,
-    ):
+    made = None if stored is None else stored.reservation
+    if made is None or (made.owner_id, made.reference) != (claim.owner_id, claim.reference):
         yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id} with this reference")
 
 
@@ -297,7 +295,7 @@ def _claim(item: Item, get: Get) -> Iterator[Finding]:
 
 def _any_claim(item: Item, get: Get) -> Iterator[Finding]:
     claim = ANY_CLAIM.decode(item)
-    if _named_reservation(claim, get) is None:
+    if get(keys.reservation(claim.locker_id, claim.start_at, claim.reservation_id)) is None:
         yield _orphan("I6", item, f"reservation {claim.reservation_id} of locker {claim.locker_id}")
 
 
@@ -308,9 +306,7 @@ def _owner_reservation(item: Item, get: Get) -> Iterator[Finding]:
     yield from _of_record(item, f"reservation {copy.reservation_id} of locker {copy.locker_id}", copies, get)
 
 
-def _named_reservation(
-    named: Reservation | ReservationSlot | ReferenceClaim | AnyClaim, get: Get
-) -> StoredReservation | None:
+def _named_reservation(named: Reservation | ReservationSlot | ReferenceClaim, get: Get) -> StoredReservation | None:
     return _read(STORED_RESERVATION, keys.reservation(named.locker_id, named.start_at, named.reservation_id), get)
 
 

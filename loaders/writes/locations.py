@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.changes import ChangeRequest
-from domain.commands.base import Change, fingerprint
-from domain.errors import BadInputError, CodeTakenError, IdTakenError, LocationInactiveError, NotFoundError
+from domain.commands.base import fingerprint
+from domain.errors import CodeTakenError, IdTakenError, LocationInactiveError, NotFoundError
 from domain.models import Address, Location, LocationId, LocationStatus
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_CODE, LocationCode, difference
@@ -51,12 +51,9 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
 
 async def update_location(backend: Backend, command: UpdateLocation) -> Location:
     """Changes the fields of a location that the command names (QC-33)."""
-    given = command.model_fields_set - Change.model_fields.keys() - {"location_id"}
-    if not given:
-        raise BadInputError("Name at least one field to change.", ("input",))
+    values = command.values("location_id")
     current = await _read(backend, command.location_id)
-    values = {name: getattr(command, name) for name in given - {"address"}}
-    if "address" in given:
+    if "address" in values:
         values["address"] = _changed_address(current.address, command.address)
     return await _change(backend, command, current, values)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
 from domain.changes import ChangeRequest
-from domain.commands.base import Change, fingerprint
-from domain.errors import BadInputError, IdTakenError, NotFoundError
+from domain.commands.base import fingerprint
+from domain.errors import IdTakenError, NotFoundError
 from domain.lifecycle import check_transition
 from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary
 from loaders import keys
@@ -81,29 +81,23 @@ async def update_locker_status(backend: Backend, command: UpdateLockerStatus, pr
     def check(current: Locker) -> None:
         check_transition(current, command.new_status)
 
-    build = partial(changing, CHANGE_LOCKER_STATUS)
     values: dict[str, Any] = {"status": command.new_status}
     if command.new_status is not LockerStatus.OCCUPIED:
         values["occupied_by"] = None
-    return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, values, build, check=check)
+    return await _change(backend, CHANGE_LOCKER_STATUS, command, principal, values, check=check)
 
 
 async def rename_locker(backend: Backend, command: RenameLocker, principal: Principal) -> Locker:
     """Changes a locker's alias (QC-12)."""
-    build = partial(changing, CHANGE_LOCKER)
-    return await _change(backend, CHANGE_LOCKER, command, principal, {"alias": command.alias}, build)
+    return await _change(backend, CHANGE_LOCKER, command, principal, {"alias": command.alias})
 
 
 async def configure_locker(backend: Backend, command: ConfigureLocker, principal: Principal) -> Locker:
     """Changes who may reserve a locker, its size or its features (QC-12)."""
-    given = command.model_fields_set - Change.model_fields.keys() - {"locker_id"}
-    if not given:
-        raise BadInputError("Name at least one field to change.", ("input",))
-    values = {name: getattr(command, name) for name in given}
+    values = command.values("locker_id")
     if "features" in values:
         values["features"] = tuple(values["features"] or ())
-    build = partial(changing, CHANGE_LOCKER)
-    return await _change(backend, CHANGE_LOCKER, command, principal, values, build)
+    return await _change(backend, CHANGE_LOCKER, command, principal, values)
 
 
 async def move_locker(backend: Backend, command: MoveLocker, principal: Principal) -> Locker:
@@ -113,7 +107,7 @@ async def move_locker(backend: Backend, command: MoveLocker, principal: Principa
         check_location(refusal, command.new_location_id, ("input", "newLocationId"))
 
     values = {"location_id": command.new_location_id}
-    return await _change(backend, CHANGE_LOCKER, command, principal, values, moving, explain=explain)
+    return await _change(backend, CHANGE_LOCKER, command, principal, values, build=moving, explain=explain)
 
 
 async def transfer_locker(backend: Backend, command: TransferLocker, principal: Principal) -> Locker:
@@ -128,7 +122,7 @@ async def transfer_locker(backend: Backend, command: TransferLocker, principal: 
 
     values = {"owner_id": command.new_owner_id}
     return await _change(
-        backend, TRANSFER_LOCKER, command, principal, values, transferring, check=check, explain=explain
+        backend, TRANSFER_LOCKER, command, principal, values, build=transferring, check=check, explain=explain
     )
 
 
@@ -208,8 +202,8 @@ async def _change(
     command: UpdateLockerStatus | RenameLocker | ConfigureLocker | MoveLocker | TransferLocker,
     principal: Principal,
     values: dict[str, Any],
-    build: Callable[[Locker, Locker, frozenset[str]], Transact],
     *,
+    build: Callable[[Locker, Locker, frozenset[str]], Transact] | None = None,
     check: Callable[[Locker], None] = lambda _: None,
     explain: Callable[[TransactionRefusedError], None] = lambda _: None,
 ) -> Locker:
@@ -228,6 +222,7 @@ async def _change(
     if changed is current:
         return current
     check(current)
+    build = build or partial(changing, contract)
     missing = NONE_MISSING
     while True:
         try:

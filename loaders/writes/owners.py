@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from domain.authorization import Scope, acts_for, is_admin, require
 from domain.changes import ChangeRequest
-from domain.commands.base import Change, fingerprint
-from domain.errors import BadInputError, EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
+from domain.commands.base import fingerprint
+from domain.errors import EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
 from domain.models import Owner, OwnerId
 from domain.text import normalize_email
 from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim, difference
@@ -51,17 +51,15 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
 
 async def update_owner(backend: Backend, command: UpdateOwner, principal: Principal) -> Owner:
     """Changes the fields of an owner that the command names; only an administrator changes the role (QC-22)."""
-    given = command.model_fields_set - Change.model_fields.keys() - {"owner_id"}
     require(acts_for(principal, command.owner_id, Scope.OWNERS_WRITE), ("input", "ownerId"))
-    if "role" in given and not is_admin(principal):
+    values = command.values("owner_id")
+    if "role" in values and not is_admin(principal):
         raise ForbiddenError("This requires the role ADMIN.", ("input", "role"))
-    if not given:
-        raise BadInputError("Name at least one field to change.", ("input",))
     current: Owner | None = await SAVE_OWNER.read(backend.store, "owner", command.owner_id)
     if current is None:
         raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
     request = ChangeRequest.of(command, backend.new_id)
-    changed = request.apply(current, backend.clock(), **{name: getattr(command, name) for name in given})
+    changed = request.apply(current, backend.clock(), **values)
     if changed is current:
         return current
     try:
