@@ -292,15 +292,14 @@ class Mutation:
             _DateTime(_now()),
         )
         shown = {"status": {"S": locker.status.value}, "updatedAt": {"S": locker.updated_at}}
-        copy = {
-            "alias": {"S": locker.alias},
+        copy = {name: item[name] for name in ("alias", "reservableBy", "size", "features")} | {
             "GSI1PK": {"S": f"OWNER#{locker.owner_id}#LOCKER#{locker.status.value}"},
             "GSI1SK": {"S": locker.locker_id},
         }
         await store.transact(
             _update(
                 key,
-                shown | {"version": {"N": str(locker.own_version)}},
+                shown | {"version": {"N": str(locker.own_version)}, "lastChange": {"S": str(uuid4())}},
                 "#version = :expectedVersion AND #ownerId = :readOwner",
                 {":expectedVersion": {"N": str(input.expected_version)}, ":readOwner": {"S": locker.owner_id}},
             ),
@@ -357,6 +356,7 @@ async def _create_reservation(store: _Store, wanted: CreateReservationInput) -> 
         "status": {"S": "ACTIVE"},
         "createdAt": now,
         "updatedAt": now,
+        "version": {"N": "1"},
     }
     fingerprint = {"S": hashlib.sha256(content.encode()).hexdigest()}
     place = f"RES#{start}#{reservation_id}"
@@ -392,17 +392,23 @@ async def _create_reservation(store: _Store, wanted: CreateReservationInput) -> 
         _put(_key(f"OWNER#{wanted.owner_id}", place), item | {"entityType": {"S": "OWNER_RESERVATION"}}),
         _check(
             pointer_key,
-            "#reservationId = :pointed AND #endAt = :pointedEnd AND #lastEndAt = :readLastEnd",
+            "#reservationId = :pointed AND #endAt = :pointedEnd AND #version = :pointedVersion"
+            " AND #lastEndAt = :readLastEnd",
             {
                 ":pointed": pointer["reservationId"],
                 ":pointedEnd": pointer["endAt"],
+                ":pointedVersion": pointer["version"],
                 ":readLastEnd": pointer["lastEndAt"],
             },
         ),
         _check(
             locker_key,
-            "#ownerId = :readOwner AND #status <> :maintenance",
-            {":readOwner": locker["ownerId"], ":maintenance": {"S": "MAINTENANCE"}},
+            "#ownerId = :readOwner AND #status <> :maintenance AND #reservableBy = :readAudience",
+            {
+                ":readOwner": locker["ownerId"],
+                ":maintenance": {"S": "MAINTENANCE"},
+                ":readAudience": locker["reservableBy"],
+            },
         ),
     ]
     if "changedStartAt" in guard:

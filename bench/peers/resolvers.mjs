@@ -133,13 +133,13 @@ async function updateLockerStatus(store, { lockerId, newStatus, expectedVersion 
   await store.transact([
     update(
       lockerKey(lockerId),
-      { ...shown, version: { N: String(changed.version) } },
+      { ...shown, version: { N: String(changed.version) }, lastChange: { S: crypto.randomUUID() } },
       '#version = :expectedVersion AND #ownerId = :readOwner',
       { ':expectedVersion': { N: String(expectedVersion) }, ':readOwner': { S: locker.ownerId } }
     ),
     update(
       key(`OWNER#${locker.ownerId}`, `LOCKER#${lockerId}`),
-      { ...shown, alias: { S: locker.alias }, ...index },
+      { ...shown, alias: item.alias, reservableBy: item.reservableBy, size: item.size, features: item.features, ...index },
       'attribute_exists(#PK)'
     )
   ])
@@ -179,7 +179,8 @@ async function createReservation(store, input) {
     endAt: { S: endAt },
     status: { S: 'ACTIVE' },
     createdAt: { S: now },
-    updatedAt: { S: now }
+    updatedAt: { S: now },
+    version: { N: '1' }
   }
   const place = `RES#${startAt}#${reservationId}`
   const steps = [
@@ -228,13 +229,19 @@ async function createReservation(store, input) {
     put(key(ownerPk, place), { entityType: { S: 'OWNER_RESERVATION' }, ...shown }, IS_NEW),
     check(
       pointerKey(lockerId),
-      '#reservationId = :pointed AND #endAt = :pointedEnd AND #lastEndAt = :readLastEnd',
-      { ':pointed': pointer.reservationId, ':pointedEnd': pointer.endAt, ':readLastEnd': pointer.lastEndAt }
+      '#reservationId = :pointed AND #endAt = :pointedEnd AND #version = :pointedVersion AND #lastEndAt = :readLastEnd',
+      {
+        ':pointed': pointer.reservationId,
+        ':pointedEnd': pointer.endAt,
+        ':pointedVersion': pointer.version,
+        ':readLastEnd': pointer.lastEndAt
+      }
     ),
-    check(lockerKey(lockerId), '#ownerId = :readOwner AND #status <> :maintenance', {
-      ':readOwner': locker.ownerId,
-      ':maintenance': { S: 'MAINTENANCE' }
-    })
+    check(
+      lockerKey(lockerId),
+      '#ownerId = :readOwner AND #status <> :maintenance AND #reservableBy = :readAudience',
+      { ':readOwner': locker.ownerId, ':maintenance': { S: 'MAINTENANCE' }, ':readAudience': locker.reservableBy }
+    )
   ]
   if (guard.changedStartAt !== undefined) {
     const last = key(pk, `RES#${guard.changedStartAt.S}#${guard.changedReservationId.S}`)

@@ -14,7 +14,6 @@ import orjson
 
 from server.telemetry.log_writer import LineWriter
 from server.telemetry.observation import REQUEST_ID
-from server.telemetry.request_log import FIELDS
 from server.telemetry.tracebacks import format_traceback
 
 if TYPE_CHECKING:
@@ -100,10 +99,9 @@ def _event(record: logging.LogRecord) -> str:
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
     """What the line has beside its message."""
-    extra = record.__dict__
-    found = {name: extra[name] for name in FIELDS if name in extra}
+    fields: dict[str, Any] = getattr(record, "fields", {})
     request_id = REQUEST_ID.get()
-    return found if request_id is None else found | {"request_id": request_id}
+    return fields if request_id is None else fields | {"request_id": request_id}
 
 
 def _exception(record: logging.LogRecord) -> str | None:

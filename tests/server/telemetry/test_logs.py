@@ -203,7 +203,7 @@ def test_lines_are_json_in_production_and_readable_in_development(
 ) -> None:
     with configured_logging(Settings(**settings)):
         logging.getLogger("uvicorn.error").info("Application startup complete.", extra={"color_message": "noise"})
-        logging.getLogger("server.x").info("request", extra={"operation": "Owner", "code": "OK"})
+        logging.getLogger("server.x").info("request", extra={"fields": {"operation": "Owner", "code": "OK"}})
     first, second = capsys.readouterr().err.splitlines()
     if is_json:
         assert json.loads(first).items() >= {"event": "Application startup complete.", "level": "info"}.items()
