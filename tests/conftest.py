@@ -200,6 +200,23 @@ async def api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> Asyn
 
 
 @pytest_asyncio.fixture
+async def one(api: Api, wire: Wire) -> Api:
+    """An owner with one locker."""
+    await api.owner("ada")
+    await api.locker("l1", "ada")
+    wire.reset()
+    return api
+
+
+@pytest_asyncio.fixture
+async def two(one: Api, wire: Wire) -> Api:
+    """An owner with two lockers."""
+    await one.locker("l2", "ada")
+    wire.reset()
+    return one
+
+
+@pytest_asyncio.fixture
 async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> AsyncIterator[Api]:
     """The same with the authenticator of the development profile: for tests that send credentials."""
     async with open_api(authenticator=None) as opened:

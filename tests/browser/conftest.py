@@ -9,14 +9,14 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import async_playwright, expect
 
-from tests.browser.graphiql import GraphiQL
+from tests.browser.graphiql import REPORT_VIOLATIONS, GraphiQL
 from tests.browser.program import find_browser
 from tests.e2e.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from playwright.async_api import Browser
+    from playwright.async_api import Browser, Page
 
     from tests.e2e.serving import Server
 
@@ -67,18 +67,26 @@ async def browser(program: str) -> AsyncIterator[Browser]:
         await browser.close()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def page(browser: Browser) -> AsyncIterator[Page]:
+    """A page for all tests: the first visit compiles the editor's scripts, which takes most of the time."""
+    context = await browser.new_context(reduced_motion="reduce")
+    await context.add_init_script(REPORT_VIOLATIONS)
+    yield await context.new_page()
+    await context.close()
+
+
 @pytest_asyncio.fixture
-async def graphiql(browser: Browser, server: Server, request: pytest.FixtureRequest) -> AsyncIterator[GraphiQL]:
+async def graphiql(page: Page, server: Server, request: pytest.FixtureRequest) -> AsyncIterator[GraphiQL]:
     """GraphiQL on a first visit. The test fails if the console has errors or another host was contacted."""
     scheme: Literal["light", "dark"] = getattr(request, "param", "light")
-    context = await browser.new_context(
-        color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1440, "height": 900}
-    )
-    opened = await GraphiQL.open(context, server.url)
+    await page.emulate_media(color_scheme=scheme)
+    await page.set_viewport_size({"width": 1440, "height": 900})
+    opened = await GraphiQL.visit(page, server.url)
     yield opened
     await opened.save_screenshot(request.node.name.removeprefix("test_"))
-    console_errors = opened.console_errors
+    console_errors = list(opened.console_errors)
     foreign_requests = opened.foreign_requests
-    await context.close()
+    await opened.leave()
     assert not console_errors
     assert not foreign_requests

@@ -18,7 +18,7 @@ SCREENSHOTS = Path(__file__).parent.parent.parent / "artefacts" / "browser"
 _LOW_CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 _MIDDLE_GREY = 3 * 128
 # Runs before the page's own scripts and reports every violation of the Content-Security-Policy as a console error.
-_REPORT_VIOLATIONS = """
+REPORT_VIOLATIONS = """
 addEventListener('securitypolicyviolation', event =>
   console.error(`refused by the policy: ${event.effectiveDirective} ${event.blockedURI}`));
 """
@@ -38,18 +38,35 @@ class GraphiQL:
         self.url = url
         self.requests: list[Request] = []
         self.console_errors: list[str] = []
-        page.on("request", lambda request: self.requests.append(request))  # noqa: PLW0108 - it takes no builtin
-        page.on("console", self._record_console)
-        page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+        self._listeners: dict[Any, Any] = {
+            "request": lambda request: self.requests.append(request),  # noqa: PLW0108 - it takes no builtin
+            "console": self._record_console,
+            "pageerror": lambda error: self.console_errors.append(str(error)),
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
 
     @classmethod
     async def open(cls, context: BrowserContext, url: str) -> GraphiQL:
-        """Opens the page and waits until it is ready."""
-        await context.add_init_script(_REPORT_VIOLATIONS)
-        graphiql = cls(await context.new_page(), url)
-        await graphiql.page.goto(url)
+        """Opens a page and waits until it is ready."""
+        await context.add_init_script(REPORT_VIOLATIONS)
+        return await cls.visit(await context.new_page(), url)
+
+    @classmethod
+    async def visit(cls, page: Page, url: str) -> GraphiQL:
+        """Loads a page and waits until it is ready."""
+        graphiql = cls(page, url)
+        await page.goto(url)
         await graphiql.wait_until_ready()
         return graphiql
+
+    async def leave(self) -> None:
+        """Leaves the page to its next visitor, who finds nothing of this one."""
+        await self.page.unroute_all()
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        await self.page.goto(self.url.replace("/graphql", "/health"))  # from elsewhere, scripts would be compiled anew
+        await self.page.evaluate("localStorage.clear()")
 
     async def wait_until_ready(self) -> None:
         await expect(self.page.locator(".graphiql-query-editor .view-line").first).to_be_visible()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from domain.access_codes import MAX_LIVE_CODES, AccessCodeKind
@@ -87,7 +89,6 @@ from tests.contracts.samples import DAY, NOON, SHORT, at, day
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from domain.models import LocationId
     from loaders.backend import Backend
     from loaders.table.client import DynamoStore
     from tests.contracts.samples import Names
@@ -107,46 +108,66 @@ class Scenario:
     prepare: tuple[Call, ...] = ()
 
 
-def owner(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = owner_commands.CreateOwner(
-        owner_id=names.owner,
-        kind=OwnerKind.ORGANIZATION,
-        name=names.name,
-        email=names.email,
-        phone=names.phone,
-        role=OwnerRole.ADMIN,
-    )
-    return owners.create_owner(backend, command)
+def does(write: Any, command: Any, by: Any = ADMIN, **values: Any) -> Call:
+    """A write of the product by somebody, or by nobody; what is a function is asked with the names."""
 
-
-def other_owner(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = owner_commands.CreateOwner(owner_id=names.other_owner, kind=OwnerKind.USER, name=names.name)
-    return owners.create_owner(backend, command)
-
-
-def change_owner(**changes: Any) -> Call:
     def run(backend: Backend, names: Names) -> Awaitable[Any]:
-        values: Any = {name: getattr(names, change) if change else None for name, change in changes.items()}
-        command = owner_commands.UpdateOwner(owner_id=names.owner, expected_version=1, change_id=names.change, **values)
-        return owners.update_owner(backend, command, ADMIN)
+        def said(value: Any) -> Any:
+            return value(names) if callable(value) else value
+
+        given = command(**{name: said(value) for name, value in values.items()})
+        done: Awaitable[Any] = write(backend, given) if by is None else write(backend, given, said(by))
+        return done
 
     return run
 
 
-def location(backend: Backend, names: Names) -> Awaitable[Any]:
-    return _location(backend, names, names.location, names.code)
+class _Its:
+    """`its.locker` is the locker of whichever names there are."""
+
+    def __getattr__(self, name: str) -> Callable[[Names], Any]:
+        return attrgetter(name)
 
 
-def other_location(backend: Backend, names: Names) -> Awaitable[Any]:
-    return _location(backend, names, names.other_location, names.other_code)
-
-
-def _location(backend: Backend, names: Names, location_id: LocationId, code: str) -> Awaitable[Any]:
-    address = location_commands.Address(**names.place)
-    command = location_commands.CreateLocation(
-        location_id=location_id, code=code, name=names.name, time_zone=names.time_zone, address=address
-    )
-    return locations.create_location(backend, command)
+its = _Its()
+owner = does(
+    owners.create_owner,
+    owner_commands.CreateOwner,
+    by=None,
+    owner_id=its.owner,
+    kind=OwnerKind.ORGANIZATION,
+    name=its.name,
+    email=its.email,
+    phone=its.phone,
+    role=OwnerRole.ADMIN,
+)
+other_owner = does(
+    owners.create_owner,
+    owner_commands.CreateOwner,
+    by=None,
+    owner_id=its.other_owner,
+    kind=OwnerKind.USER,
+    name=its.name,
+)
+change_owner = partial(
+    does,
+    owners.update_owner,
+    owner_commands.UpdateOwner,
+    owner_id=its.owner,
+    expected_version=1,
+    change_id=its.change,
+)
+_location = partial(
+    does,
+    locations.create_location,
+    location_commands.CreateLocation,
+    by=None,
+    name=its.name,
+    time_zone=its.time_zone,
+    address=lambda names: location_commands.Address(**names.place),
+)
+location = _location(location_id=its.location, code=its.code)
+other_location = _location(location_id=its.other_location, code=its.other_code)
 
 
 def managed_location(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -163,132 +184,86 @@ def manage(backend: Backend, names: Names) -> Awaitable[Any]:
 
 
 def change_location(write: Any, command: Any, version: int = 1, **values: Any) -> Call:
-    return lambda backend, names: write(
-        backend,
-        command(
-            location_id=names.location,
-            expected_version=version,
-            change_id=names.change if version == 1 else None,
-            **values,
-        ),
-    )
+    change = its.change if version == 1 else None
+    return does(write, command, None, location_id=its.location, expected_version=version, change_id=change, **values)
 
 
-def locker(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = RegisterLocker(
-        locker_id=names.locker,
-        owner_id=names.owner,
-        alias=names.name,
-        location_id=names.location,
-        features=list(names.features),
-    )
-    return lockers.register_locker(backend, command, ADMIN)
+locker = does(
+    lockers.register_locker,
+    RegisterLocker,
+    locker_id=its.locker,
+    owner_id=its.owner,
+    alias=its.name,
+    location_id=its.location,
+    features=lambda names: list(names.features),
+)
+locker_anywhere = does(lockers.register_locker, RegisterLocker, locker_id=its.locker, owner_id=its.owner)
 
 
-def locker_anywhere(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = RegisterLocker(locker_id=names.locker, owner_id=names.owner)
-    return lockers.register_locker(backend, command, ADMIN)
-
-
-def change_locker(write: Any, command: Any, version: int = 1, **values: Callable[[Names], Any]) -> Call:
-    return lambda backend, names: write(
-        backend,
-        command(
-            locker_id=names.locker,
-            expected_version=version,
-            change_id=names.change if version == 1 else None,
-            **{name: of(names) for name, of in values.items()},
-        ),
-        ADMIN,
-    )
+def change_locker(write: Any, command: Any, version: int = 1, **values: Any) -> Call:
+    change = its.change if version == 1 else None
+    return does(write, command, locker_id=its.locker, expected_version=version, change_id=change, **values)
 
 
 RENAME = change_locker(lockers.rename_locker, RenameLocker, alias=lambda names: names.name.replace("A", "B").swapcase())
-OCCUPY = change_locker(lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.OCCUPIED)
-STOP_SERVICE = change_locker(
-    lockers.update_locker_status, UpdateLockerStatus, new_status=lambda _: LockerStatus.MAINTENANCE
-)
-START_SERVICE = change_locker(
-    lockers.update_locker_status, UpdateLockerStatus, TWO, new_status=lambda _: LockerStatus.AVAILABLE
-)
-ENLARGE = change_locker(lockers.configure_locker, ConfigureLocker, size=lambda _: LockerSize.XL)
-OPEN_TO_EVERYONE = change_locker(
-    lockers.configure_locker, ConfigureLocker, reservable_by=lambda _: ReservableBy.EVERYONE
-)
-TRANSFER = change_locker(lockers.transfer_locker, TransferLocker, new_owner_id=lambda names: names.other_owner)
-MOVE = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda names: names.other_location)
-TAKE_AWAY = change_locker(lockers.move_locker, MoveLocker, new_location_id=lambda _: None)
+_status = partial(change_locker, lockers.update_locker_status, UpdateLockerStatus)
+OCCUPY = _status(new_status=LockerStatus.OCCUPIED)
+STOP_SERVICE = _status(new_status=LockerStatus.MAINTENANCE)
+START_SERVICE = _status(TWO, new_status=LockerStatus.AVAILABLE)
+ENLARGE = change_locker(lockers.configure_locker, ConfigureLocker, size=LockerSize.XL)
+OPEN_TO_EVERYONE = change_locker(lockers.configure_locker, ConfigureLocker, reservable_by=ReservableBy.EVERYONE)
+TRANSFER = change_locker(lockers.transfer_locker, TransferLocker, new_owner_id=its.other_owner)
+MOVE = change_locker(lockers.move_locker, MoveLocker, new_location_id=its.other_location)
+TAKE_AWAY = change_locker(lockers.move_locker, MoveLocker, new_location_id=None)
 
 
-def reserve(start: int, end: int, reservation: str = "reservation") -> Call:
-    def run(backend: Backend, names: Names) -> Awaitable[Any]:
-        command = reservation_commands.CreateReservation(
-            locker_id=names.locker,
-            reservation_id=getattr(names, reservation),
-            owner_id=names.owner,
-            start_at=at(start),
-            end_at=at(end),
-        )
-        return reservations.create_reservation(backend, command, ADMIN)
-
-    return run
-
-
-def reserve_any(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = reservation_commands.ReserveAnyLocker(
-        location_id=names.location,
-        size=LockerSize.M,
-        reservation_id=names.reservation,
-        owner_id=names.owner,
-        start_at=at(0),
-        end_at=at(60),
+def reserve(start: int, end: int, reservation: str = "reservation", **values: Any) -> Call:
+    return does(
+        reservations.create_reservation,
+        reservation_commands.CreateReservation,
+        locker_id=its.locker,
+        reservation_id=attrgetter(reservation),
+        start_at=at(start),
+        end_at=at(end),
+        **{"owner_id": its.owner, **values},
     )
-    return reserve_any_locker(backend, command, ADMIN)
 
 
-def reserve_for_a_recipient(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = reservation_commands.CreateReservation(
-        locker_id=names.locker,
-        reservation_id=names.reservation,
-        owner_id=names.other_owner,
-        start_at=at(0),
-        end_at=at(60),
-        reference=names.reference,
-        recipient=reservation_commands.Recipient(name=names.name, email=names.email, phone=names.phone),
-        metadata=names.metadata,
-    )
-    return reservations.create_reservation(backend, command, ADMIN)
-
-
-def reserve_for_another(start: int, end: int) -> Call:
-    def run(backend: Backend, names: Names) -> Awaitable[Any]:
-        command = reservation_commands.CreateReservation(
-            locker_id=names.locker,
-            reservation_id=names.reservation,
-            owner_id=names.other_owner,
-            start_at=at(start),
-            end_at=at(end),
-            reference=names.reference,
-        )
-        return reservations.create_reservation(backend, command, ADMIN)
-
-    return run
+reserve_for_another = partial(reserve, owner_id=its.other_owner, reference=its.reference)
+reserve_for_a_recipient = reserve_for_another(
+    0,
+    60,
+    recipient=lambda names: reservation_commands.Recipient(name=names.name, email=names.email, phone=names.phone),
+    metadata=its.metadata,
+)
+reserve_any = does(
+    reserve_any_locker,
+    reservation_commands.ReserveAnyLocker,
+    location_id=its.location,
+    size=LockerSize.M,
+    reservation_id=its.reservation,
+    owner_id=its.owner,
+    start_at=at(0),
+    end_at=at(60),
+)
 
 
 def use(write: Any, command: Any, reservation: str = "reservation", **values: Any) -> Call:
     """A change of a reservation by an admin; if it has a reason, by the owner of the locker."""
+    return does(
+        write,
+        command,
+        its_owner if values else ADMIN,
+        locker_id=its.locker,
+        reservation_id=attrgetter(reservation),
+        change_id=lambda names: f"{write.__name__[0]}{str(names.change)[1:]}",
+        **values,
+    )
 
-    def run(backend: Backend, names: Names) -> Awaitable[Any]:
-        reason = {"reason": names.name} if values else {}
-        change_id = f"{write.__name__[0]}{str(names.change)[1:]}"
-        changed = command(
-            locker_id=names.locker, reservation_id=getattr(names, reservation), change_id=change_id, **reason
-        )
-        by = Principal(subject=names.subject, role=Role.OWNER, owner_id=names.owner) if values else ADMIN
-        changing: Awaitable[Any] = write(backend, changed, by)
-        return changing
 
-    return run
+def its_owner(names: Names) -> Principal:
+    """The owner of the locker."""
+    return Principal(subject=names.subject, role=Role.OWNER, owner_id=names.owner)
 
 
 def wait(minutes: int) -> Call:
@@ -301,28 +276,27 @@ def wait(minutes: int) -> Call:
 START_WRITE = (reservations.start_reservation, reservation_commands.StartReservation)
 RELEASE_WRITE = (reservations.release_reservation, reservation_commands.ReleaseReservation)
 START, RELEASE = use(*START_WRITE), use(*RELEASE_WRITE)
-EVICT = use(*RELEASE_WRITE, reason=True)
-WITHDRAW = use(reservations.cancel_reservation, reservation_commands.CancelReservation, reason=True)
+EVICT = use(*RELEASE_WRITE, reason=its.name)
+WITHDRAW = use(reservations.cancel_reservation, reservation_commands.CancelReservation, reason=its.name)
 
 
 def extend(end: int, reservation: str = "reservation") -> Call:
-    def run(backend: Backend, names: Names) -> Awaitable[Any]:
-        command = reservation_commands.ExtendReservation(
-            locker_id=names.locker, reservation_id=getattr(names, reservation), new_end_at=at(end)
-        )
-        return reservations.extend_reservation(backend, command, ADMIN)
-
-    return run
+    return does(
+        reservations.extend_reservation,
+        reservation_commands.ExtendReservation,
+        locker_id=its.locker,
+        reservation_id=attrgetter(reservation),
+        new_end_at=at(end),
+    )
 
 
 def cancel(reservation: str = "reservation") -> Call:
-    def run(backend: Backend, names: Names) -> Awaitable[Any]:
-        command = reservation_commands.CancelReservation(
-            locker_id=names.locker, reservation_id=getattr(names, reservation)
-        )
-        return reservations.cancel_reservation(backend, command, ADMIN)
-
-    return run
+    return does(
+        reservations.cancel_reservation,
+        reservation_commands.CancelReservation,
+        locker_id=its.locker,
+        reservation_id=attrgetter(reservation),
+    )
 
 
 def record_events(*event_ids: str | None) -> Call:
@@ -344,87 +318,69 @@ def record_events(*event_ids: str | None) -> Call:
     return run
 
 
-def book(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = booking_commands.RequestBooking(
-        booking_id=names.booking,
-        location_id=names.location,
-        owner_id=names.owner,
-        date=DAY,
-        duration=DayPart.FULL_DAY,
-        description=names.text,
-        attendees=99_999,
-    )
-    return bookings.request_booking(backend, command, ADMIN)
-
-
 def deciding(names: Names) -> Principal:
     """An admin who is also an owner."""
     return Principal(subject=names.subject, role=Role.ADMIN, owner_id=names.owner)
 
 
-def approve(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = booking_commands.ApproveBooking(booking_id=names.booking, expected_version=1, change_id=names.change)
-    return bookings.approve_booking(backend, command, deciding(names))
-
-
-def approve_approved(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = booking_commands.ApproveBooking(booking_id=names.booking, expected_version=2)
-    return bookings.approve_booking(backend, command, deciding(names))
-
-
-def reject(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = booking_commands.RejectBooking(
-        booking_id=names.booking, reason=names.text, expected_version=1, change_id=names.change
-    )
-    return bookings.reject_booking(backend, command, deciding(names))
-
-
-def cancel_booking(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = booking_commands.CancelBooking(booking_id=names.booking)
-    return bookings.cancel_booking(backend, command, ADMIN)
-
-
-def pay(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = RecordPayment(
-        payment_id=names.payment,
-        booking_id=names.booking,
-        amount=Money(amount=Decimal("12345678901234.5678"), currency="EUR"),
-        method=names.name,
-        paid_at=NOON,
-    )
-    return calendar.record_payment(backend, command)
-
-
-def calendar_event(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = CreateCalendarEvent(
-        event_id=names.calendar_event,
-        location_id=names.location,
-        date=DAY,
-        duration=DayPart.FULL_DAY,
-        title=names.name,
-    )
-    return calendar.create_calendar_event(backend, command, deciding(names))
-
-
-def delete_calendar_event(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = DeleteCalendarEvent(location_id=names.location, event_id=names.calendar_event)
-    return calendar.delete_calendar_event(backend, command, deciding(names))
-
-
-def api_key(backend: Backend, names: Names) -> Awaitable[Any]:
-    command = key_commands.CreateApiKey(
-        key_id=names.key,
-        name=names.name,
-        role=ApiKeyRole.PARTNER,
-        owner_ids=list(names.key_owners),
-        scopes=list(Scope),
-        expires_at=LATEST,
-    )
-    return api_keys.create_api_key(backend, command, names.subject)
-
-
-def revoke_api_key(backend: Backend, names: Names) -> Awaitable[Any]:
-    return api_keys.revoke_api_key(backend, key_commands.RevokeApiKey(key_id=names.key))
+book = does(
+    bookings.request_booking,
+    booking_commands.RequestBooking,
+    booking_id=its.booking,
+    location_id=its.location,
+    owner_id=its.owner,
+    date=DAY,
+    duration=DayPart.FULL_DAY,
+    description=its.text,
+    attendees=99_999,
+)
+_decide = partial(does, by=deciding, booking_id=its.booking)
+_approve = partial(_decide, bookings.approve_booking, booking_commands.ApproveBooking)
+approve = _approve(expected_version=1, change_id=its.change)
+approve_approved = _approve(expected_version=2)
+reject = _decide(
+    bookings.reject_booking, booking_commands.RejectBooking, reason=its.text, expected_version=1, change_id=its.change
+)
+cancel_booking = does(bookings.cancel_booking, booking_commands.CancelBooking, booking_id=its.booking)
+pay = does(
+    calendar.record_payment,
+    RecordPayment,
+    by=None,
+    payment_id=its.payment,
+    booking_id=its.booking,
+    amount=Money(amount=Decimal("12345678901234.5678"), currency="EUR"),
+    method=its.name,
+    paid_at=NOON,
+)
+calendar_event = does(
+    calendar.create_calendar_event,
+    CreateCalendarEvent,
+    by=deciding,
+    event_id=its.calendar_event,
+    location_id=its.location,
+    date=DAY,
+    duration=DayPart.FULL_DAY,
+    title=its.name,
+)
+delete_calendar_event = does(
+    calendar.delete_calendar_event,
+    DeleteCalendarEvent,
+    by=deciding,
+    location_id=its.location,
+    event_id=its.calendar_event,
+)
+api_key = does(
+    api_keys.create_api_key,
+    key_commands.CreateApiKey,
+    by=its.subject,
+    key_id=its.key,
+    name=its.name,
+    role=ApiKeyRole.PARTNER,
+    owner_ids=lambda names: list(names.key_owners),
+    scopes=list(Scope),
+    expires_at=LATEST,
+)
+revoke_api_key = does(api_keys.revoke_api_key, key_commands.RevokeApiKey, by=None, key_id=its.key)
 
 
 def spend(backend: Backend, names: Names) -> Awaitable[Any]:
@@ -844,8 +800,8 @@ _WRITES: dict[str, tuple[str, tuple[Call, ...]]] = {
     "create an owner": ("QC-22", (owner,)),
     "create an owner without an address": ("QC-22", (other_owner,)),
     "create an owner again": ("QC-22", (owner, owner)),
-    "rename an owner": ("QC-22", (owner, change_owner(name="code"))),
-    "change an owner's address": ("QC-22", (owner, change_owner(email="other_email"))),
+    "rename an owner": ("QC-22", (owner, change_owner(name=its.code))),
+    "change an owner's address": ("QC-22", (owner, change_owner(email=its.other_email))),
     "remove an owner's address": ("QC-22", (owner, change_owner(email=None))),
     "create a location": ("QC-30", (location,)),
     "create a location again": ("QC-30", (location, location)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 
 from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, unchanged
 from tests.conftest import NOW
@@ -38,15 +37,6 @@ MIXED = [
     (RECORD_EVENT, EVENT, (FAILED, CONFLICT)),
     (RECORD_EVENT, EVENT, (SLOW, FAILED)),
 ]
-
-
-@pytest_asyncio.fixture
-async def one(api: Api, wire: Wire) -> Api:
-    """An owner with one locker."""
-    await api.owner("ada")
-    await api.locker("l1", "ada")
-    wire.reset()
-    return api
 
 
 @pytest.mark.parametrize(("mutation", "values", "reasons"), MIXED)

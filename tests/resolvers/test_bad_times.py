@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 
 from tests.api import mutation
 
@@ -62,15 +61,6 @@ BAD_TIMES = [
     (1.5, TEXT),
     (["2026-03-02T10:00:00Z"], TEXT),
 ]
-
-
-@pytest_asyncio.fixture
-async def one(api: Api, wire: Wire) -> Api:
-    """An owner with one locker."""
-    await api.owner("ada")
-    await api.locker("l1", "ada")
-    wire.reset()
-    return api
 
 
 @pytest.mark.parametrize(("document", "variables", "path"), PLACES)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 
 from tests.api import mutation, unchanged, user_error
 
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
 
 RECORD_ALL = mutation("recordAccessEvents", "accessEvents { lockerId eventId timestamp recordedAt action }")
 EVENTS = "query ($id: ID!) { locker(lockerId: $id) { accessEvents(first: 100) { nodes { eventId } } } }"
-
-
-@pytest_asyncio.fixture
-async def two(api: Api, wire: Wire) -> Api:
-    """An owner with two lockers."""
-    await api.owner("acme")
-    await api.locker("l1", "acme")
-    await api.locker("l2", "acme")
-    wire.reset()
-    return api
 
 
 def event(own_id: str | None = None, **more: Any) -> dict[str, Any]:

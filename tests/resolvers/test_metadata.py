@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,15 +38,6 @@ NUMBERS = [
 
 MONSTERS = ["1e-99999999999999999999", "1e99999999999999999999"]
 LONG = "7" * 5000
-
-
-@pytest_asyncio.fixture
-async def one(api: Api, wire: Wire) -> Api:
-    """An owner with one locker."""
-    await api.owner("acme")
-    await api.locker("l1", "acme")
-    wire.reset()
-    return api
 
 
 async def send_raw(api: Api, query: str, variables: str = "{}") -> Any:

@@ -35,15 +35,6 @@ SECRET = "s3cret-token"  # noqa: S105  # stands for what must never be shown
 
 
 @pytest_asyncio.fixture
-async def one(api: Api, wire: Wire) -> Api:
-    """An owner with one locker."""
-    await api.owner("ada")
-    await api.locker("l1", "ada")
-    wire.reset()
-    return api
-
-
-@pytest_asyncio.fixture
 async def damaged(one: Api, plain_client: Any, table: str) -> Api:
     """The same, but the locker's record has a status that no locker has."""
     await plain_client.update_item(
