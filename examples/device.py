@@ -5,6 +5,7 @@
     python device.py sync            # regularly, with the device's API key in KEY; also reports offline uses
     python device.py enter 123456    # prints OPEN or CLOSED
 
+With LOCATION=01HDEM… in place of LOCKER it is the lock of a location's door, which an admin provisions.
 Without the server the lock uses the list of its last sync, and counts failures itself: nobody else does then.
 """
 
@@ -29,8 +30,8 @@ _LATER = {429, 502, 503, 504}
 PROVISION = """mutation Provision($input: ProvisionDeviceInput!) {
   provisionDevice(input: $input) { deviceKey userErrors { message } }
 }"""
-CODES = """query Codes($lockerId: ID!) {
-  locker(lockerId: $lockerId) { accessCodeList {
+CODES = """query Codes($id: ID!) {
+  %s { accessCodeList {
     revision refreshBefore codes { codeId digitsMac validFrom validUntil usesLeft }
   } }
 }"""
@@ -52,8 +53,8 @@ class AwayError(Exception):
 class Lock:
     """One lock: its state survives a restart in a file that only its user can read."""
 
-    def __init__(self, url: str, key: str, locker_id: str, path: Path) -> None:
-        self._url, self._key, self._locker_id, self._path = url, key, locker_id, path
+    def __init__(self, url: str, key: str, door: dict[str, str], path: Path) -> None:
+        self._url, self._key, self._door, self._path = url, key, door, path
         self._state: dict[str, Any] = {"codes": [], "uses": [], "failures": []}
         if path.exists():
             self._state = json.loads(path.read_text())
@@ -70,7 +71,10 @@ class Lock:
             self._mutate(REPORT, **use)
             self._state["uses"].remove(use)
             self._save()
-        found = self._ask(CODES, lockerId=self._locker_id)["locker"]["accessCodeList"]
+        ((name, door_id),) = self._door.items()
+        place = f"{name.removesuffix('Id')}({name}: $id)"
+        (place_found,) = self._ask(CODES % place, id=door_id).values()
+        found = place_found["accessCodeList"]
         self._state |= {"codes": found["codes"], "failures": []}
         self._save()
         self._mutate(ACKNOWLEDGE, revision=found["revision"])
@@ -114,7 +118,7 @@ class Lock:
         return hmac.compare_digest(mac, code["digitsMac"]) and is_valid and code["usesLeft"] != 0
 
     def _mutate(self, document: str, **values: Any) -> dict[str, Any]:
-        data = self._ask(document, input={"lockerId": self._locker_id, **values})
+        data = self._ask(document, input=self._door | values)
         payload: dict[str, Any] = next(iter(data.values()))
         if payload["userErrors"]:
             raise SystemExit(payload["userErrors"][0]["message"])
@@ -150,7 +154,9 @@ class Lock:
 def main() -> None:
     """Runs one command."""
     command, *values = sys.argv[1:]
-    lock = Lock(os.environ["URL"], os.environ.get("KEY", ""), os.environ["LOCKER"], Path(os.environ["STATE"]))
+    location = os.environ.get("LOCATION")
+    door = {"lockerId": os.environ["LOCKER"]} if location is None else {"locationId": location}
+    lock = Lock(os.environ["URL"], os.environ.get("KEY", ""), door, Path(os.environ["STATE"]))
     if command == "provision":
         lock.provision(int(values[0]))
     elif command == "sync":

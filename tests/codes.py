@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tests.api import mutation
@@ -90,6 +92,39 @@ async def verify(api: Api, digits: str, attempt_id: str, locker_id: str = "l1") 
     assert not payload["userErrors"], payload
     decision: str = payload["decision"]
     return decision
+
+
+_NO_WORDS = re.compile(
+    r"""\\[nrt]                                                      # escapes, whose letter would hide what follows
+    | \d{4}-\d\d-\d\d[T ][0-9:.,]+                                  # times
+    | [0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}  # UUIDs
+    | \d+\.\d+(?:e[-+]?\d+)?                                        # decimals
+    | slot\W*(?:S\W*)?\d{4}                                         # slots of reservations""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORDS = re.compile(r"(?<![0-9A-Za-z])(?:[0-9]{4}|[0-9]{6}|[0-9]{8})(?![0-9A-Za-z])")
+MOST_CHANCE = 1e-3
+
+
+def check_no_digits(texts: dict[str, str], issued: set[str]) -> None:
+    """None of these texts has one of these sequences of digits.
+
+    Short sequences stand by chance in every long text of hashes and times, so they are looked for as whole words, and
+    times, decimals, UUIDs and the slots of reservations are no words. Each word that is left is one of the issued
+    sequences of its length by chance with n(issued) / 10 ** length: these chances must be so small together that what
+    is found is a leak.
+    """
+    lengths = Counter(map(len, issued))
+    found = {name: set(_WORDS.findall(_NO_WORDS.sub(" ", text))) for name, text in texts.items()}
+    assert all(texts.values())
+    assert {name: words & issued for name, words in found.items() if words & issued} == {}
+    chance = sum(lengths[len(word)] / 10 ** len(word) for words in found.values() for word in words)
+    assert chance < MOST_CHANCE, (chance, found)
+
+
+def without_values(metrics: str) -> str:
+    """Metrics by their names and labels: a count may be any number."""
+    return re.sub(r" \S+$", "", metrics, flags=re.MULTILINE)
 
 
 def wrong(*digits: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from graphql import OperationDefinitionNode, parse
 
 from loaders.tools.demo import DemoShape, load_demo
+from loaders.tools.demo_codes import load_demo_codes
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
@@ -27,8 +28,9 @@ EXAMPLE = re.compile(
 
 async def test_the_examples_give_the_documented_answers_in_their_order(api: Api, backend: Backend) -> None:
     await load_demo(backend.store, DemoShape(), backend.clock(), lambda _: None)
+    await load_demo_codes(backend)
     examples = list(EXAMPLE.finditer(PAGE))
-    assert len(examples) == PAGE.count("\n## ") == 11
+    assert len(examples) == PAGE.count("\n## ") == 14
     for example in examples:
         answer = await api.send(example["document"], **json.loads(example["variables"]))
         assert answer == json.loads(example["answer"]), example["document"]

@@ -68,7 +68,7 @@ def location_id(number: int) -> LocationId:
 def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight: Instant) -> _Piece:
     """A location with its calendar and its bookings."""
     chance = random.Random(f"location {number}")
-    location = _location(number, midnight)
+    location = _location(number, admin, midnight)
     piece = _location_items(location)
     for count in range(len(_BOOKINGS)):
         piece += _booking(chance, location, owners, admin, count, midnight)
@@ -78,7 +78,7 @@ def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight:
     return piece
 
 
-def _location(number: int, midnight: Instant) -> Location:
+def _location(number: int, admin: OwnerId, midnight: Instant) -> Location:
     code, name, city, country, zone, lat, lng = _PLACES[number]
     created = shift(midnight, timedelta(days=-400 + number))
     return Location(
@@ -97,6 +97,7 @@ def _location(number: int, midnight: Instant) -> Location:
         created_at=created,
         updated_at=created,
         version=1,
+        manager_id=admin,
     )
 
 
@@ -106,6 +107,7 @@ def _location_items(location: Location) -> _Piece:
         name=location.name,
         time_zone=location.time_zone,
         address=AddressInput(**asdict(location.address)),
+        manager_id=location.manager_id,
     )
     return creating(location, fingerprint(command, without="location_id")).new_items
 

@@ -33,7 +33,7 @@ def demo_load(
             if settings.is_embedded:
                 await create_table(connection)
             await check_table(connection)
-            typer.echo(f"{await load(connection, shape)} items written")
+            typer.echo(f"{await load(settings, connection, shape)} items written")
 
     asyncio.run(work(load_settings()))
 

@@ -6,12 +6,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from domain.models import Owner
+from loaders.backend import Backend
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.table.client import open_store
 from loaders.tools.definition import create_table, delete_table, describe_table
 from loaders.tools.demo import DemoShape, load_demo, owner_email, owner_id
+from loaders.tools.demo_codes import load_demo_codes
 from loaders.tools.demo_places import LOCATIONS
-from server.app import utc_now
+from server.app import new_id, utc_now
+from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
 
 if TYPE_CHECKING:
@@ -39,11 +42,11 @@ async def make_demo_table(settings: Settings, connection: Connection, *, replace
         if replaces:
             await delete_table(connection)
         await create_table(connection)
-        await load(connection, DemoShape())
+        await load(settings, connection, DemoShape())
 
 
-async def load(connection: Connection, shape: DemoShape) -> int:
-    """Loads demo data and shows the progress; returns the number of items written."""
+async def load(settings: Settings, connection: Connection, shape: DemoShape) -> int:
+    """Loads demo data and shows the progress; returns the number of items written, without access codes."""
     from rich.console import Console  # noqa: PLC0415  # of all starts of a server, only the first needs them
     from rich.progress import Progress  # noqa: PLC0415  # as above
 
@@ -52,12 +55,15 @@ async def load(connection: Connection, shape: DemoShape) -> int:
             total = shape.owners + LOCATIONS + shape.lockers + shape.events
             task = progress.add_task("Loading demo data", total=total)
             try:
-                return await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
+                written = await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
             except ExceptionGroup as group:
                 reason = group.exceptions[0]
                 raise CommandError(
                     f"the demo data is incomplete, continue with `smartlocker demo load`: {reason}"
                 ) from group
+        codes = Backend(store, utc_now, new_id, settings.longest_reservation, code_ring=lambda: read_ring(settings))
+        await load_demo_codes(codes)
+    return written
 
 
 async def has_demo_data(connection: Connection) -> bool:

@@ -385,7 +385,10 @@ def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
         *(to_global_id("Location", name) for name in locations),
         *(to_global_id("Booking", name) for name in bookings),
         *(to_global_id("Reservation", "nina-1", f"{start}:00:00.000Z", name) for start, name in _STARTS),
-        *(to_global_id("AccessEvent", locker, Instant("2026-02-10T08:07:00.000Z"), "event-0") for locker in _EVENTFUL),
+        *(
+            to_global_id("AccessEvent", f"locker:{locker}", "2026-02-10T08:07:00.000Z", "event-0")
+            for locker in _EVENTFUL
+        ),
         *(to_global_id("Payment", booking, "1") for booking in bookings),
         *(to_global_id("ApiKey", key) for key in KEYS),
         *(to_global_id("CalendarEvent", places.ulid(1), *parts) for parts in _CALENDAR),

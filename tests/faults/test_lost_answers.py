@@ -138,7 +138,7 @@ MUTATIONS = {
     "verifyAccessCode": Mutation("decision", GOOD["verifyAccessCode"]),
     "clearLockout": Mutation("__typename", GOOD["clearLockout"]),
     "provisionDevice": Mutation("generation deviceKey", GOOD["provisionDevice"]),
-    "acknowledgeAccessCodes": Mutation("acknowledgedRevision", {"lockerId": "l1", "revision": "2.2.993e76e0890c"}),
+    "acknowledgeAccessCodes": Mutation("acknowledgedRevision", {"lockerId": "l1", "revision": "2.2.7824f57da673"}),
     "reportAccessCodeUse": Mutation("accessCode { codeId }", GOOD["reportAccessCodeUse"]),
 }
 

@@ -135,7 +135,7 @@ def _global_ids() -> list[str]:
         found.append(("Reservation", f"{tenant}-1", WINDOWS[tenant][0], f"now-{tenant}"))
         found.append(("Payment", f"taken-{tenant}", f"paid-{tenant}"))
         found.append(("CalendarEvent", LOCATION, DAYS[tenant][0], "MORNING", f"taken-{tenant}"))
-        found.append(("AccessEvent", f"{tenant}-1", MADE[tenant], f"opened-{tenant}"))
+        found.append(("AccessEvent", f"locker:{tenant}-1", MADE[tenant], f"opened-{tenant}"))
     return [to_global_id(*parts) for parts in found]
 
 

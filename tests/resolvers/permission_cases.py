@@ -19,7 +19,7 @@ ERRORS = f"""userErrors {{
 PROFILE = "id ownerId kind name email phone role version createdAt updatedAt"
 PLACE = """id locationId code name address { formattedAddress street city region postalCode country placeId lat lng }
   timeZone status createdAt updatedAt version"""
-EVENT = """id eventId lockerId timestamp recordedAt action actorId result metadata locker { lockerId }"""
+EVENT = """id eventId lockerId locationId timestamp recordedAt action actorId result metadata locker { lockerId }"""
 LOCKER = f"""id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
   owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }}
   nextReservation {{ endAt }}
@@ -31,18 +31,19 @@ RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdA
   locker { lockerId } owner { ownerId } accessCodes(first: 1) { nodes { codeId } }"""
 SLOT = """id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }
   accessCodes(first: 1) { nodes { codeId } }"""
-NOTICE = "id notificationId bookingId bookingStatus lockerId reservationId message createdAt booking { bookingId }"
+NOTICE = """id notificationId bookingId bookingStatus lockerId locationId reservationId message createdAt
+  booking { bookingId }"""
 CODE = """id codeId lockerId locationId kind ownerId reservationId bookingId label length maxUses uses lastUsedAt
   rotation createdAt createdBy updatedAt revokedAt reveals { revealedAt revealedBy }
   validity { state validFrom validUntil deviceStatus needsReveal }"""
 KEY = (
     "id keyId name role ownerIds lockerId locationId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
 )
-LOCKER_CODES = f"""accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }}
-  accessCodeList {{
-    revision generation refreshBefore codes {{ codeId digitsMac validFrom validUntil usesLeft }}
-  }}
-  lockout {{ failures lockedUntil lockouts }}"""
+DOOR = """accessCodeList {
+    revision generation refreshBefore codes { codeId digitsMac validFrom validUntil usesLeft }
+  }
+  lockout { failures lockedUntil lockouts }"""
+LOCKER_CODES = f"accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }} {DOOR}"
 PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recordedAt booking { bookingId }"
 
 
@@ -213,7 +214,7 @@ _KEYS: list[tuple[str, str, dict[str, Any]]] = [
 
 CASES = [
     Case(
-        """{ viewer { subject role scopes ownerId organizationIds ownerIds lockerId owner { ownerId }
+        """{ viewer { subject role scopes ownerId organizationIds ownerIds lockerId locationId owner { ownerId }
           locker { lockerId } rateLimit { limit remaining resetSeconds } } }""",
         optional=(("viewer", "owner"), ("viewer", "locker"), ("viewer", "rateLimit")),
     ),
@@ -234,7 +235,7 @@ CASES = [
     Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
-    Case(f'{{ location(locationId: "@place") {{ {PLACE} lockers{LIST} }} }}'),
+    Case(f'{{ location(locationId: "@place") {{ {PLACE} managerId lockers{LIST} accessEvents{LIST} {DOOR} }} }}'),
     Case(
         """{ location(locationId: "@place") {
           availableLockers(window: {from: "2026-03-02T12:00:00Z", to: "2026-03-03T12:00:00Z"}) {

@@ -14,7 +14,7 @@ import pytest_asyncio
 from resolvers.schema import build_schema
 from tests.api import mutation
 from tests.codes import CREATE as CREATE_CODE
-from tests.codes import furnish
+from tests.codes import REPORT, furnish
 from tests.places import PAY, REJECT, approve, book, create_location, paged, ulid
 
 if TYPE_CHECKING:
@@ -119,12 +119,13 @@ OTHERS = {
     "Query.pendingBookings": ("pendingBookings", "bookingId", False),
     "Query.apiKeys": ("apiKeys", "keyId", True),
     "Location.lockers": (f'location(locationId: "{ulid(0)}") lockers', "lockerId", False),
+    "Location.accessEvents": (f'location(locationId: "{ulid(0)}") accessEvents', "eventId", True),
     "Booking.payments": ('booking(bookingId: "k0") payments', "paymentId", False),
     "Owner.bookings": ('owner(ownerId: "ada") bookings', "bookingId", False),
     "Owner.notifications": ('owner(ownerId: "bob") notifications', "bookingId", True),
 }
 
-DAY = "2026-04-01"
+DAY, DAY_AFTER = "2026-04-01", "2026-05-01"
 # The lists of access codes: where each stands.
 CODES = {
     "Locker.accessCodes": 'locker(lockerId: "l1") { %s }',
@@ -185,9 +186,16 @@ async def test_every_other_list_is_paged_in_its_order_in_both_directions(api: Ap
     await api.owner("ada")
     await api.owner("bob")
     await api.owner("root", role="ADMIN")
+    await api.owner("cleo")
     for number, key in enumerate(KEYS):
         day = f"2026-04-0{number + 1}"
         await create_location(api, number, code=f"code-{key}")
+        if not number:
+            await book(api, "coded", ownerId="cleo", date=DAY_AFTER)
+            await approve(api, "coded")
+            await api.mutate(CREATE_CODE, codeId="c1", kind="BOOKING", bookingId="coded")
+        use = {"locationId": ulid(0), "codeId": "c1", "eventId": key, "usedAt": f"2026-02-0{number + 1}T10:00:00Z"}
+        assert not (await api.mutate(REPORT, **use))["userErrors"]
         await api.locker(key, "ada", locationId=ulid(0))
         await book(api, key, date=day)
         await book(api, f"bob-{key}", ownerId="bob", date=day)

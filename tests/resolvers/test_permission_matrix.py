@@ -22,7 +22,7 @@ from resolvers.bindings.nodes import to_global_id
 from resolvers.schema import build_schema
 from tests import codes, places
 from tests.api import mutation, unchanged
-from tests.principals import device, owner, partner
+from tests.principals import device, device_at, owner, partner
 from tests.resolvers.permission_cases import CASES
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ ACTORS: dict[str, Principal] = {
     **{f"partner of acme with {scope}": partner(scope, of="acme") for scope in Scope},
     "device of acme's locker": device("locker-acme"),
     "device of bob's locker": device("locker-bob"),
+    "device of the location's door": device_at(places.ulid(0)),
 }
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 CANCEL = mutation("cancelReservation", "reservation { status }")
@@ -86,7 +87,9 @@ def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
             return cells.get(of_partner, bound and of_partner in actor.scopes)
         case Role.DEVICE:
             own = actor.locker_id == f"locker-{tenant}"
-            return {"no": False, "own locker": own, "own door": own}[of_device]
+            at_place = name.startswith(("Query.location", "Location."))
+            own_door = actor.location_id is not None if at_place else own
+            return {"no": False, "own locker": own, "own door": own_door}[of_device]
 
 
 class Walk(Visitor):
@@ -125,7 +128,9 @@ async def stocked(api: Api) -> Api:
     await api.owner("root", role="ADMIN")
     await api.owner("mia")
     await api.owner("guest")
-    await places.create_location(api, 0, code="rome")
+    place = await places.create_location(api, 0, code="rome", managerId="root")
+    await api.mutate(codes.VERIFY, locationId=place, digits="000000", attemptId="attempt")
+    await api.mutate(codes.PROVISION, locationId=place, generation=1)
     await api.mutate(CREATE_KEY, keyId="key-1", name="Door", role="DEVICE", lockerId="locker-acme")
     for tenant, day in TENANTS.items():
         await api.owner(tenant, email=f"{tenant}@example.com")
@@ -172,7 +177,7 @@ def filled(document: str, actor: Principal, tenant: str) -> str:
     values = {
         "@reserves": str(reserves),
         "@place": places.ulid(0),
-        "@event": to_global_id("AccessEvent", f"locker-{tenant}", "2026-03-01T12:00:00.000Z", f"event-{tenant}"),
+        "@event": to_global_id("AccessEvent", f"locker:locker-{tenant}", "2026-03-01T12:00:00.000Z", f"event-{tenant}"),
         "@locker": to_global_id("Locker", f"locker-{tenant}"),
         "@day": TENANTS[tenant],
         "@tenant": tenant,

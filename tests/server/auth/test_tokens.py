@@ -14,7 +14,7 @@ import pytest_asyncio
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from domain.authorization import Principal, Role, Scope
-from domain.models import LockerId, OwnerId
+from domain.models import LocationId, LockerId, OwnerId
 from server.auth.claims import claims_of, principal_from
 from server.auth.errors import InvalidCredentialsError
 from tests.issuer import AUDIENCE, bearer, claims, jwk, key_of, production, served_keys, sign
@@ -230,6 +230,10 @@ async def test_a_token_that_is_too_long_is_not_parsed(guarded: httpx.AsyncClient
             ),
         ),
         ({"role": "device", "lockerId": "l1"}, Principal(subject="ada", role=Role.DEVICE, locker_id=LockerId("l1"))),
+        (
+            {"role": "device", "locationId": "01HX"},
+            Principal(subject="ada", role=Role.DEVICE, location_id=LocationId("01HX")),
+        ),
     ],
 )
 def test_claims_become_a_principal_of_their_role_and_nothing_that_is_another_roles(
@@ -252,7 +256,12 @@ def test_claims_become_a_principal_of_their_role_and_nothing_that_is_another_rol
             {"role": "owner", "ownerId": "o1", "organizations": ["o2", "a#b"]},
             "The token's claim organizations must be a valid id.",
         ),
-        ({"role": "device"}, "The token's claim lockerId must be a valid id."),
+        ({"role": "device"}, "A device's token needs either lockerId or locationId."),
+        (
+            {"role": "device", "lockerId": "l1", "locationId": "p1"},
+            "A device's token needs either lockerId or locationId.",
+        ),
+        ({"role": "device", "locationId": "a#b"}, "The token's claim locationId must be a valid id."),
         (
             {"role": "partner", "scope": "lockers:read"},
             "A partner's token needs the claims partnerOf and scope.",

@@ -133,6 +133,7 @@ def test_keys_work_on_the_embedded_store_too(run: Run) -> None:
             {"role": "partner", "partnerOf": ["o1", "o2"], "scope": "lockers:read"},
         ),
         (("--role", "device", "--locker", "l1"), {"role": "device", "lockerId": "l1"}),
+        (("--role", "device", "--location", "01HX"), {"role": "device", "locationId": "01HX"}),
     ],
 )
 def test_a_token_is_for_the_chosen_principal(
@@ -156,7 +157,7 @@ def test_a_token_is_for_the_chosen_principal(
         (("--role", "owner", "--owner", "o1", "--owner", "o2"), "an owner's token needs exactly one --owner"),
         (("--role", "admin", "--owner", "o1", "--owner", "o2"), "an admin's token takes one --owner at most"),
         (("--role", "partner", "--owner", "o1"), "A partner's token needs the claims partnerOf and scope."),
-        (("--role", "device"), "The token's claim lockerId must be a valid id."),
+        (("--role", "device"), "A device's token needs either lockerId or locationId."),
     ],
 )
 def test_a_token_without_a_principal_is_not_created(

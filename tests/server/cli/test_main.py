@@ -6,6 +6,7 @@ import asyncio
 import io
 import socket
 import sys
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,7 +212,10 @@ async def test_demo_load_writes_all_items_once_and_they_hold_together(
     first = await asyncio.to_thread(on_table, *words)
     assert (first.status, first.out) == (0, f"{wanted} items written\n")
     items = await dump()
-    assert len(items) == wanted
+    kinds = Counter(item["entityType"] for item in items.values())
+    codes = {kind: kinds.pop(kind) for kind in ("ACCESS_CODE", "CODE_CLAIM", "CODE_DOOR")}
+    assert codes == {"ACCESS_CODE": 3, "CODE_CLAIM": 3, "CODE_DOOR": 2}
+    assert kinds.total() == wanted
     check_invariants(items, utc_now(), is_counted=False)
     second = await asyncio.to_thread(on_table, *words)
     assert (second.status, second.out) == (0, "0 items written\n")
