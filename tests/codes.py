@@ -96,21 +96,21 @@ async def verify(api: Api, digits: str, attempt_id: str, locker_id: str = "l1") 
 
 _NO_WORDS = re.compile(
     r"""\\[nrt]                                                      # escapes, whose letter would hide what follows
-    | \d{4}-\d\d-\d\d[T ][0-9:.,]+                                  # times
+    | \d{4}-\d\d-\d\d(?:[T ][0-9:.,]+)?                             # times and days
     | [0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}  # UUIDs
     | \d+\.\d+(?:e[-+]?\d+)?                                        # decimals
     | slot\W*(?:S\W*)?\d{4}                                         # slots of reservations""",
     re.VERBOSE | re.IGNORECASE,
 )
 _WORDS = re.compile(r"(?<![0-9A-Za-z])(?:[0-9]{4}|[0-9]{6}|[0-9]{8})(?![0-9A-Za-z])")
-MOST_CHANCE = 1e-3
+MOST_CHANCE = 0.01
 
 
 def check_no_digits(texts: dict[str, str], issued: set[str]) -> None:
     """None of these texts has one of these sequences of digits.
 
     Short sequences stand by chance in every long text of hashes and times, so they are looked for as whole words, and
-    times, decimals, UUIDs and the slots of reservations are no words. Each word that is left is one of the issued
+    times, decimals, UUIDs and slots of reservations are no words. Each word that is left is one of the issued
     sequences of its length by chance with n(issued) / 10 ** length: these chances must be so small together that what
     is found is a leak.
     """

@@ -30,8 +30,9 @@ with this page; in others, random documents of one tenant neither show nor chang
   belongs to, but not their reservations, events and profiles.
 - A **partner** does what its scopes allow, for the owners that it is bound to. With `reservations:write` it may reserve
   for them whatever is offered to one of them.
-- A **device** records events of its own locker. It reads `viewer` and its own locker with the current and the next
-  reservation, and nothing else.
+- A **device** is bound to a locker or to a location. It verifies access codes at its own door and keeps the list of
+  them, and records events of its own locker. It reads `viewer`, its own locker with the current and the next
+  reservation, or its own location, and nothing else.
 - A **stranger**, a caller without credentials, may use nothing.
 
 ## Denied access
@@ -66,8 +67,8 @@ with this page; in others, random documents of one tenant neither show nor chang
 
 *own*: for the owner itself, or its own objects. *organisation's*: also lockers of an organisation that the owner
 belongs to. *offered*: lockers that the caller may reserve. *bound*: for the owners that the partner is bound to, with
-any scope. A scope: the same, if the partner has this scope. *own locker*: for the locker of the device. `node` and
-`nodes` apply the rule of each object that they find.
+any scope. A scope: the same, if the partner has this scope. *own locker*: for the locker of the device. *own door*: for
+the door of its locker or location. `node` and `nodes` apply the rule of each object that they find.
 
 - A reservation is *own* for the owner who made it and for the owner of the locker. Only the owner who made it may
   start, extend or shorten it and sees its `details`; the owner of the locker may cancel or release it with a reason.

@@ -24,6 +24,7 @@ from loaders.tools.definition import create_table
 from resolvers.schema import build_schema
 from server.app import new_id
 from tests.api import UPDATE_STATUS, mutation
+from tests.codes import Device
 from tests.conftest import RING
 from tests.contracts.samples import SHORT
 from tests.contracts.scenarios import BOOKED, PLACED, RENAME, api_key, approve, record_events
@@ -237,6 +238,39 @@ async def test_a_mutation_that_was_never_answered_is_repeated_by_its_client_much
         assert payload.pop("secret") is None
     assert is_complete(payload)
     assert await dump() == after
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("verifyAccessCode", {"digits": "000000", "attemptId": "a9"}),
+        ("clearLockout", {}),
+        ("provisionDevice", {"generation": 2}),
+        ("acknowledgeAccessCodes", {"revision": None}),
+        ("reportAccessCodeUse", {"codeId": "booked", "eventId": "u1", "usedAt": "2026-03-01T11:00:00Z"}),
+    ],
+)
+async def test_a_lost_answer_at_the_door_of_a_location_leaves_one_effect(
+    ready: Api, wire: Wire, dump: Callable[[], Any], clock: Clock, name: str, more: dict[str, Any]
+) -> None:
+    door = {"locationId": ulid(0)}
+    for field, values in (
+        ("createAccessCode", {"kind": "BOOKING", "bookingId": "approved", "codeId": "booked"}),
+        ("provisionDevice", door | {"generation": 1}),
+        ("verifyAccessCode", door | {"digits": "000000", "attemptId": "a1"}),
+    ):
+        assert (await ready.mutate(mutation(field, MUTATIONS[field].shown), **values))["userErrors"] == []
+    if "revision" in more:
+        more = {"revision": (await Device(ready, "00", **door).listed())["revision"]}
+    wire.reset()
+    wire.fault = lost_then_forgotten()
+    payload = await ready.mutate(mutation(name, MUTATIONS[name].shown), **door | more)
+    assert is_complete(payload)
+    assert len(writes(wire)) == 1
+    after = await dump()
+    assert is_complete(await ready.mutate(mutation(name, MUTATIONS[name].shown), **door | more))
+    assert await dump() == after
+    check_invariants(after, clock.now)
 
 
 async def test_a_change_id_belongs_to_one_change(ready: Api, dump: Callable[[], Any]) -> None:

@@ -6,10 +6,11 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from tests import places
 from tests.codes import CREATE, VERIFY, create, furnish, verify
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.principals import device
+from tests.principals import device, device_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +50,31 @@ async def test_of_a_hundred_guesses_at_once_five_are_evaluated(
     actions = Counter(item["action"] for item in items if item["entityType"] == "ACCESS_EVENT")
     assert actions == {"DENIED": 5, "TAMPER": 1}
     assert [item["ownerId"] for item in items if item["entityType"] == "NOTIFICATION"] == ["ada"]
+
+
+async def test_guesses_at_the_door_of_a_location_are_counted_one_by_one_and_notify_its_manager_once(
+    api: Api, dump: Callable[[], Any]
+) -> None:
+    place = await places.prepare(api, managerId="root")
+    door = api.by(device_at(place))
+    answers = await asyncio.gather(
+        *(
+            door.send(VERIFY, input={"locationId": place, "digits": "000000", "attemptId": f"a{number}"})
+            for number in range(30)
+        )
+    )
+    decided = [answer["data"]["verifyAccessCode"]["decision"] for answer in answers if "errors" not in answer]
+    number = 0
+    while decided.count("DENIED") < 5:  # where all were too busy to count five
+        payload = await door.mutate(VERIFY, locationId=place, digits="000000", attemptId=f"b{number}")
+        decided.append(payload["decision"])
+        number += 1
+    assert Counter(decided)["DENIED"] == 5
+    items = (await dump()).values()
+    events = [(item["PK"], item["action"]) for item in items if item["entityType"] == "ACCESS_EVENT"]
+    assert Counter(events) == {(f"LOCATION#{place}", "DENIED"): 5, (f"LOCATION#{place}", "TAMPER"): 1}
+    assert [item["ownerId"] for item in items if item["entityType"] == "NOTIFICATION"] == ["root"]
+    check_invariants(await dump(), NOW)
 
 
 async def test_a_one_time_code_that_is_entered_many_times_at_once_opens_once(api: Api) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.api import mutation
-from tests.codes import furnish, verify, wrong
+from tests.codes import CREATE, PROVISION, furnish, verify, wrong
+from tests.principals import device
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -43,6 +44,14 @@ async def test_the_page_states_the_requests_of_codes(api: Api, wire: Wire) -> No
     wire.reset()
     await verify(api, digits, "c")
     found["verify, locked out"] = sent(wire)
+    for number in range(2):
+        await api.mutate(CREATE, codeId=f"s{number}", kind="STANDING", lockerId="l1")
+    await api.mutate(PROVISION, lockerId="l1", generation=1)
+    await api.reservation("r2", "l1", "ada", "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z")
+    await api.mutate(CREATE, codeId="c2", kind="RESERVATION", lockerId="l1", reservationId="r2")
+    wire.reset()
+    await api.by(device("l1")).run('{ locker(lockerId: "l1") { accessCodeList { revision } } }')
+    found["list for a locker's device"] = sent(wire)
     stated = {
         name: (reads, writes)
         for name, reads, writes in re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
