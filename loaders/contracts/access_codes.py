@@ -41,8 +41,7 @@ from loaders.contracts.maintenance import LARGEST_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS, RESERVATION_BYTES
 from loaders.contracts.scanning import ReadTable
-from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, StepRule, WriteContract
-from loaders.table.operations import Action
+from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, WriteContract, check, delete, put, update
 
 _CODE_BYTES = 6400
 _NEW_CODE_BYTES = 3000
@@ -138,16 +137,13 @@ _CODE_READ = ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES)
 _DOOR_READ = ItemRead("door", keys.code_door, CODE_DOOR, _DOOR_BYTES)
 _ATTEMPT_READ = ItemRead("attempt", keys.attempt, ATTEMPT, _SMALL_BYTES)
 _DOOR_RULES = (
-    StepRule(
-        "first door", Action.PUT, keys.code_door, IS_NEW, when="the door has no codes yet", item_bytes=_SMALL_BYTES
-    ),
-    StepRule("door", Action.UPDATE, keys.code_door, _AS_READ, item_bytes=_DOOR_BYTES),
+    put("first door", keys.code_door, IS_NEW, when="the door has no codes yet", item_bytes=_SMALL_BYTES),
+    update("door", keys.code_door, _AS_READ, item_bytes=_DOOR_BYTES),
 )
 _CLAIM_RULES = (
-    StepRule("claim", Action.PUT, keys.code_claim, _IS_NEW_OR_EXPIRED, item_bytes=_SMALL_BYTES),
-    StepRule(
+    put("claim", keys.code_claim, _IS_NEW_OR_EXPIRED, item_bytes=_SMALL_BYTES),
+    check(
         "other claim",
-        Action.CHECK,
         keys.code_claim,
         _IS_NEW_OR_EXPIRED,
         when=_CLAIMED,
@@ -156,25 +152,22 @@ _CLAIM_RULES = (
     ),
 )
 _RESERVATION_RULES = (
-    StepRule(
+    check(
         "same reservation",
-        Action.CHECK,
         keys.reservation_guard,
         _AS_READ,
         when="the code is for a reservation",
         item_bytes=_SMALL_BYTES,
     ),
-    StepRule(
+    check(
         "owned locker",
-        Action.CHECK,
         keys.locker,
         "#ownerId = :readOwner",
         when="the code stands alone",
         item_bytes=LOCKER_BYTES,
     ),
-    StepRule(
+    check(
         "booking",
-        Action.CHECK,
         keys.booking,
         "#status = :approved",
         when="the code is for a booking",
@@ -230,7 +223,7 @@ CREATE_ACCESS_CODE = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        StepRule("code", Action.PUT, keys.access_code, IS_NEW, index_writes=1, item_bytes=_NEW_CODE_BYTES),
+        put("code", keys.access_code, IS_NEW, index_writes=1, item_bytes=_NEW_CODE_BYTES),
         *_CLAIM_RULES,
         *_DOOR_RULES,
         *_RESERVATION_RULES,
@@ -265,11 +258,10 @@ CHANGE_ACCESS_CODE = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, index_writes=1),
+        update("code", keys.access_code, _AS_READ, index_writes=1),
         *_CLAIM_RULES,
-        StepRule(
+        delete(
             "old claim",
-            Action.DELETE,
             keys.code_claim,
             "attribute_not_exists(#PK) OR #codeId = :codeId",
             when="the digits become invalid",
@@ -332,30 +324,26 @@ VERIFY_ACCESS_CODE = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        StepRule("first lockout", Action.PUT, keys.lockout, IS_NEW, when="the first failure", item_bytes=_SMALL_BYTES),
-        StepRule("lockout", Action.UPDATE, keys.lockout, _AS_READ, when="a failure", item_bytes=_SMALL_BYTES),
-        StepRule("no lockout", Action.CHECK, keys.lockout, IS_NEW, when="a success", item_bytes=_SMALL_BYTES),
-        StepRule("same lockout", Action.CHECK, keys.lockout, _AS_READ, when="a success", item_bytes=_SMALL_BYTES),
-        StepRule(
+        put("first lockout", keys.lockout, IS_NEW, when="the first failure", item_bytes=_SMALL_BYTES),
+        update("lockout", keys.lockout, _AS_READ, when="a failure", item_bytes=_SMALL_BYTES),
+        check("no lockout", keys.lockout, IS_NEW, when="a success", item_bytes=_SMALL_BYTES),
+        check("same lockout", keys.lockout, _AS_READ, when="a success", item_bytes=_SMALL_BYTES),
+        put(
             "attempt",
-            Action.PUT,
             keys.attempt,
             _IS_NEW_OR_EXPIRED,
             when="the attempt id is new",
             item_bytes=_SMALL_BYTES,
         ),
-        StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, when="a success", index_writes=1),
-        StepRule(
-            "door", Action.UPDATE, keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES
-        ),
-        StepRule("same door", Action.CHECK, keys.code_door, _AS_READ, when="a success", item_bytes=_DOOR_BYTES),
+        update("code", keys.access_code, _AS_READ, when="a success", index_writes=1),
+        update("door", keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES),
+        check("same door", keys.code_door, _AS_READ, when="a success", item_bytes=_DOOR_BYTES),
         *_RESERVATION_RULES,
         *CHECK_IN_RULES,
-        StepRule("event", Action.PUT, keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
-        StepRule("tamper event", Action.PUT, keys.door_event, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
-        StepRule(
+        put("event", keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
+        put("tamper event", keys.door_event, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
+        put(
             "notification",
-            Action.PUT,
             keys.notification,
             IS_NEW,
             when="a lockout begins, for the owner of the locker or the manager of the location",
@@ -382,7 +370,7 @@ CLEAR_LOCKOUT = WriteContract(
         _LOCATION_READ,
     ),
     rounds=_ROUNDS,
-    steps=(StepRule("lockout", Action.UPDATE, keys.lockout, _AS_READ),),
+    steps=(update("lockout", keys.lockout, _AS_READ),),
     most_steps=1,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="A door with no failures stays unchanged.",
@@ -458,12 +446,10 @@ REPORT_ACCESS_CODE_USE = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        StepRule("event", Action.PUT, keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
-        StepRule("claim", Action.PUT, keys.door_event_claim, IS_NEW, item_bytes=_SMALL_BYTES),
-        StepRule("code", Action.UPDATE, keys.access_code, _AS_READ, index_writes=1),
-        StepRule(
-            "door", Action.UPDATE, keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES
-        ),
+        put("event", keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
+        put("claim", keys.door_event_claim, IS_NEW, item_bytes=_SMALL_BYTES),
+        update("code", keys.access_code, _AS_READ, index_writes=1),
+        update("door", keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES),
     ),
     most_steps=4,
     errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),
