@@ -49,6 +49,7 @@ from loaders.contracts.access_codes import (
     VERIFY_ACCESS_CODE,
 )
 from loaders.contracts.bookings import BOOKING_BY_ID
+from loaders.contracts.cost import MET_OTHERS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
 from loaders.contracts.table_format import TABLE_FORMAT
@@ -304,11 +305,17 @@ class _CodeListOf(Reading):
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         del step, bound
         elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
-        return [
+        charges = [
             Charge(self.contract, request.operation, request.expected * parents, request.maximum * parents)
             for request in self.contract.read_costs()
             if request.when != elsewhere
         ]
+        rounds = self.contract.rounds - 1
+        again = [
+            Charge(self.contract, charge.operation, maximum=charge.maximum * rounds, condition=MET_OTHERS)
+            for charge in charges
+        ]
+        return charges + again
 
     def price_key(self, bound: Any) -> Hashable:
         del bound

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.times import shift
+from loaders.demo_places import location_id
 from server.clock import utc_now
 from tests.api import REGISTER_LOCKER, mutation
 from tests.codes import CREATE
@@ -26,14 +27,18 @@ USES = """{ locker(lockerId: "door") {
 } }"""
 
 
+PLACE = location_id(0)
+BOOKED = """query ($id: ID!) { location(locationId: $id) { accessEvents { nodes { action metadata } } } }"""
+
+
 def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_later(
     tmp_path: Path, furnished: Path
 ) -> None:
     state = tmp_path / "lock.json"
 
-    def device(server: Server | None, *words: str, key: str = "") -> str:
+    def device(server: Server | None, *words: str, key: str = "", **door: str) -> str:
         url = "http://127.0.0.1:9/graphql" if server is None else server.url
-        variables = {"URL": url, "KEY": key, "LOCKER": "door", "STATE": str(state)}
+        variables = {"URL": url, "KEY": key, "STATE": str(state), **(door or {"LOCKER": "door"})}
         command = [sys.executable, str(ROOT / "examples" / "device.py"), *words]
         run = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
         return run.stdout.strip()
@@ -65,6 +70,17 @@ def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_la
     assert device(None, "enter", now, key=key) == "CLOSED", "it was used up with the server"
     assert device(None, "enter", wrong, key=key) == "CLOSED"
     with serving(tmp_path / "second", **settings) as server:
+        # The same program is the lock of a location's door, which has nothing to open now.
+        state = tmp_path / "place.json"
+        made = server.ask(KEY, input={"name": "Place", "role": "DEVICE", "locationId": PLACE})
+        place_key = made["createApiKey"]["secret"]
+        device(server, "provision", "1", LOCATION=PLACE)
+        device(server, "sync", key=place_key, LOCATION=PLACE)
+        assert device(server, "enter", wrong, key=place_key, LOCATION=PLACE) == "CLOSED"
+        assert device(None, "enter", wrong, key=place_key, LOCATION=PLACE) == "CLOSED"
+        events = server.ask(BOOKED, id=PLACE)["location"]["accessEvents"]["nodes"]
+        assert events == [{"action": "DENIED", "metadata": None}]
+        state = tmp_path / "lock.json"
         device(server, "sync", key=key)
         device(server, "sync", key=key)
         found = server.ask(USES)["locker"]

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from loaders.table.values import item_to_wire
+from tests import codes
 from tests.api import CREATE_RESERVATION, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
@@ -299,3 +300,19 @@ def pointer_seen_late(older: dict[str, Any]) -> Callable[[Call], None]:
         items[:] = [was if item["SK"] == was["SK"] else item for item in items]
 
     return amend
+
+
+async def test_a_grace_period_ends_at_a_reservation_though_a_query_does_not_show_it(
+    api: Api, wire: Wire, clock: Clock
+) -> None:
+    await codes.furnish(api)
+    digits = await codes.create(api, "c1")
+    key = (await api.mutate(codes.PROVISION, lockerId="l1", generation=1))["deviceKey"]
+    await api.owner("bob")
+    await api.reservation("r2", "l1", "bob", "2026-03-01T13:05:00Z", "2026-03-01T14:00:00Z")
+    wire.amend = seen_late("r2")
+    listed = (await codes.Device(api, key, lockerId="l1").listed())["codes"]
+    assert [code["validUntil"] for code in listed] == ["2026-03-01T13:05:00.000Z"]
+    clock.move(hours=1, minutes=6)
+    wire.amend = seen_late("r2")
+    assert await codes.verify(api, digits, "a1") == "DENIED"
