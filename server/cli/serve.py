@@ -37,9 +37,8 @@ __all__ = ["serve_app"]
 
 logger = logging.getLogger(__name__)
 
-# Requests in progress hold many objects, none of them garbage, so the youngest generation is large. The oldest one is
-# still collected: documents that were validated end there, and memory would grow for long.
-_GC_THRESHOLDS = (50_000, 10, 2)
+# The oldest generation too: documents that were validated end there, and memory would grow for long.
+_GC_THRESHOLDS = (10_000, 10, 10)
 
 
 class _ServeCommand(TyperCommand):
