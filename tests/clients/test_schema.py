@@ -49,7 +49,7 @@ def test_nothing_released_is_broken_unless_the_changelog_names_it(project: Proje
 
 
 def test_a_break_fails_until_the_changelog_names_it(project: Project, tmp_path: Path) -> None:
-    schema = changed(tmp_path, '  """Display name of the locker."""\n  alias: String\n\n  """Current', '  """Current')
+    schema = changed(tmp_path, '  """Display name of the locker."""\n  alias: String\n\n  """Size', '  """Size')
     message = "Field 'alias' was removed from object type 'Locker'"
     for silent in (
         "- Something else.",
