@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.times import shift
-from loaders.demo_places import location_id
+from loaders.tools.demo_places import location_id
 from server.clock import utc_now
 from tests.api import REGISTER_LOCKER, mutation
 from tests.codes import CREATE
