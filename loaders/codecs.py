@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 from pydantic.alias_generators import to_camel
 
 from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
@@ -42,14 +43,18 @@ from domain.times import EARLIEST, Day, Instant, is_instant
 from loaders import keys
 from loaders.old_items import completed
 from loaders.table.keys import Key
-from loaders.table.values import item_from_wire
+from loaders.table.values import ReadItem, Text, WireItem, item_from_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Sequence
 
-    from loaders.table.values import Item, WireItem
+    from loaders.table.values import FoundItem, Item
 
 M = TypeVar("M")
+
+_TAGS = {int: "N", Decimal: "N", bool: "BOOL", dict: "M"}
+"""The types of the store other than text."""
+_LEAN: dict[str, Any] = {"gc": False, "eq": False, "kw_only": True}
 
 
 class DamagedItemError(InternalError):
@@ -303,15 +308,17 @@ class Codec(Generic[M]):
                 raise DamagedItemError(f"{_where(item)} has no valid {attribute}") from None
         return self._model(**values)
 
-    def read(self, item: WireItem) -> M:
-        """The model that an item of the store's typed JSON holds.
+    def read(self, item: FoundItem) -> M:
+        """The model that an item holds.
 
-        A generated function reads usual items; whatever it does not expect is decoded again, attribute by attribute,
-        and then is either read or reported as damaged.
+        A usual item has the codec's shape, and may have been read already; whatever the shape does not expect is
+        decoded again, attribute by attribute, and then is either read or reported as damaged.
         """
+        if isinstance(item, ReadItem):
+            return item.record  # type: ignore[no-any-return]  # this codec's
         try:
-            return self._read(item)
-        except (KeyError, TypeError, ValueError, ArithmeticError):
+            return self.read(msgspec.convert(item, self.shape))
+        except (msgspec.ValidationError, ArithmeticError):
             pass
         try:
             plain = item_from_wire(item)
@@ -319,44 +326,52 @@ class Codec(Generic[M]):
             raise DamagedItemError(f"{_where(item_from_wire(_key_of(item)))} has a value of another type") from error
         return self.decode(plain)
 
-    def try_read(self, item: WireItem) -> M | DamagedItemError:
+    def try_read(self, item: FoundItem) -> M | DamagedItemError:
         """The model that the item holds, or what is wrong with the item: one of many must not fail the others."""
         try:
-            return self._read(item)
-        except (KeyError, TypeError, ValueError, ArithmeticError):
-            try:
-                return self.read(item)
-            except DamagedItemError as damage:
-                return damage
+            return self.read(item)
+        except DamagedItemError as damage:
+            return damage
 
-    def try_read_all(self, items: Iterable[WireItem]) -> list[M | DamagedItemError]:
+    def try_read_all(self, items: Sequence[FoundItem]) -> list[M | DamagedItemError]:
         """The same for many items."""
-        wanted = list(items)
-        read = self._read
         try:
-            return [read(item) for item in wanted]
-        except (KeyError, TypeError, ValueError, ArithmeticError):
-            return [self.try_read(item) for item in wanted]
+            return [item.record for item in items]  # type: ignore[union-attr]  # as a rule, all have one
+        except AttributeError:
+            return [self.try_read(item) for item in items]
 
     @cached_property  # most codecs of a process are never used
-    def _read(self) -> Callable[[WireItem], M]:
-        """A generated function that reads an item without a loop.
+    def shape(self) -> type[ReadItem]:
+        """A generated class: its items read themselves, without a loop, once their attributes are parsed.
 
         The constructor of a frozen dataclass takes several times as long as the assignments to its slots. So a record
         is filled while it is of a class that has the same slots and is not frozen, and then becomes one of its own.
         """
-        scope: dict[str, Any] = {
-            "Damaged": KeyError,
-            "Decimal": Decimal,
-            "item_from_wire": item_from_wire,
-            "old": _old_time,
-        }
-        lines = [f"if item['entityType']['S'] != {self.entity_type!r}: raise Damaged", *self._filling("record", scope)]
-        source = "\n    ".join(["def read(item):", *lines, "return record"])
+        scope: dict[str, Any] = {"item_from_wire": item_from_wire, "old": _old_time, "UNSET": msgspec.UNSET}
+        source = "\n    ".join(["def read(item):", *self._filling("record", scope), "item.record = record"])
         # All names come from the models, so nothing of a client's becomes code.
         exec(compile(source, f"<reader of {self.entity_type}>", "exec"), scope)  # noqa: S102  # see above
-        generated: Callable[[WireItem], M] = scope["read"]
-        return generated
+        return msgspec.defstruct(  # type: ignore[return-value]  # of its base
+            f"Read_{self.entity_type}",
+            [("entityType", _tagged("S", Literal[self.entity_type])), *self._parsed.values()],
+            bases=(ReadItem,),
+            namespace={"__post_init__": scope["read"]},
+            **_LEAN,
+        )
+
+    @property
+    def _parsed(self) -> dict[str, tuple[str, Any] | tuple[str, Any, Any]]:
+        """The attributes that are parsed: name, type, and UNSET for those that an item may lack."""
+        parsed: dict[str, tuple[str, Any] | tuple[str, Any, Any]] = {}
+        for codec in self._records.values():
+            parsed |= codec._parsed  # noqa: SLF001  # its own kind
+        for _, attribute, kind, optional in self._fields:
+            tagged = _tagged_kind(kind)
+            is_certain = not optional and attribute not in self._defaults
+            parsed[attribute] = (
+                (attribute, tagged) if is_certain else (attribute, tagged | msgspec.UnsetType, msgspec.UNSET)
+            )
+        return parsed
 
     def _filling(self, record: str, scope: dict[str, Any]) -> list[str]:
         """The lines of code that create a record and fill its slots."""
@@ -367,10 +382,10 @@ class Codec(Generic[M]):
             lines += codec._filling(f"{record}_{name}", scope)  # noqa: SLF001  # its own kind
             lines.append(f"{record}.{name} = {record}_{name}")
         for name, attribute, kind, optional in self._fields:
-            value = _wire_expression(f"item[{attribute!r}]", kind, scope)
+            value = _expression(f"item.{attribute}", kind)
             if optional or attribute in self._defaults:
                 scope[f"default_{record}_{name}"] = self._defaults.get(attribute)
-                value = f"{value} if {attribute!r} in item else default_{record}_{name}"
+                value = f"default_{record}_{name} if item.{attribute} is UNSET else {value}"
             lines.append(f"{record}.{name} = {value}")
         return [*lines, f"{record}.__class__ = model_{record}"]
 
@@ -390,24 +405,32 @@ def _decoded(value: Any, kind: Any, *, optional: bool) -> Any:
     return value
 
 
-def _wire_expression(item: str, kind: Any, scope: dict[str, Any]) -> str:
-    """The code that reads one value of this kind from typed JSON."""
+def _expression(item: str, kind: Any) -> str:
+    """The code that reads one parsed value of this kind."""
     if isinstance(kind, _ListOf):
-        scope[kind.kind.__name__] = kind.kind
-        return f"(tuple([{kind.kind.__name__}(part['S']) for part in parts]) if (parts := {item}['L']) else ())"
+        return f"(tuple([part.S for part in parts]) if (parts := {item}.L) else ())"
     if kind is Instant:  # of its fixed form, only the length and the end are checked here
-        return f"(time if (time := {item}['S'])[23:] == 'Z' else old(time))"
-    if issubclass(kind, Enum):
-        scope[kind.__name__] = {member.value: member for member in kind}
-        return f"{kind.__name__}[{item}['S']]"
-    texts = {
-        str: f"{item}['S']",
-        int: f"int({item}['N'])",
-        Decimal: f"Decimal({item}['N'])",
-        bool: f"{item}['BOOL']",
-        dict: f"item_from_wire({item}['M'])",
-    }
-    return texts[kind]
+        return f"(time if (time := {item}.S)[23:] == 'Z' else old(time))"
+    if kind is int:
+        return f"int({item}.N)"
+    if kind is dict:
+        return f"item_from_wire({item}.M)"
+    return f"{item}.{_TAGS.get(kind, 'S')}"
+
+
+def _tagged_kind(kind: Any) -> Any:
+    """What parses a value of this kind, with its tag; enums and decimals come out as such."""
+    if isinstance(kind, _ListOf):
+        part: Any = _tagged_kind(kind.kind)
+        return _tagged("L", list[part])
+    if kind is Instant or kind is str:
+        return Text
+    return _tagged(_TAGS.get(kind, "S"), {int: str, dict: WireItem}.get(kind, kind))
+
+
+@cache
+def _tagged(tag: str, kind: Any) -> Any:
+    return msgspec.defstruct(tag, [(tag, kind)], **_LEAN)
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

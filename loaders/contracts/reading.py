@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from loaders.pages import PageRequest
     from loaders.table.client import Store
     from loaders.table.keys import IndexPartition, Key, KeyRange, Position, Prefix
-    from loaders.table.values import WireItem
+    from loaders.table.values import FoundItem
 
 logger = logging.getLogger(__name__)
 
@@ -77,11 +77,13 @@ class ReadOne(_ReadContract, Generic[M]):
         self._check(len(keys), consistent=consistent)
         wanted = [self.key(*parts) for parts in keys]
         if len(wanted) == 1:
-            item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong))
+            item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong, shape=self.codec.shape))
             return [None if item is None else self.codec.try_read(item)]
         read = self.codec.try_read
         try:
-            found = await store.batch_get(BatchGet(self.id, tuple(wanted), consistent or self._is_strong))
+            found = await store.batch_get(
+                BatchGet(self.id, tuple(wanted), consistent or self._is_strong, shape=self.codec.shape)
+            )
         except UnreadKeysError as error:
             found, unread = error.found, error.unread
             return [read(found[key]) if key in found else error if key in unread else None for key in wanted]
@@ -194,12 +196,12 @@ class ReadPage(_ReadContract, Generic[M]):
 
     async def _read(
         self, store: Store, request: PageRequest, order: Order, within: KeyRange, start: Position | None
-    ) -> list[tuple[Position, WireItem]]:
+    ) -> list[tuple[Position, FoundItem]]:
         forward = (order is Order.ASC) is not request.backward
-        query = Query(self.id, within, request.size + self.page_rule.look_ahead, forward, start)
+        query = Query(self.id, within, request.size + self.page_rule.look_ahead, forward, start, shape=self.codec.shape)
         return (await store.query(query)).items
 
-    def _page(self, found: list[tuple[Position, WireItem]], request: PageRequest) -> Page[M]:
+    def _page(self, found: list[tuple[Position, FoundItem]], request: PageRequest) -> Page[M]:
         shown = found[: request.size]
         models = self.codec.try_read_all([item for _, item in shown])
         entries = [(place, model) for (place, _), model in zip(shown, models, strict=True)]
@@ -212,14 +214,14 @@ class ReadPage(_ReadContract, Generic[M]):
         """
         if not self.page_rule.whole:
             raise ContractError(f"{self.id} is read page by page")
-        found = await store.query(Query(self.id, self.range(*key), self.page_rule.maximum))
+        found = await store.query(Query(self.id, self.range(*key), self.page_rule.maximum, shape=self.codec.shape))
         read = {place.sk: self.codec.try_read(item) for place, item in found.items}
         _log_damage(read.values())
         return read
 
     async def first(self, store: Store, *key: Any) -> M | None:
         """Reads the first item of a range in the contract's own order."""
-        query = Query(self.id, self.range(*key), 1, self.orders[0] is Order.ASC)
+        query = Query(self.id, self.range(*key), 1, self.orders[0] is Order.ASC, shape=self.codec.shape)
         found = await store.query(query)
         return self.codec.read(found.items[0][1]) if found.items else None
 

@@ -71,7 +71,7 @@ class ReadRanges(Contract):
         while True:
             page = await store.query(Query(self.id, wanted(*key), self.page_size, start=start, consistent=True))
             for _, item in page.items:
-                yield item
+                yield item  # type: ignore[misc]  # not of one shape
             start = page.last
             if start is None:
                 return
@@ -90,5 +90,6 @@ class ReadItems(Contract):
         found: dict[tuple[str, str], WireItem] = {}
         for first in range(0, len(keys), MAX_ITEMS):
             batch = BatchGet(self.id, tuple(keys[first : first + MAX_ITEMS]), consistent=True)
-            found |= {Key(*key): item for key, item in (await store.batch_get(batch)).items()}
+            items = await store.batch_get(batch)
+            found |= {Key(*key): item for key, item in items.items()}  # type: ignore[misc]  # not of one shape
         return found

@@ -10,6 +10,7 @@ from domain.errors import UnavailableError
 from loaders.table.errors import BusyError, UnreadKeysError, translated
 from loaders.table.http_client import ConnectionPool, Timeouts
 from loaders.table.keys import Key, Position
+from loaders.table.operations import Read
 from loaders.table.raw_transport import RawTransport
 from loaders.table.retry import pause
 from loaders.table.signing import Credentials, Signer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
     from loaders.table.transport import Answer, Transport
-    from loaders.table.values import Item, WireItem
+    from loaders.table.values import FoundItem, Item, WireItem
 
 
 _CONFLICT_ATTEMPTS = 12
@@ -47,7 +48,7 @@ class Connection:
 class QueryPage:
     """What a Query returned, and where it stopped, if it did."""
 
-    items: list[tuple[Position, WireItem]]
+    items: list[tuple[Position, FoundItem]]
     last: Position | None
 
 
@@ -60,12 +61,12 @@ class ScanPage:
 
 
 class Store(Protocol):
-    """All that may be asked of the store. What is read comes as the store's typed JSON."""
+    """All that may be asked of the store. What is read comes as the store's typed JSON, or in the operation's shape."""
 
-    async def get(self, operation: Get) -> WireItem | None:
+    async def get(self, operation: Get) -> FoundItem | None:
         """Returns the item, if it exists."""
 
-    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
+    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], FoundItem]:
         """Returns the items that exist; every key was read, or this raises UnreadKeysError with those that were."""
 
     async def query(self, operation: Query) -> QueryPage:
@@ -85,21 +86,24 @@ class DynamoStore:
         self.transport = transport
         self.table = table
 
-    async def get(self, operation: Get) -> WireItem | None:
+    async def get(self, operation: Get) -> FoundItem | None:
         """See Store."""
         answer = await self._send("GetItem", operation, operation.render(self.table))
         return answer.get("Item") or None
 
-    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
+    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], FoundItem]:
         """See Store. What the store left unprocessed is asked for again."""
-        found: dict[tuple[str, str], WireItem] = {}  # a plain tuple equals a key, and takes less time to make
+        found: dict[tuple[str, str], FoundItem] = {}  # a plain tuple equals a key, and takes less time to make
         request = operation.render(self.table)
         for attempt in range(_UNPROCESSED_ATTEMPTS):
             if attempt:
                 await pause(attempt)
             answer = await self._send("BatchGetItem", operation, request)
             for item in answer["Responses"].get(self.table, ()):
-                found[item["PK"]["S"], item["SK"]["S"]] = item
+                if isinstance(item, dict):
+                    found[item["PK"]["S"], item["SK"]["S"]] = item
+                else:
+                    found[item.PK.S, item.SK.S] = item
             if not answer.get("UnprocessedKeys"):
                 return found
             request = {"RequestItems": answer["UnprocessedKeys"]}
@@ -109,7 +113,7 @@ class DynamoStore:
     async def query(self, operation: Query) -> QueryPage:
         """See Store. The store cuts an answer off at 1 MB, whatever the limit: what is left is asked for again."""
         position_of = operation.within.position
-        found: list[tuple[Position, WireItem]] = []
+        found: list[tuple[Position, FoundItem]] = []
         rest = operation
         while True:
             answer = await self._send("Query", operation, rest.render(self.table))
@@ -156,7 +160,7 @@ class DynamoStore:
     async def answer(self, name: str, operation: Operation, request: dict[str, Any]) -> Answer:
         """Sends one request; an error of the store is translated to an exception of ours."""
         try:
-            return await self.transport.send(name, request)
+            return await self.transport.send(name, request, operation.shape if isinstance(operation, Read) else None)
         except RefusedRequestError as error:
             raise translated(error, operation) from error
         except NoAnswerError as error:

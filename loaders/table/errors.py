@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from loaders.table.operations import Step, Transact
     from loaders.table.transport import RefusedRequestError
-    from loaders.table.values import Item, WireItem
+    from loaders.table.values import FoundItem, Item
 
 
 class StoreError(InternalError):
@@ -44,7 +44,7 @@ class BusyError(StoreError):
 class UnreadKeysError(UnavailableError):
     """The store left keys of a batch unread however often it was asked; `found` is what it read of the others."""
 
-    def __init__(self, unread: frozenset[tuple[str, str]], found: Mapping[tuple[str, str], WireItem]) -> None:
+    def __init__(self, unread: frozenset[tuple[str, str]], found: Mapping[tuple[str, str], FoundItem]) -> None:
         super().__init__("The store did not answer: try again in a moment.")
         self.unread = unread
         self.found = found

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from domain.times import Instant
     from loaders.table.transport import Answer, Transport
+    from loaders.table.values import ReadItem
 
 __all__ = ["GRACE_SECONDS", "StoreHealth", "WatchedTransport", "cause_of"]
 
@@ -127,7 +128,7 @@ class WatchedTransport:
         self._health = health
         self._now = now
 
-    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
+    async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
         """See Transport.
 
         Raises:
@@ -139,7 +140,7 @@ class WatchedTransport:
         requests = health.reads if operation in _READS else health.writes
         began = health.clock()
         try:
-            answer = await self._transport.send(operation, request)
+            answer = await self._transport.send(operation, request, shape)
         except NoAnswerError as error:
             requests.failed(began, str(error))
             raise

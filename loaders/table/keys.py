@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from loaders.table.values import FoundItem
+
 
 class Key(NamedTuple):
     """The primary key of an item."""
@@ -59,9 +61,11 @@ class _OfTable:
     names: ClassVar[tuple[str, ...]] = ("PK", "SK")
 
     @staticmethod
-    def position(names: Mapping[str, Any]) -> Position:
-        """The position of an item, from its typed attributes."""
-        return _NEW(Key, (names["PK"]["S"], names["SK"]["S"]))
+    def position(item: FoundItem) -> Position:
+        """The position of an item."""
+        if isinstance(item, dict):
+            return Key(item["PK"]["S"], item["SK"]["S"])
+        return _NEW(Key, (item.PK.S, item.SK.S))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +135,11 @@ class IndexPartition:
         return IndexKey(key.pk, key.sk, self.pk, rank)
 
     @staticmethod
-    def position(names: Mapping[str, Any]) -> Position:
-        """The position of an item, from its typed attributes."""
-        return IndexKey(*(names[name]["S"] for name in INDEX_NAMES))
+    def position(item: FoundItem) -> Position:
+        """The position of an item."""
+        if isinstance(item, dict):
+            return IndexKey(*(item[name]["S"] for name in INDEX_NAMES))
+        return IndexKey(*(getattr(item, name).S for name in INDEX_NAMES))
 
     @property
     def condition(self) -> tuple[str, dict[str, str]]:

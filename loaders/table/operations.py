@@ -18,12 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loaders.table.keys import Key, KeyRange, Position
+    from loaders.table.values import ReadItem
 
 _NAME = re.compile(r"#(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Get:
+class Read:
+    """A read. Where all of its items are of one kind, `shape` is the class that reads them."""
+
+    shape: type[ReadItem] | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Get(Read):
     """One item by its key."""
 
     contract: str
@@ -36,7 +44,7 @@ class Get:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchGet:
+class BatchGet(Read):
     """Up to 100 different items by their keys."""
 
     contract: str
@@ -50,7 +58,7 @@ class BatchGet:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class Query(Read):
     """A bounded stretch of one partition, in order."""
 
     contract: str

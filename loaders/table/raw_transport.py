@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypedDict
 
+import msgspec
 import orjson
 
 from loaders.table.http_client import HttpError
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 
     from loaders.table.http_client import ConnectionPool, HttpResponse
     from loaders.table.signing import Credentials, Signer
+    from loaders.table.values import ReadItem
 
-__all__ = ["RETRIED_CODES", "RETRIED_STATUSES", "RawTransport"]
+__all__ = ["RETRIED_CODES", "RETRIED_STATUSES", "RawTransport", "parser"]
 
 _PREFIX = "DynamoDB_20120810."
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
@@ -71,10 +74,11 @@ class RawTransport:
             f"POST {pool.path} HTTP/1.1\r\nHost: {pool.host_header}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: "
         )
 
-    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
+    async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
         """See Transport."""
         target = _PREFIX + operation
         body = orjson.dumps(request)
+        parse = orjson.loads if shape is None else parser(operation, shape)
         for attempt in range(ATTEMPTS):
             if attempt:
                 await pause(attempt)
@@ -82,7 +86,9 @@ class RawTransport:
             try:
                 response = await self._pool.request(await self._message(target, body))
                 date = response.headers.get(b"date")
-                return Answer(_content(response, attempt), attempt, None if date is None else date.decode("latin-1"))
+                return Answer(
+                    _content(response, attempt, parse), attempt, None if date is None else date.decode("latin-1")
+                )
             except (HttpError, DamagedAnswerError) as error:
                 if is_last:
                     raise NoAnswerError(str(error), attempt) from error
@@ -97,10 +103,31 @@ class RawTransport:
         return head.encode() + body
 
 
-def _content(response: HttpResponse, retries: int) -> dict[str, Any]:
+@cache
+def parser(operation: str, shape: Any) -> Callable[[bytes], Any]:
+    """Parses an answer whose items have this shape; if one of them does not, all come as plain dictionaries."""
+    items = {"GetItem": ("Item", shape), "BatchGetItem": ("Responses", dict[str, list[shape]])}
+    items["Query"] = ("Items", list[shape])
+    others = [(name, Any) for name in ("LastEvaluatedKey", "UnprocessedKeys", "ConsumedCapacity")]
+    answer: Any = TypedDict("answer", dict([items[operation], *others]), total=False)  # type: ignore[misc]
+    decode = msgspec.json.Decoder(answer).decode
+
+    def parse(body: bytes) -> Any:
+        try:
+            return decode(body)
+        except (msgspec.DecodeError, ValueError, ArithmeticError):
+            return orjson.loads(body)
+
+    return parse
+
+
+def _content(response: HttpResponse, retries: int, parse: Callable[[bytes], Any]) -> dict[str, Any]:
     status = response.status
-    content = json_of(status, response.headers.get(b"x-amz-crc32"), response.body)
-    if status < FIRST_ERROR_STATUS:
+    is_success = status < FIRST_ERROR_STATUS
+    content = json_of(
+        status, response.headers.get(b"x-amz-crc32"), response.body, parse if is_success else orjson.loads
+    )
+    if is_success:
         return content
     code = str(content.get("__type", status)).partition(":")[0].rpartition("#")[2]
     message = str(content.get("message") or content.get("Message") or "")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from loaders.table.client import QueryPage, ScanPage
     from loaders.table.transport import Answer
-    from loaders.table.values import Item, WireItem
+    from loaders.table.values import FoundItem, Item
 
 AnyOperation = TypeVar("AnyOperation", bound=Operation)
 T = TypeVar("T")
@@ -108,10 +108,10 @@ class RecordedStore:
         self._store = store
         self._recorder = recorder
 
-    async def get(self, operation: Get) -> WireItem | None:
+    async def get(self, operation: Get) -> FoundItem | None:
         return await self._recorded(operation, DynamoStore.get)
 
-    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], WireItem]:
+    async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], FoundItem]:
         return await self._recorded(operation, DynamoStore.batch_get)
 
     async def query(self, operation: Query) -> QueryPage:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from loaders.table.client import Connection
+    from loaders.table.values import ReadItem
 
 _METHODS = {
     "GetItem": "get_item",
@@ -117,8 +118,9 @@ class SdkTransport:
         self._client = client
         client.meta.events.register("needs-retry.dynamodb", _note_attempts, unique_id="smartlocker-attempts")
 
-    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
-        """See Transport."""
+    async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
+        """See Transport. The SDK parses answers itself."""
+        del shape
         try:
             answer: dict[str, Any] = await getattr(self._client, _METHODS[operation])(**request)
         except ClientError as error:

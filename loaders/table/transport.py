@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import orjson
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from loaders.table.values import ReadItem
 
 ATTEMPTS = 3
 """How often a request is sent at most, where the store is busy or does not answer."""
@@ -67,8 +69,8 @@ class NoAnswerError(Exception):
 class Transport(Protocol):
     """Sends requests."""
 
-    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
-        """Sends one request, again where that may help.
+    async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
+        """Sends one request, again where that may help. Items of this shape may come as such.
 
         Raises:
             RefusedRequestError: where the store answers with an error.
@@ -80,7 +82,9 @@ class DamagedAnswerError(Exception):
     """The answer is not what the store sent."""
 
 
-def json_of(status: int, checksum: str | bytes | None, body: bytes) -> dict[str, Any]:
+def json_of(
+    status: int, checksum: str | bytes | None, body: bytes, parse: Callable[[bytes], Any] = orjson.loads
+) -> dict[str, Any]:
     """The JSON object of an answer. An error may come from a proxy, without any.
 
     Raises:
@@ -89,7 +93,7 @@ def json_of(status: int, checksum: str | bytes | None, body: bytes) -> dict[str,
     try:
         if checksum is not None and int(checksum) != zlib.crc32(body):
             raise DamagedAnswerError("the checksum of the answer does not match")
-        content = orjson.loads(body)
+        content = parse(body)
     except ValueError:
         content = None
     if isinstance(content, dict):

@@ -6,11 +6,32 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+import msgspec
+
 from domain.models import Json
 
 Item: TypeAlias = Mapping[str, Json]
 WireValue: TypeAlias = dict[str, Any]
 WireItem: TypeAlias = dict[str, WireValue]
+
+
+class Text(msgspec.Struct, gc=False, eq=False):
+    """A text, tagged with its type."""
+
+    S: str
+
+
+class ReadItem(msgspec.Struct, gc=False, eq=False, kw_only=True):
+    """An item that was read into its record while its JSON was parsed."""
+
+    PK: Text
+    SK: Text
+    GSI1PK: Text | None = None
+    GSI1SK: Text | None = None
+    record: Any = None
+
+
+FoundItem: TypeAlias = WireItem | ReadItem
 
 
 def to_wire(value: Any) -> WireValue:

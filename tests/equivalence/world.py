@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from loaders.table.transport import Transport
+    from loaders.table.values import ReadItem
     from tests.api import Api
     from tests.conftest import Clock
     from tests.tables import PlainClient
@@ -95,7 +96,7 @@ class FaultyTransport:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    async def send(self, operation: str, request: dict[str, Any]) -> Answer:
+    async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
         """Sends a request, unless it is for what cannot be read; of a batch the rest is read."""
         if operation == "Query":
             _fail_for(request["ExpressionAttributeValues"][":pk"]["S"], UNREADABLE_PARTITIONS)
@@ -103,14 +104,14 @@ class FaultyTransport:
             _fail_for(request["Key"]["PK"]["S"], UNREADABLE_CLAIMS)
             _fail_for(_parts(request["Key"]), UNREADABLE_ITEMS)
         elif operation == "BatchGetItem":
-            return await self._send_batch(request)
-        return await self._transport.send(operation, request)
+            return await self._send_batch(request, shape)
+        return await self._transport.send(operation, request, shape)
 
-    async def _send_batch(self, request: dict[str, Any]) -> Answer:
+    async def _send_batch(self, request: dict[str, Any], shape: type[ReadItem] | None) -> Answer:
         ((table, part),) = request["RequestItems"].items()
         unread = frozenset(map(_parts, part["Keys"])) & UNREADABLE_ITEMS
         if not unread:
-            return await self._transport.send("BatchGetItem", request)
+            return await self._transport.send("BatchGetItem", request, shape)
         found: dict[tuple[str, str], Any] = {}
         readable = [key for key in part["Keys"] if _parts(key) not in unread]
         if readable:

@@ -63,7 +63,7 @@ class FaultyTransport:
         self.seconds = 0.0
         self.error: Exception | None = None
 
-    async def send(self, _: str, __: dict[str, Any]) -> Answer:
+    async def send(self, _: str, __: dict[str, Any], ___: object = None) -> Answer:
         self.now += self.seconds
         if self.error is not None:
             raise self.error

@@ -13,6 +13,7 @@ import pytest_asyncio
 from botocore.retries.standard import ThrottledRetryableChecker, TransientRetryableChecker
 
 from domain.errors import UnavailableError
+from loaders.codecs import LOCKER
 from loaders.table.client import DynamoStore
 from loaders.table.errors import (
     BusyError,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from tests.wire import Call, Wire
 
 KEY = Key("LOCKER#l1", "META")
-GET = Get("QC-01", KEY)
+GET = Get("QC-01", KEY, shape=LOCKER.shape)
 ITEM = {"PK": {"S": KEY.pk}, "SK": {"S": KEY.sk}, "version": {"N": "1"}}
 IS_NEW = "attribute_not_exists(#PK)"
 TRANSACTION = Transact(
@@ -80,7 +81,7 @@ async def test_an_item_comes_back_as_it_was_written(real: DynamoStore) -> None:
     }
     await real.put(put(KEY, **attributes))
     found = await real.get(replace(GET, consistent=True))
-    assert found is not None
+    assert isinstance(found, dict)
     assert item_from_wire(found) == {"PK": KEY.pk, "SK": KEY.sk, **attributes}
     assert await real.get(Get("QC-01", Key("LOCKER#none", "META"))) is None
 
@@ -129,7 +130,7 @@ async def test_a_batch_returns_what_exists_and_asks_again_for_what_was_left_out(
 
     wire.reset()
     wire.amend = leave_half
-    assert set(await real.batch_get(BatchGet("QC-01", tuple(keys)))) == set(keys[:6])
+    assert set(await real.batch_get(BatchGet("QC-01", tuple(keys), shape=LOCKER.shape))) == set(keys[:6])
     assert [len(call.keys) for call in wire.calls] == [8, 7, 6, 5, 4, 3, 2, 1]
 
 
