@@ -52,7 +52,7 @@ LocationOption = Annotated[str | None, typer.Option("--location", help="Location
 
 @keys_app.command("create")
 def keys_create(
-    role: Annotated[ApiKeyRole, typer.Option(help="Role of the key.")],
+    role: Annotated[ApiKeyRole, typer.Option(case_sensitive=False, help="Role of the key.")],
     name: Annotated[str, typer.Option(help="Name of the key.")],
     owner: Owners = None,
     scope: Scopes = None,
@@ -121,7 +121,7 @@ def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -
 
 @token_app.command()
 def token(
-    role: Annotated[Role, typer.Option(help="Role of the token.")] = Role.ADMIN,
+    role: Annotated[Role, typer.Option(case_sensitive=False, help="Role of the token.")] = Role.ADMIN,
     owner: Owners = None,
     organization: Annotated[
         list[str] | None, typer.Option(help="Organization of the owner; repeat the option.")

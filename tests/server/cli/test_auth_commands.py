@@ -132,7 +132,7 @@ def test_keys_work_on_the_embedded_store_too(run: Run) -> None:
             ("--role", "partner", "--owner", "o1", "--owner", "o2", "--scope", "lockers:read"),
             {"role": "partner", "partnerOf": ["o1", "o2"], "scope": "lockers:read"},
         ),
-        (("--role", "device", "--locker", "l1"), {"role": "device", "lockerId": "l1"}),
+        (("--role", "DEVICE", "--locker", "l1"), {"role": "device", "lockerId": "l1"}),
         (("--role", "device", "--location", "01HX"), {"role": "device", "locationId": "01HX"}),
     ],
 )
