@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.server.conftest import Result
 
 ROOT = Path(__file__).parent.parent.parent
-DEFAULTS = Settings().model_dump()
+DEFAULTS = Settings.model_construct().model_dump()  # whatever the environment says
 
 
 class NothingIsSentError(Exception):
