@@ -7,6 +7,7 @@ import json
 import tempfile
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,7 @@ from bench.servers import PRODUCTION, SERVERS, started
 from bench.stores import open_embedded, open_stub, post
 from bench.workloads import Workload, workloads
 from domain.models import OwnerId
+from domain.times import shift
 from server.app import utc_now
 
 if TYPE_CHECKING:
@@ -156,11 +158,14 @@ async def _reservations(growth: _Growth, counts: list[int], now: Instant, reserv
         delays.append(Series(title, [(count, sample.p50) for count, sample in samples]))
         costs.append(Series(title, [(count, sample.cpu_ms) for count, sample in samples]))
     samples = []
+    window = {"startAt": shift(now, timedelta(days=10)), "endAt": shift(now, timedelta(days=11))}
     for place, count in enumerate(counts):
-        onto = replace(reserve, lockers=(locker_id(_GROWN_LOCKER + place),))
-        samples.append((float(count), await growth.sample(onto, 1)))
-    delays.append(Series("create a reservation", [(count, sample.p50) for count, sample in samples]))
-    costs.append(Series("create a reservation", [(count, sample.cpu_ms) for count, sample in samples]))
+        # Refused: an owner may have so many live reservations only. It decides on the same reads as one that is made.
+        taken = {"lockerId": locker_id(_GROWN_LOCKER + place), "ownerId": OWNER, "reservationId": "taken", **window}
+        wanted = replace(reserve, variables={"input": taken}, expect="RESERVATION_OVERLAP", writes=None)
+        samples.append((float(count), await growth.sample(wanted, 1)))
+    delays.append(Series("reserve a taken window", [(count, sample.p50) for count, sample in samples]))
+    costs.append(Series("reserve a taken window", [(count, sample.cpu_ms) for count, sample in samples]))
     title, x_title = "Lockers with more and more reservations", "reservations of the locker"
     return [
         Figure("reservations", title, x_title, "p50 ms, embedded store included", tuple(delays)),
