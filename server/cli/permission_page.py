@@ -59,9 +59,9 @@ with this page; in others, random documents of one tenant neither show nor chang
   missing and of denied objects may differ.
 - Ids that clients choose are unique for all callers: of owners, lockers, locations, bookings and API keys everywhere,
   of others within their locker, location or booking. So a creation that the caller may make at all fails with
-  `ID_TAKEN` whoever has the id. This reveals that the id is in use and nothing else: the answer, what is read and the
-  cost are the same for an object of the caller's own and for a hidden one. Random ids, such as UUIDs, cannot be
-  guessed. `EMAIL_TAKEN` and `CODE_TAKEN` reveal as little; `REFERENCE_TAKEN` is about the owner who reserves.
+  `ID_TAKEN` whoever has the id. This reveals that the id is in use and nothing else: answer, reads and cost are the
+  same for an object of the caller's own and for a hidden one. Random ids, such as UUIDs, cannot be guessed.
+  `EMAIL_TAKEN` and `CODE_TAKEN` reveal as little; `REFERENCE_TAKEN` is about the owner who reserves.
 
 ## Rules
 
