@@ -139,3 +139,9 @@ async def unchanged(dump: Callable[[], Any]) -> AsyncIterator[None]:
     before = await dump()
     yield
     assert await dump() == before
+
+
+async def refused(api: Api, dump: Callable[[], Any], query: str, **values: Any) -> dict[str, Any]:
+    """The payload of a mutation that changes nothing."""
+    async with unchanged(dump):
+        return await api.mutate(query, **values)

@@ -30,6 +30,7 @@ from server.app import create_app, new_id
 from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans
+from tests.places import prepare
 from tests.planned import PriceCheck
 from tests.principals import principal_of_header
 from tests.tables import PlainClient
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from server.http.observer import RequestObserver
 
     Prepared = Callable[..., Awaitable[Any]]
+    Dump = Callable[[], Awaitable[Any]]
+    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 CODE_KEYS = f"k1:{base64.b64encode(b'1' * 32).decode()}"
 RING = parse_ring(CODE_KEYS)
@@ -214,6 +217,14 @@ async def two(one: Api, wire: Wire) -> Api:
     await one.locker("l2", "ada")
     wire.reset()
     return one
+
+
+@pytest_asyncio.fixture
+async def room(api: Api, wire: Wire, prepared: Prepared) -> Api:
+    """An owner ada, an admin root and a location."""
+    await prepared(prepare, api)
+    wire.reset()
+    return api
 
 
 @pytest_asyncio.fixture
