@@ -1,32 +1,46 @@
-"""The reservation that is active now: from the pointer and, where the pointed one has ended, by a Query."""
+"""The reservation that is active now: from the pointer and, where the pointed one has ended, by one Query."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import pytest_asyncio
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from domain.times import Instant
+from loaders.codecs import ACTIVE_POINTER
+from loaders.table.values import item_to_wire
+from tests.api import mutation, unchanged
 
+if TYPE_CHECKING:
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Dump, OpenApi
     from tests.wire import Wire
 
 ACTIVE = '{ locker(lockerId: "l1") { activeReservation { reservationId status endAt } } }'
-STATUSES = '{ locker(lockerId: "l1") { reservations { nodes { reservationId status } } } }'
-MINE = '{ owner(ownerId: "ada") { reservations { nodes { reservationId status } } } }'
+LISTS = """{
+  locker(lockerId: "l1") { reservations { nodes { reservationId status } } }
+  owner(ownerId: "ada") { reservations { nodes { reservationId status } } }
+}"""
+ALL = '{ owner(ownerId: "ada") { lockers(first: 100) { nodes { lockerId activeReservation { endAt } } } } }'
+CANCEL = mutation("cancelReservation", "reservation { status }")
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 
 
+def at(time: str) -> Instant:
+    return Instant(f"2026-03-01T{time}:00.000Z")
+
+
 @pytest_asyncio.fixture
-async def booked(api: Api) -> Api:
+async def booked(one: Api, clock: Clock, wire: Wire) -> Api:
     """A locker that is reserved from 13 to 14 and from 15 to 16, at noon."""
-    await api.owner("ada")
-    await api.locker("l1", "ada")
-    await api.reservation("r1", "l1", "ada", "2026-03-01T13:00:00Z", "2026-03-01T14:00:00Z")
-    await api.reservation("r2", "l1", "ada", "2026-03-01T15:00:00Z", "2026-03-01T16:00:00Z")
-    return api
+    await one.reservation("r1", "l1", "ada", at("13:00"), at("14:00"))
+    await one.reservation("r2", "l1", "ada", at("15:00"), at("16:00"))
+    clock.move(hours=2)
+    assert await active(one) is None  # the server learns that the table is migrated
+    clock.move(hours=-2)
+    wire.reset()
+    return one
 
 
 async def active(api: Api) -> Any:
@@ -34,48 +48,90 @@ async def active(api: Api) -> Any:
     return found and found["reservationId"]
 
 
-async def test_a_locker_that_was_never_reserved_has_no_active_reservation(api: Api, wire: Wire) -> None:
-    await api.owner("ada")
-    await api.locker("l1", "ada")
-    wire.reset()
-    assert await active(api) is None
+async def test_a_locker_that_was_never_reserved_has_no_active_reservation(one: Api, wire: Wire) -> None:
+    assert await active(one) is None
     assert wire.operations == {"GetItem": 2}
 
 
-async def test_a_reservation_that_has_not_begun_is_not_active_though_the_pointer_names_it(
-    booked: Api, clock: Clock, dump: Callable[[], Any]
+@pytest.mark.parametrize(
+    ("now", "expected", "queries"),
+    [
+        (Instant("2026-03-01T12:59:59.999Z"), None, 0),
+        (at("13:00"), "r1", 0),
+        (at("13:59"), "r1", 0),
+        (at("14:00"), None, 1),
+        (at("15:00"), "r2", 1),
+        (at("15:59"), "r2", 1),
+        (at("16:00"), None, 0),
+        (at("23:00"), None, 0),
+    ],
+)
+async def test_only_between_the_pointed_end_and_the_latest_end_is_a_query_sent_and_nothing_is_ever_written(
+    booked: Api, wire: Wire, clock: Clock, dump: Dump, now: Instant, expected: str | None, queries: int
 ) -> None:
     assert (await dump())[POINTER]["reservationId"] == "r1"
+    async with unchanged(dump):
+        clock.now = now
+        assert await active(booked) == expected
+    assert (wire.operations["GetItem"], wire.operations["Query"], len(wire.calls)) == (2, queries, 2 + queries)
+
+
+async def test_a_hundred_idle_lockers_whose_pointers_have_ended_are_one_batch_and_no_query_for_any(
+    open_api: OpenApi, wire: Wire, clock: Clock, dump: Dump
+) -> None:
+    async with open_api(max_live_reservations=100) as api:
+        await api.owner("ada")
+        for number in range(100):
+            await api.locker(f"l{number:03d}", "ada")
+            await api.reservation(f"r{number}", f"l{number:03d}", "ada", at("12:00"), at("13:00"))
+        clock.move(hours=1)
+        async with unchanged(dump):
+            wire.reset()
+            nodes = (await api.run(ALL))["owner"]["lockers"]["nodes"]
+            assert [node["activeReservation"] for node in nodes] == [None] * 100
+            assert wire.operations == {"Query": 1, "BatchGetItem": 1}  # the list, and the pointers
+
+
+async def test_a_pointer_of_an_older_version_is_searched_behind_until_a_write_repairs_it(
+    booked: Api, wire: Wire, clock: Clock, plain_client: Any, table: str, dump: Dump
+) -> None:
+    pointer = (await dump())[POINTER]
+    without = {name: value for name, value in pointer.items() if name != "lastEndAt"}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(without))
+    assert ACTIVE_POINTER.decode(without).last_end_at is None
+    clock.now = at("20:00")
     assert await active(booked) is None
-    clock.move(minutes=59, seconds=59, milliseconds=999)
-    assert await active(booked) is None
-    clock.move(milliseconds=1)
-    assert await active(booked) == "r1"
-
-
-async def test_a_new_reservation_before_the_pointed_one_takes_the_pointer(booked: Api, dump: Callable[[], Any]) -> None:
-    await booked.reservation("r0", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
-    assert (await dump())[POINTER]["reservationId"] == "r0"
-    assert await active(booked) == "r0"
-    await booked.reservation("r9", "l1", "ada", "2026-03-01T20:00:00Z", "2026-03-01T21:00:00Z")
-    assert (await dump())[POINTER]["reservationId"] == "r0"
-
-
-async def test_a_reservation_expires_by_the_clock_alone(booked: Api, clock: Clock, dump: Callable[[], Any]) -> None:
-    # given
-    before = await dump()
-    clock.move(hours=2)
-    # when
-    at_the_locker = (await booked.run(STATUSES))["locker"]["reservations"]["nodes"]
-    with_the_owner = (await booked.run(MINE))["owner"]["reservations"]["nodes"]
-    # then
-    expected = [{"reservationId": "r1", "status": "EXPIRED"}, {"reservationId": "r2", "status": "UPCOMING"}]
-    assert at_the_locker == with_the_owner == expected
-    assert await dump() == before
-
-
-async def test_the_pointer_is_in_no_list(booked: Api, wire: Wire) -> None:
+    assert wire.operations == {"GetItem": 2, "Query": 1}
+    await booked.reservation("r3", "l1", "ada", at("21:00"), at("22:00"))
+    clock.now = at("22:00")
     wire.reset()
-    data = await booked.run(STATUSES)
-    assert [node["reservationId"] for node in data["locker"]["reservations"]["nodes"]] == ["r1", "r2"]
-    assert wire.of("Query")[0].response["Count"] == 2
+    assert await active(booked) is None
+    assert wire.operations == {"GetItem": 2}
+
+
+async def test_a_cancelled_reservation_is_passed_over(booked: Api, wire: Wire, clock: Clock) -> None:
+    await booked.reservation("r3", "l1", "ada", at("17:00"), at("18:00"))
+    await booked.mutate(CANCEL, lockerId="l1", reservationId="r2")
+    clock.now = at("15:30")
+    wire.reset()
+    assert await active(booked) is None
+    assert wire.operations == {"GetItem": 2, "Query": 1}
+    clock.now = at("17:00")
+    assert await active(booked) == "r3"
+
+
+async def test_a_new_reservation_before_the_pointed_one_takes_the_pointer(booked: Api, dump: Dump) -> None:
+    for name, start, end in (("r0", "11:00", "13:00"), ("r9", "20:00", "21:00")):
+        await booked.reservation(name, "l1", "ada", at(start), at(end))
+        assert (await dump())[POINTER]["reservationId"] == "r0"
+    assert await active(booked) == "r0"
+
+
+async def test_a_reservation_expires_by_the_clock_alone_and_the_pointer_is_in_no_list(
+    booked: Api, clock: Clock, dump: Dump
+) -> None:
+    clock.move(hours=2)
+    async with unchanged(dump):
+        data = await booked.run(LISTS)
+    nodes = [{"reservationId": "r1", "status": "EXPIRED"}, {"reservationId": "r2", "status": "UPCOMING"}]
+    assert data == {"locker": {"reservations": {"nodes": nodes}}, "owner": {"reservations": {"nodes": nodes}}}

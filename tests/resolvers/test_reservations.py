@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation, unchanged, user_error
+from tests.api import mutation, refused, unchanged, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.api import Api
+    from tests.conftest import Dump
 
 FIELDS = "reservationId lockerId ownerId startAt endAt status createdAt updatedAt"
 CREATE = mutation("createReservation", f"reservation {{ {FIELDS} }}")
-CANCEL = mutation("cancelReservation", f"reservation {{ {FIELDS} }}")
+CANCEL = mutation("cancelReservation", "reservation { status }")
 UPDATE_STATUS = mutation("updateLockerStatus", "locker { status }")
-BY_ID = f"query ($locker: ID!, $id: ID!) {{ reservation(lockerId: $locker, reservationId: $id) {{ {FIELDS} }} }}"
-REFERENCES = """{ reservation(lockerId: "l1", reservationId: "r1") {
-  locker { lockerId status version } owner { ownerId name }
-} }"""
+BY_ID = f"""query ($locker: ID!) {{ reservation(lockerId: $locker, reservationId: "r1") {{
+  {FIELDS} locker {{ lockerId status version }} owner {{ ownerId name }}
+}} }}"""
 
 NOW = "2026-03-01T12:00:00.000Z"
 R1 = {
@@ -37,28 +35,31 @@ R1_SHOWN = {**R1, "status": "UPCOMING", "createdAt": NOW, "updatedAt": NOW}
 @pytest_asyncio.fixture
 async def free(api: Api) -> Api:
     """Two owners, and two lockers without reservations."""
-    await api.owner("ada")
-    await api.owner("eve")
-    await api.locker("l1", "ada")
-    await api.locker("l2", "ada")
+    for owner in ("ada", "eve"):
+        await api.owner(owner)
+    for locker in ("l1", "l2"):
+        await api.locker(locker, "ada")
     return api
 
 
-async def test_a_reservation_is_shown_whole_and_found_by_its_id(free: Api) -> None:
+@pytest_asyncio.fixture
+async def reserved(free: Api) -> Api:
+    """The same with a reservation of the first locker."""
     assert await free.mutate(CREATE, **R1) == {"reservation": R1_SHOWN, "userErrors": []}
-    assert await free.run(BY_ID, locker="l1", id="r1") == {"reservation": R1_SHOWN}
-    assert await free.run(REFERENCES) == {
-        "reservation": {
-            "locker": {"lockerId": "l1", "status": "AVAILABLE", "version": 1},
-            "owner": {"ownerId": "ada", "name": "ada"},
+    return free
+
+
+async def test_a_reservation_is_shown_whole_and_found_by_its_id_at_its_locker(reserved: Api) -> None:
+    await reserved.reservation("r1", "l2", "eve", R1["startAt"], R1["endAt"])
+    await reserved.reservation("r2", "l2", "ada", "2026-03-03T10:00:00Z", "2026-03-03T11:00:00Z")
+    for locker, owner in (("l1", "ada"), ("l2", "eve")):
+        around = {
+            # A reservation leaves its locker alone.
+            "locker": {"lockerId": locker, "status": "AVAILABLE", "version": 1},
+            "owner": {"ownerId": owner, "name": owner},
         }
-    }
-
-
-async def test_a_reservation_leaves_the_lockers_version_alone(free: Api, dump: Callable[[], Any]) -> None:
-    before = (await dump())["LOCKER#l1", "META"]
-    await free.mutate(CREATE, **R1)
-    assert (await dump())["LOCKER#l1", "META"] == before
+        shown = {**R1_SHOWN, **around, "lockerId": locker, "ownerId": owner}
+        assert await reserved.run(BY_ID, locker=locker) == {"reservation": shown}
 
 
 @pytest.mark.parametrize(
@@ -73,37 +74,21 @@ async def test_a_reservation_leaves_the_lockers_version_alone(free: Api, dump: C
     ],
 )
 async def test_a_window_that_overlaps_an_active_reservation_is_refused_with_that_reservation(
-    free: Api, dump: Callable[[], Any], start: str, end: str
+    reserved: Api, dump: Dump, start: str, end: str
 ) -> None:
-    await free.mutate(CREATE, **R1)
-    async with unchanged(dump):
-        payload = await free.mutate(CREATE, lockerId="l1", reservationId="r2", ownerId="eve", startAt=start, endAt=end)
-    assert payload == {
-        "reservation": None,
-        "userErrors": [
-            {
-                "__typename": "ReservationOverlapError",
-                "message": "The locker is already reserved from 2026-03-02T10:00:00.000Z to 2026-03-02T12:00:00.000Z.",
-                "code": "RESERVATION_OVERLAP",
-                "path": ["input", "startAt"],
-                "status": 409,
-                "retryable": False,
-                "reservation": {name: R1[name] for name in ("reservationId", "startAt", "endAt")},
-            }
-        ],
+    other = {"lockerId": "l1", "reservationId": "r2", "ownerId": "eve", "startAt": start, "endAt": end}
+    payload = await refused(reserved, dump, CREATE, **other)
+    message = f"The locker is already reserved from {R1['startAt']} to {R1['endAt']}."
+    overlap = user_error("RESERVATION_OVERLAP", message, 409, "startAt") | {
+        "__typename": "ReservationOverlapError",
+        "reservation": {name: R1[name] for name in ("reservationId", "startAt", "endAt")},
     }
+    assert payload == {"reservation": None, "userErrors": [overlap]}
 
 
-@pytest.mark.parametrize(
-    ("start", "end"),
-    [
-        ("2026-03-02T12:00:00Z", "2026-03-02T13:00:00Z"),
-        ("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z"),
-    ],
-)
-async def test_windows_may_touch_since_an_end_is_not_part_of_its_window(free: Api, start: str, end: str) -> None:
-    await free.mutate(CREATE, **R1)
-    await free.reservation("r2", "l1", "eve", start, end)
+async def test_windows_may_touch_since_an_end_is_not_part_of_its_window(reserved: Api) -> None:
+    await reserved.reservation("r2", "l1", "eve", R1["endAt"], "2026-03-02T13:00:00Z")
+    await reserved.reservation("r3", "l1", "eve", "2026-03-02T09:00:00Z", R1["startAt"])
 
 
 async def test_a_reservation_of_the_longest_duration_is_seen_from_its_last_moment(free: Api) -> None:
@@ -114,36 +99,16 @@ async def test_a_reservation_of_the_longest_duration_is_seen_from_its_last_momen
     await free.reservation("next", "l1", "eve", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
 
 
-async def test_a_cancelled_reservation_blocks_no_other(free: Api) -> None:
-    await free.mutate(CREATE, **R1)
-    await free.mutate(CANCEL, lockerId="l1", reservationId="r1")
-    await free.reservation("r2", "l1", "eve", R1["startAt"], R1["endAt"])
+async def test_a_cancelled_reservation_blocks_no_other(reserved: Api) -> None:
+    await reserved.mutate(CANCEL, lockerId="l1", reservationId="r1")
+    await reserved.reservation("r2", "l1", "eve", R1["startAt"], R1["endAt"])
 
 
-async def test_the_same_window_at_another_locker_is_free(free: Api) -> None:
-    await free.mutate(CREATE, **R1)
-    await free.reservation("r2", "l2", "ada", R1["startAt"], R1["endAt"])
-
-
-async def test_the_same_reservation_id_may_be_used_at_two_lockers(free: Api) -> None:
-    await free.mutate(CREATE, **R1)
-    await free.reservation("r1", "l2", "eve", R1["startAt"], R1["endAt"])
-    await free.reservation("r2", "l2", "ada", "2026-03-03T10:00:00Z", "2026-03-03T11:00:00Z")
-    assert (await free.run(BY_ID, locker="l1", id="r1"))["reservation"] == R1_SHOWN
-    assert (await free.run(BY_ID, locker="l2", id="r1"))["reservation"] == R1_SHOWN | {
-        "lockerId": "l2",
-        "ownerId": "eve",
-    }
-
-
-async def test_one_owner_cannot_use_one_id_at_two_lockers_for_the_same_start(
-    free: Api, dump: Callable[[], Any]
-) -> None:
-    await free.mutate(CREATE, **R1)
-    async with unchanged(dump):
-        payload = await free.mutate(CREATE, **R1 | {"lockerId": "l2"})
+async def test_one_owner_cannot_use_one_id_at_two_lockers_for_the_same_start(reserved: Api, dump: Dump) -> None:
+    payload = await refused(reserved, dump, CREATE, **R1 | {"lockerId": "l2"})
     message = "The id r1 was used before, for the same start at another locker."
     assert payload == {"reservation": None, "userErrors": [user_error("ID_TAKEN", message, 409, "reservationId")]}
+    await reserved.reservation("r2", "l2", "ada", R1["startAt"], R1["endAt"])
 
 
 async def test_a_reservation_that_began_before_it_was_made_is_active_at_once(free: Api) -> None:
@@ -156,28 +121,24 @@ async def test_a_reservation_that_began_before_it_was_made_is_active_at_once(fre
     ("start", "end", "message"),
     [
         ("2026-03-01T11:00:00Z", NOW, "endAt must be in the future"),
-        ("2026-02-01T11:00:00Z", "2026-02-02T11:00:00Z", "endAt must be in the future"),
         ("2026-03-02T00:00:00Z", "2026-04-01T00:00:00.001Z", "a reservation must not be longer than 30 days"),
         ("2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "endAt must be after the start"),
-        ("2026-03-02T10:00:00Z", "2026-03-02T09:59:59.999Z", "endAt must be after the start"),
         ("2026-03-02T10:00:00.0009Z", "2026-03-02T10:00:00.0001Z", "endAt must be after the start"),
     ],
 )
 async def test_a_window_that_is_over_empty_backwards_or_too_long_is_refused(
-    free: Api, dump: Callable[[], Any], start: str, end: str, message: str
+    free: Api, dump: Dump, start: str, end: str, message: str
 ) -> None:
-    async with unchanged(dump):
-        payload = await free.mutate(CREATE, **R1 | {"startAt": start, "endAt": end})
+    payload = await refused(free, dump, CREATE, **R1 | {"startAt": start, "endAt": end})
     assert payload == {"reservation": None, "userErrors": [user_error("BAD_USER_INPUT", message, 400, "endAt")]}
 
 
-async def test_a_locker_in_maintenance_takes_no_new_reservation(free: Api, dump: Callable[[], Any]) -> None:
-    await free.mutate(CREATE, **R1)
-    await free.mutate(UPDATE_STATUS, lockerId="l1", newStatus="MAINTENANCE", expectedVersion=1)
+async def test_a_locker_in_maintenance_takes_no_new_reservation(reserved: Api, dump: Dump) -> None:
+    await reserved.mutate(UPDATE_STATUS, lockerId="l1", newStatus="MAINTENANCE", expectedVersion=1)
     window = {"startAt": "2026-03-05T10:00:00Z", "endAt": "2026-03-05T11:00:00Z"}
     async with unchanged(dump):
-        payload = await free.mutate(CREATE, lockerId="l1", ownerId="ada", **window)
+        payload = await reserved.mutate(CREATE, lockerId="l1", ownerId="ada", **window)
         # What was promised before is still answered.
-        assert await free.mutate(CREATE, **R1) == {"reservation": R1_SHOWN, "userErrors": []}
-    refused = user_error("LOCKER_IN_MAINTENANCE", "Locker l1 is in maintenance.", 409, "lockerId")
-    assert payload == {"reservation": None, "userErrors": [refused]}
+        assert await reserved.mutate(CREATE, **R1) == {"reservation": R1_SHOWN, "userErrors": []}
+    in_maintenance = user_error("LOCKER_IN_MAINTENANCE", "Locker l1 is in maintenance.", 409, "lockerId")
+    assert payload == {"reservation": None, "userErrors": [in_maintenance]}
