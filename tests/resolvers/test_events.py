@@ -1,4 +1,4 @@
-"""Access events: written down once, never changed, whenever they arrive."""
+"""Access events: recorded once, never changed, whenever they arrive; of several at once, all or none."""
 
 from __future__ import annotations
 
@@ -6,23 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.api import mutation, unchanged, user_error
+from tests.api import mutation, refused, user_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Dump
     from tests.wire import Wire
 
-FIELDS = "eventId lockerId timestamp recordedAt action actorId result metadata"
+FIELDS = """eventId lockerId timestamp recordedAt action actorId result metadata
+locker { lockerId version owner { name } }"""
 RECORD = mutation("recordAccessEvent", f"accessEvent {{ {FIELDS} }}")
-EVENTS = f'{{ locker(lockerId: "l1") {{ accessEvents {{ nodes {{ {FIELDS} }} }} latestEvent {{ eventId }} }} }}'
+RECORD_ALL = mutation("recordAccessEvents", "accessEvents { lockerId eventId timestamp recordedAt action }")
+EVENTS = f"""query ($id: ID! = "l1") {{
+  locker(lockerId: $id) {{ accessEvents(first: 100) {{ nodes {{ {FIELDS} }} }} latestEvent {{ eventId }} }}
+}}"""
 MUTATIONS = "{ __schema { mutationType { fields { name } } } }"
 
 NOW = "2026-03-01T12:00:00.000Z"
 E1 = {"lockerId": "l1", "eventId": "e1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
-E1_SHOWN = {**E1, "timestamp": NOW, "recordedAt": NOW, "metadata": None}
+LOCKER = {"lockerId": "l1", "version": 1, "owner": {"name": "ada"}}
+E1_SHOWN = {**E1, "timestamp": NOW, "recordedAt": NOW, "metadata": None, "locker": LOCKER}
+
+
+def event(own_id: str | None = None, **more: Any) -> dict[str, Any]:
+    return E1 | {"eventId": own_id} | more
+
+
+async def recorded(api: Api, locker: str = "l1") -> list[str]:
+    nodes = (await api.run(EVENTS, id=locker))["locker"]["accessEvents"]["nodes"]
+    return [node["eventId"] for node in nodes]
 
 
 @pytest.mark.parametrize("action", ["OPEN", "CLOSE", "UNLOCK", "LOCK", "DENIED", "TAMPER"])
@@ -36,40 +48,24 @@ async def test_an_event_is_shown_as_it_was_recorded(one: Api, action: str, resul
 
 
 async def test_a_late_event_stands_at_its_own_time_and_is_not_the_latest(one: Api, clock: Clock) -> None:
-    # given
     await one.mutate(RECORD, **E1)
     clock.move(minutes=10)
-    # when
-    late = await one.mutate(RECORD, **E1 | {"eventId": "e0", "timestamp": "2020-01-01T00:00:00+01:00"})
-    # then
-    assert late["accessEvent"]["timestamp"] == "2019-12-31T23:00:00.000Z"
-    assert late["accessEvent"]["recordedAt"] == "2026-03-01T12:10:00.000Z"
-    locker = (await one.run(EVENTS))["locker"]
-    assert [event["eventId"] for event in locker["accessEvents"]["nodes"]] == ["e1", "e0"]
-    assert locker["latestEvent"] == {"eventId": "e1"}
+    late = (await one.mutate(RECORD, **event("e0", timestamp="2020-01-01T00:00:00+01:00")))["accessEvent"]
+    assert (late["timestamp"], late["recordedAt"]) == ("2019-12-31T23:00:00.000Z", "2026-03-01T12:10:00.000Z")
+    assert await recorded(one) == ["e1", "e0"]
+    assert (await one.run(EVENTS))["locker"]["latestEvent"] == {"eventId": "e1"}
 
 
-async def test_an_event_may_lie_five_minutes_ahead_and_no_millisecond_more(one: Api, dump: Callable[[], Any]) -> None:
+async def test_an_event_may_lie_five_minutes_ahead_and_no_millisecond_more(one: Api, dump: Dump) -> None:
     payload = await one.mutate(RECORD, **E1, timestamp="2026-03-01T12:05:00Z")
     assert payload["accessEvent"] == E1_SHOWN | {"timestamp": "2026-03-01T12:05:00.000Z"}
-    async with unchanged(dump):
-        refused = await one.mutate(RECORD, **E1 | {"eventId": "e2"}, timestamp="2026-03-01T12:05:00.001Z")
+    payload = await refused(one, dump, RECORD, **event("e2", timestamp="2026-03-01T12:05:00.001Z"))
     ahead = user_error("BAD_USER_INPUT", "timestamp must not be more than 5 minutes in the future", 400, "timestamp")
-    assert refused == {"accessEvent": None, "userErrors": [ahead]}
+    assert payload == {"accessEvent": None, "userErrors": [ahead]}
 
 
-async def test_the_same_event_id_may_be_used_at_two_lockers(one: Api) -> None:
-    await one.locker("l2", "ada")
-    for locker in ("l1", "l2"):
-        payload = await one.mutate(RECORD, **E1 | {"lockerId": locker})
-        assert payload == {"accessEvent": E1_SHOWN | {"lockerId": locker}, "userErrors": []}
-
-
-async def test_an_event_of_a_locker_that_does_not_exist_is_not_found(
-    one: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    async with unchanged(dump):
-        payload = await one.mutate(RECORD, **E1 | {"lockerId": "nope"})
+async def test_an_event_of_a_locker_that_does_not_exist_is_not_found(one: Api, wire: Wire, dump: Dump) -> None:
+    payload = await refused(one, dump, RECORD, **E1 | {"lockerId": "nope"})
     missing = user_error("NOT_FOUND", "Locker nope does not exist.", 404, "lockerId")
     assert payload == {"accessEvent": None, "userErrors": [missing]}
     # A plain read may miss a locker that is new, so the refusal rests on a strong one.
@@ -83,39 +79,66 @@ async def test_an_event_of_a_locker_in_maintenance_is_recorded(one: Api) -> None
     assert (await one.mutate(RECORD, **E1))["userErrors"] == []
 
 
-async def test_an_event_shows_its_locker(one: Api) -> None:
-    query = mutation("recordAccessEvent", "accessEvent { locker { lockerId version owner { name } } }")
-    payload = await one.mutate(query, **E1)
-    assert payload["accessEvent"] == {"locker": {"lockerId": "l1", "version": 1, "owner": {"name": "ada"}}}
-
-
 async def test_no_mutation_changes_or_deletes_an_event(one: Api) -> None:
     fields = (await one.run(MUTATIONS))["__schema"]["mutationType"]["fields"]
-    assert [field["name"] for field in fields if "AccessEvent" in field["name"]] == [
-        "recordAccessEvent",
-        "recordAccessEvents",
+    names = [field["name"] for field in fields if "AccessEvent" in field["name"]]
+    assert names == ["recordAccessEvent", "recordAccessEvents"]
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+async def test_twenty_five_events_are_recorded_in_one_transaction_and_answered_in_order(
+    two: Api, wire: Wire, *, chosen: bool
+) -> None:
+    events = [
+        event(
+            f"e{number:02d}" if chosen else None,
+            lockerId=f"l{number % 2 + 1}",
+            timestamp=f"2026-03-01T11:00:{59 - number:02d}.000Z",
+        )
+        for number in range(25)
     ]
+    payload = await two.mutate(RECORD_ALL, events=events)
+    assert payload["userErrors"] == []
+    assert wire.operations == {"BatchGetItem": 1, "TransactWriteItems": 1}
+    made = [(one["lockerId"], one["timestamp"]) for one in payload["accessEvents"]]
+    assert made == [(one["lockerId"], one["timestamp"]) for one in events]
+    for locker in ("l1", "l2"):
+        ids = [one["eventId"] for one in payload["accessEvents"] if one["lockerId"] == locker]
+        assert await recorded(two, locker) == ids
 
 
-async def test_changes_of_its_locker_leave_an_event_unchanged(one: Api, clock: Clock, dump: Callable[[], Any]) -> None:
-    # given
-    await one.owner("eve")
-    await one.mutate(RECORD, **E1, metadata={"battery": 71.5})
-    written = {key: item for key, item in (await dump()).items() if key[1].startswith(("EVT#", "EID#"))}
-    assert set(written) == {("LOCKER#l1", f"EVT#{NOW}#e1"), ("LOCKER#l1", "EID#e1")}
-    # when
-    clock.move(days=1)
-    await one.run("""mutation {
-      a: renameLocker(input: { lockerId: "l1", alias: "B", expectedVersion: 1 }) { userErrors { code } }
-      b: updateLockerStatus(input: { lockerId: "l1", newStatus: OCCUPIED, expectedVersion: 2 }) { userErrors { code } }
-      c: transferLocker(input: { lockerId: "l1", newOwnerId: "eve", expectedVersion: 3 }) { userErrors { code } }
-      d: updateOwner(input: { ownerId: "ada", expectedVersion: 1, name: "A" }) { userErrors { code } }
-      e: createReservation(input: {
-        lockerId: "l1", reservationId: "e1", ownerId: "eve",
-        startAt: "2026-03-02T11:00:00Z", endAt: "2026-03-03T00:00:00Z"
-      }) { userErrors { code } }
-      f: cancelReservation(input: { lockerId: "l1", reservationId: "e1" }) { userErrors { code } }
-    }""")
-    # then
-    after = await dump()
-    assert {key: after[key] for key in written} == written
+async def test_a_batch_with_recorded_events_returns_them_and_records_the_rest(two: Api, clock: Clock) -> None:
+    await two.mutate(RECORD_ALL, events=[event("e1"), event("e3")])
+    clock.move(minutes=1)
+    # The last one has an id that was used at another locker.
+    given = [*(event(f"e{number}") for number in range(1, 5)), event(), event("e1", lockerId="l2")]
+    payload = await two.mutate(RECORD_ALL, events=given)
+    assert payload["userErrors"] == []
+    assert [made["recordedAt"][14:16] for made in payload["accessEvents"]] == ["00", "01", "00", "01", "01", "01"]
+    assert [made["eventId"] for made in payload["accessEvents"][:4]] == ["e1", "e2", "e3", "e4"]
+    assert (len(await recorded(two)), await recorded(two, "l2")) == (5, ["e1"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (
+            event("e3", action="LOCK"),
+            user_error("ID_TAKEN", "The id e3 was used before, for another event of this locker.", 409, "eventId"),
+        ),
+        (event(lockerId="nope"), user_error("NOT_FOUND", "Locker nope does not exist.", 404, "lockerId")),
+        (
+            event(timestamp="2026-03-01T12:06:00Z"),
+            user_error("BAD_USER_INPUT", "timestamp must not be more than 5 minutes in the future", 400, "timestamp"),
+        ),
+        (event("e1"), user_error("BAD_USER_INPUT", "eventId is repeated in this request", 400, "eventId")),
+    ],
+    ids=["other content", "unknown locker", "too far ahead", "the same id twice"],
+)
+async def test_one_wrong_event_refuses_the_whole_batch(
+    two: Api, dump: Dump, wrong: dict[str, Any], error: dict[str, Any]
+) -> None:
+    await two.mutate(RECORD_ALL, events=[event("e2"), event("e3")])
+    payload = await refused(two, dump, RECORD_ALL, events=[event("e1"), event("e2"), wrong, event()])
+    path = ["input", "events", "2", *error["path"][1:]]
+    assert payload == {"accessEvents": None, "userErrors": [error | {"path": path}]}
