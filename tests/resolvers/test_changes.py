@@ -1,21 +1,19 @@
-"""Changes with a stale version, or of something that does not exist: the same rules for every entity."""
+"""Changes with a stale version, of something that does not exist, or of nothing: the same rules for every entity."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from graphql import get_named_type
 
-from tests.api import unchanged
+from tests.api import unchanged, user_error
 from tests.inputs import GOOD, MUTATIONS, document, stock
 from tests.places import refusal, ulid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.api import Api
-    from tests.conftest import Prepared
+    from tests.conftest import Dump, Prepared
     from tests.wire import Wire
 
 VERSIONED = [
@@ -44,23 +42,16 @@ CHANGES = [
 # An active location that is activated once more is the same request again.
 @pytest.mark.parametrize("name", [name for name in VERSIONED if name != "reactivateLocation"])
 async def test_a_stale_version_is_a_conflict_that_returns_the_current_state(
-    api: Api, dump: Callable[[], Any], prepared: Prepared, name: str
+    api: Api, dump: Dump, prepared: Prepared, name: str
 ) -> None:
     await prepared(stock, api)
     async with unchanged(dump):
         for stale in (0, 2, -1, 2147483647):
             payload = await api.mutate(document(name), **GOOD[name] | {"expectedVersion": stale})
-            assert payload.pop("userErrors") == [
-                {
-                    "__typename": "VersionConflictError",
-                    "message": "The current version is 1. Read the current state and retry with its version.",
-                    "code": "VERSION_CONFLICT",
-                    "path": ["input", "expectedVersion"],
-                    "status": 409,
-                    "retryable": True,
-                    "currentVersion": 1,
-                }
-            ]
+            message = "The current version is 1. Read the current state and retry with its version."
+            conflict = user_error("VERSION_CONFLICT", message, 409, "expectedVersion")
+            more = {"__typename": "VersionConflictError", "retryable": True, "currentVersion": 1}
+            assert payload.pop("userErrors") == [conflict | more]
             (current,) = payload.values()
             assert current["version"] == 1
     assert (await api.mutate(document(name), **GOOD[name] | {"expectedVersion": 1}))["userErrors"] == []
@@ -68,7 +59,7 @@ async def test_a_stale_version_is_a_conflict_that_returns_the_current_state(
 
 @pytest.mark.parametrize("name", CHANGES)
 async def test_a_change_of_something_missing_is_not_found(
-    api: Api, wire: Wire, dump: Callable[[], Any], prepared: Prepared, name: str
+    api: Api, wire: Wire, dump: Dump, prepared: Prepared, name: str
 ) -> None:
     await prepared(stock, api)
     own_id = next(own for kind, own in OWN_ID.items() if name.endswith(kind))
@@ -78,3 +69,13 @@ async def test_a_change_of_something_missing_is_not_found(
     assert refusal(payload) == ("NOT_FOUND", 404, ["input", own_id])
     assert [value for name, value in payload.items() if name != "userErrors"] == [None]
     assert "TransactWriteItems" not in wire.operations
+
+
+@pytest.mark.parametrize("name", ["updateOwner", "updateLocation", "configureLocker"])
+async def test_a_change_that_names_nothing_to_change_is_refused_before_a_read(api: Api, wire: Wire, name: str) -> None:
+    nothing = {key: value for key, value in GOOD[name].items() if key.endswith("Id") or key == "expectedVersion"}
+    payload = await api.mutate(document(name), **nothing)
+    message = "Name at least one field to change."
+    assert payload.pop("userErrors") == [user_error("BAD_USER_INPUT", message, 400)]
+    assert [*payload.values()] == [None]
+    assert not wire.calls

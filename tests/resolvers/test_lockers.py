@@ -1,4 +1,4 @@
-"""Lockers: registered, renamed, taken through their states; the owner's copy follows each change."""
+"""Lockers: registered, renamed, taken through their states, moved, transferred, and every copy as true as they are."""
 
 from __future__ import annotations
 
@@ -7,145 +7,232 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation, unchanged
-from tests.places import refusal
+from tests.api import mutation, refused, unchanged, user_error
+from tests.conftest import NOW
+from tests.invariants import check_invariants
+from tests.old_items import put
+from tests.places import DEACTIVATE, REACTIVATE, create_location, refusal, ulid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Dump, Prepared
 
-FIELDS = "lockerId alias status version createdAt updatedAt ownerId owner { name }"
-REGISTER = mutation("registerLocker", f"locker {{ {FIELDS} }}")
-RENAME = mutation("renameLocker", f"locker {{ {FIELDS} }}")
-UPDATE_STATUS = mutation("updateLockerStatus", f"locker {{ {FIELDS} }}")
-TRANSFER = mutation("transferLocker", f"locker {{ {FIELDS} }}")
-LOCKER = f"query ($id: ID!) {{ locker(lockerId: $id, consistent: true) {{ {FIELDS} }} }}"
-OWNER_LOCKERS = 'query { owner(ownerId: "acme") { lockers { nodes { lockerId alias status updatedAt } } } }'
-
-NOW = "2026-03-01T12:00:00.000Z"
-LATER = "2026-03-01T12:01:00.000Z"
-L1 = {
-    "lockerId": "l1",
-    "alias": "Front",
-    "status": "AVAILABLE",
-    "version": 1,
-    "createdAt": NOW,
-    "updatedAt": NOW,
-    "ownerId": "acme",
-    "owner": {"name": "acme"},
-}
-COPY = ("OWNER#acme", "LOCKER#l1")
+LOCKER = "locker { lockerId alias status ownerId owner { name } locationId version createdAt updatedAt }"
+REGISTER, RENAME, UPDATE_STATUS, MOVE, TRANSFER = (
+    mutation(name, LOCKER)
+    for name in ("registerLocker", "renameLocker", "updateLockerStatus", "moveLocker", "transferLocker")
+)
+HERE, THERE, CLOSED = ulid(1), ulid(2), ulid(3)
+AT = "query ($id: ID!) { location(locationId: $id) { lockers { nodes { lockerId alias status updatedAt } } } }"
 STEPS = {
     "AVAILABLE": ["OCCUPIED", "MAINTENANCE"],
     "OCCUPIED": ["AVAILABLE", "MAINTENANCE"],
     "MAINTENANCE": ["AVAILABLE"],
 }
+OWNED = """{
+  ada: owner(ownerId: "ada") { lockers { nodes { lockerId } } reservations { nodes { reservationId status } } }
+  bob: owner(ownerId: "bob") { lockers { nodes { lockerId } } reservations { nodes { reservationId status } } }
+}"""
+
+
+async def prepare(api: Api) -> None:
+    for name in ("ada", "bob"):
+        await api.owner(name)
+    for number in (1, 2, 3):
+        await create_location(api, number)
+    await api.mutate(DEACTIVATE, locationId=CLOSED, expectedVersion=1)
 
 
 @pytest_asyncio.fixture
-async def one(api: Api) -> Api:
-    """An owner with one locker."""
-    await api.owner("acme")
-    await api.locker("l1", "acme", alias="Front")
+async def places(api: Api, prepared: Prepared) -> Api:
+    """Two owners, two locations that are active and one that is not."""
+    await prepared(prepare, api)
     return api
 
 
-async def remove(client: Any, table: str, key: tuple[str, str]) -> None:
-    """Takes an item out of the table, as older data may lack it."""
-    await client.delete_item(TableName=table, Key={"PK": {"S": key[0]}, "SK": {"S": key[1]}})
+def copies(items: dict[tuple[str, str], dict[str, Any]]) -> set[tuple[Any, ...]]:
+    """Where the copies of l1 are, and what they say."""
+    names = ("ownerId", "alias", "status", "updatedAt")
+    return {(pk, *(item.get(name) for name in names)) for (pk, sk), item in items.items() if sk == "LOCKER#l1"}
 
 
-async def test_a_registered_locker_is_available_and_in_its_owners_list(api: Api) -> None:
-    await api.owner("acme")
-    payload = await api.mutate(REGISTER, lockerId="l1", ownerId="acme", alias=" Front ")
-    assert payload == {"locker": L1, "userErrors": []}
-    assert await api.run(LOCKER, id="l1") == {"locker": L1}
-    data = await api.run(OWNER_LOCKERS)
-    copy = {"lockerId": "l1", "alias": "Front", "status": "AVAILABLE", "updatedAt": NOW}
-    assert data["owner"]["lockers"]["nodes"] == [copy]
+async def listed(api: Api, location_id: str) -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = (await api.run(AT, id=location_id))["location"]["lockers"]["nodes"]
+    return nodes
+
+
+async def test_a_status_a_name_and_a_new_owner_reach_every_copy_of_a_registered_locker(
+    places: Api, dump: Dump, clock: Clock
+) -> None:
+    steps: list[tuple[str, dict[str, Any], tuple[str, str | None, str]]] = [
+        (REGISTER, {"ownerId": "ada", "alias": " Old ", "locationId": HERE}, ("ada", "Old", "AVAILABLE")),
+        (UPDATE_STATUS, {"newStatus": "OCCUPIED"}, ("ada", "Old", "OCCUPIED")),
+        (RENAME, {"alias": " New "}, ("ada", "New", "OCCUPIED")),
+        (TRANSFER, {"newOwnerId": "bob"}, ("bob", "New", "OCCUPIED")),
+        (RENAME, {"alias": None}, ("bob", None, "OCCUPIED")),
+    ]
+    for version, (document, change, (owner, alias, status)) in enumerate(steps):
+        based = {"expectedVersion": version} if version else {}
+        payload = await places.mutate(document, lockerId="l1", **based, **change)
+        shown: dict[str, Any] = {
+            "lockerId": "l1",
+            "alias": alias,
+            "status": status,
+            "locationId": HERE,
+            "version": version + 1,
+        }
+        shown |= {"ownerId": owner, "owner": {"name": owner}, "createdAt": NOW, "updatedAt": clock.now}
+        assert payload == {"locker": shown, "userErrors": []}
+        assert await places.run(f'{{ locker(lockerId: "l1", consistent: true) {LOCKER[7:]} }}') == {"locker": shown}
+        assert await listed(places, HERE) == [
+            {name: shown[name] for name in ("lockerId", "alias", "status", "updatedAt")}
+        ]
+        items = await dump()
+        assert copies(items) == {(pk, owner, alias, status, clock.now) for pk in (f"OWNER#{owner}", f"LOCATION#{HERE}")}
+        check_invariants(items, clock.now)
+        clock.move(minutes=1)
+    assert not any("alias" in item for item in items.values())
 
 
 @pytest.mark.parametrize("before", STEPS)
 @pytest.mark.parametrize("after", STEPS)
 async def test_the_state_machine_takes_the_steps_it_names_and_no_other(
-    one: Api, clock: Clock, dump: Callable[[], Any], before: str, after: str
+    one: Api, clock: Clock, dump: Dump, before: str, after: str
 ) -> None:
-    # given
-    version = 1
-    if before != "AVAILABLE":
-        await one.mutate(UPDATE_STATUS, lockerId="l1", newStatus=before, expectedVersion=1)
-        version = 2
+    version = 1 if before == "AVAILABLE" else 2
+    await one.mutate(UPDATE_STATUS, lockerId="l1", newStatus=before, expectedVersion=1)
     clock.move(minutes=1)
     held = await dump()
-    # when
     payload = await one.mutate(UPDATE_STATUS, lockerId="l1", newStatus=after, expectedVersion=version)
-    # then
-    table = await dump()
+    shown = [payload["locker"][name] for name in ("status", "version", "updatedAt")]
     if after in STEPS[before]:
-        changed = L1 | {"status": after, "version": version + 1, "updatedAt": LATER}
-        assert payload == {"locker": changed, "userErrors": []}
-        assert (table[COPY]["status"], table[COPY]["updatedAt"]) == (after, LATER)
-    elif after == before:
-        assert payload == {"locker": L1 | {"status": before, "version": version}, "userErrors": []}
-        assert table == held
-    else:
-        assert payload == {
-            "locker": L1 | {"status": before, "version": version},
-            "userErrors": [
-                {
-                    "__typename": "InvalidTransitionError",
-                    "message": f"A locker cannot change from {before} to {after}. "
-                    f"Allowed: {' or '.join(STEPS[before])}.",
-                    "code": "INVALID_TRANSITION",
-                    "path": ["input", "newStatus"],
-                    "status": 409,
-                    "retryable": False,
-                    "currentStatus": before,
-                    "allowedStatuses": STEPS[before],
-                }
-            ],
-        }
-        assert table == held
+        assert (shown, payload["userErrors"]) == ([after, version + 1, clock.now], [])
+        assert copies(await dump()) == {("OWNER#ada", "ada", None, after, clock.now)}
+        return
+    message = f"A locker cannot change from {before} to {after}. Allowed: {' or '.join(STEPS[before])}."
+    error = user_error("INVALID_TRANSITION", message, 409, "newStatus")
+    error |= {"__typename": "InvalidTransitionError", "currentStatus": before, "allowedStatuses": STEPS[before]}
+    assert (shown, payload["userErrors"]) == ([before, version, NOW], [] if after == before else [error])
+    assert await dump() == held
 
 
-async def test_an_alias_is_removed_by_null_and_required_otherwise(one: Api, dump: Callable[[], Any]) -> None:
-    await one.mutate(RENAME, lockerId="l1", alias="Back", expectedVersion=1)
-    payload = await one.mutate(RENAME, lockerId="l1", expectedVersion=2)
-    assert payload["userErrors"][0]["message"] == "alias is required"
-    payload = await one.mutate(RENAME, lockerId="l1", alias=None, expectedVersion=2)
-    assert (payload["locker"]["alias"], payload["userErrors"]) == (None, [])
-    assert not any("alias" in item for item in (await dump()).values())
-
-
-async def test_a_renamed_locker_has_its_alias_in_its_owners_list_too(one: Api, clock: Clock) -> None:
-    clock.move(minutes=1)
-    payload = await one.mutate(RENAME, lockerId="l1", alias=" Back ", expectedVersion=1)
-    renamed = L1 | {"alias": "Back", "version": 2, "updatedAt": LATER}
-    assert payload == {"locker": renamed, "userErrors": []}
-    assert await one.run(LOCKER, id="l1") == {"locker": renamed}
-    data = await one.run(OWNER_LOCKERS)
-    copy = {"lockerId": "l1", "alias": "Back", "status": "AVAILABLE", "updatedAt": LATER}
-    assert data["owner"]["lockers"]["nodes"] == [copy]
-
-
-CHANGES = [
-    (RENAME, {"alias": "Back"}),
-    (UPDATE_STATUS, {"newStatus": "MAINTENANCE"}),
-    (UPDATE_STATUS, {"newStatus": "OCCUPIED"}),
-    (TRANSFER, {"newOwnerId": "eve"}),
-    (TRANSFER, {"newOwnerId": "nobody"}),
-    (TRANSFER, {"newOwnerId": "acme"}),
-]
-
-
-@pytest.mark.parametrize(("change", "values"), CHANGES)
-async def test_a_refused_change_does_not_create_a_missing_copy(
-    one: Api, plain_client: Any, table: str, dump: Callable[[], Any], change: str, values: dict[str, Any]
+@pytest.mark.parametrize(("old", "new"), [(None, HERE), (HERE, THERE), (HERE, None), (CLOSED, HERE), (CLOSED, None)])
+async def test_a_move_takes_a_locker_out_of_one_list_and_into_the_other(
+    places: Api, dump: Dump, clock: Clock, old: str | None, new: str | None
 ) -> None:
-    await remove(plain_client, table, COPY)
+    await places.mutate(REACTIVATE, locationId=CLOSED, expectedVersion=2)
+    await places.locker("l1", "ada", alias="A1", locationId=old)
+    await places.mutate(DEACTIVATE, locationId=CLOSED, expectedVersion=3)
+    clock.move(hours=1)
+    payload = await places.mutate(MOVE, lockerId="l1", newLocationId=new, expectedVersion=1)
+    assert payload["userErrors"] == []
+    assert (payload["locker"]["locationId"], payload["locker"]["version"]) == (new, 2)
+    for location_id, count in ((old, 0), (new, 1)):
+        assert location_id is None or len(await listed(places, location_id)) == count
+    items = await dump()
+    where = {"OWNER#ada"} | ({f"LOCATION#{new}"} if new else set())
+    assert copies(items) == {(pk, "ada", "A1", "AVAILABLE", clock.now) for pk in where}
+    assert ("locationId" in items["LOCKER#l1", "META"]) is (new is not None)
+    check_invariants(items, clock.now)
+
+
+@pytest.mark.parametrize(
+    ("document", "change", "code", "status"),
+    [
+        (REGISTER, {"lockerId": "l2", "ownerId": "ada", "locationId": CLOSED}, "LOCATION_INACTIVE", 409),
+        (MOVE, {"expectedVersion": 1, "newLocationId": CLOSED}, "LOCATION_INACTIVE", 409),
+        (MOVE, {"expectedVersion": 1, "newLocationId": ulid(9)}, "NOT_FOUND", 404),
+        (TRANSFER, {"expectedVersion": 1, "newOwnerId": "nobody"}, "NOT_FOUND", 404),
+    ],
+)
+async def test_a_locker_does_not_come_where_it_cannot_be(
+    places: Api, dump: Dump, document: str, change: dict[str, Any], code: str, status: int
+) -> None:
+    await places.locker("l1", "ada", locationId=HERE)
+    payload = await refused(places, dump, document, **{"lockerId": "l1"} | change)
+    assert (payload["locker"], refusal(payload)) == (None, (code, status, ["input", [*change][-1]]))
+
+
+async def test_an_alias_is_required_even_though_null_removes_it(one: Api, dump: Dump) -> None:
+    payload = await refused(one, dump, RENAME, lockerId="l1", expectedVersion=1)
+    assert payload["userErrors"] == [user_error("BAD_USER_INPUT", "alias is required", 400, "alias")]
+
+
+async def test_a_move_whose_place_is_a_variable_without_a_value_takes_no_locker_away(places: Api, dump: Dump) -> None:
+    await places.locker("l1", "ada", locationId=HERE)
+    document = """mutation ($place: ID) {
+      moveLocker(input: { lockerId: "l1", newLocationId: $place, expectedVersion: 1 }) { userErrors { message path } }
+    }"""
     async with unchanged(dump):
-        payload = await one.mutate(change, lockerId="l1", expectedVersion=7, **values)
-        assert refusal(payload) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
-        await one.mutate(change, lockerId="nope", expectedVersion=1, **values)
+        (error,) = (await places.run(document))["moveLocker"]["userErrors"]
+    assert error == {"message": "newLocationId is required", "path": ["input", "newLocationId"]}
+    assert (await places.run(document, place=None))["moveLocker"]["userErrors"] == []
+
+
+async def test_a_locker_at_a_closed_location_can_still_be_used(places: Api, dump: Dump) -> None:
+    await places.locker("l1", "ada", locationId=HERE)
+    await places.mutate(DEACTIVATE, locationId=HERE, expectedVersion=1)
+    payload = await places.mutate(UPDATE_STATUS, lockerId="l1", newStatus="OCCUPIED", expectedVersion=1)
+    assert payload["userErrors"] == []
+    check_invariants(await dump(), NOW)
+
+
+@pytest.mark.parametrize("lost", [("OWNER#ada",), (f"LOCATION#{HERE}",), ("OWNER#ada", f"LOCATION#{HERE}")])
+@pytest.mark.parametrize(
+    ("document", "change"),
+    [
+        (UPDATE_STATUS, {"newStatus": "OCCUPIED"}),
+        (RENAME, {"alias": "New"}),
+        (MOVE, {"newLocationId": THERE}),
+        (TRANSFER, {"newOwnerId": "bob"}),
+    ],
+)
+async def test_a_change_makes_the_copies_that_older_data_does_not_have_and_a_refused_one_does_not(
+    places: Api,
+    dump: Dump,
+    plain_client: Any,
+    table: str,
+    document: str,
+    change: dict[str, str],
+    lost: tuple[str, ...],
+) -> None:
+    await places.locker("l1", "ada", alias="A1", locationId=HERE)
+    for pk in lost:
+        await plain_client.delete_item(TableName=table, Key={"PK": {"S": pk}, "SK": {"S": "LOCKER#l1"}})
+    for wrong, code in (({"expectedVersion": 7}, "VERSION_CONFLICT"), ({"lockerId": "nope"}, "NOT_FOUND")):
+        content = {"lockerId": "l1", "expectedVersion": 1, **change, **wrong}
+        assert refusal(await refused(places, dump, document, **content))[0] == code
+    payload = await places.mutate(document, lockerId="l1", expectedVersion=1, **change)
+    assert payload["userErrors"] == []
+    items = await dump()
+    owner, location_id = change.get("newOwnerId", "ada"), change.get("newLocationId", HERE)
+    shown = (owner, change.get("alias", "A1"), change.get("newStatus", "AVAILABLE"), NOW)
+    assert copies(items) == {(f"OWNER#{owner}", *shown), (f"LOCATION#{location_id}", *shown)}
+    check_invariants(items, NOW)
+
+
+async def test_a_transferred_locker_leaves_one_list_and_enters_the_other_and_its_reservations_stay(
+    places: Api, dump: Dump
+) -> None:
+    await places.locker("l1", "ada", alias="A1")
+    await places.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
+    keys = (await dump()).keys()
+    for version, (giver, taker) in enumerate((("ada", "bob"), ("bob", "ada")), 1):
+        payload = await places.mutate(TRANSFER, lockerId="l1", newOwnerId=taker, expectedVersion=version)
+        assert (payload["locker"]["ownerId"], payload["locker"]["version"]) == (taker, version + 1)
+        lists = await places.run(OWNED)
+        assert (lists[giver]["lockers"]["nodes"], lists[taker]["lockers"]["nodes"]) == ([], [{"lockerId": "l1"}])
+        assert lists["ada"]["reservations"]["nodes"] == [{"reservationId": "r1", "status": "ACTIVE"}]
+        assert lists["bob"]["reservations"]["nodes"] == []
+    assert (await dump()).keys() == keys
+
+
+async def test_a_stray_copy_with_the_new_owner_is_overwritten_by_the_true_one(
+    places: Api, plain_client: Any, table: str, dump: Dump
+) -> None:
+    await places.locker("l1", "ada", alias="A1")
+    await put(plain_client, table, {"PK": "OWNER#bob", "SK": "LOCKER#l1", "alias": "Stray", "odd": "left over"})
+    payload = await places.mutate(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
+    assert payload["userErrors"] == []
+    copy = (await dump())["OWNER#bob", "LOCKER#l1"]
+    assert (copy["alias"], copy.get("odd")) == ("A1", None)

@@ -5,31 +5,39 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 
-from loaders.table.values import item_to_wire
-from tests.api import mutation, unchanged, user_error
+from tests.api import mutation, refused, unchanged, user_error
 from tests.invariants import check_invariants
-from tests.places import approve, book, prepare, refusal
+from tests.old_items import put
+from tests.places import refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Wire
+    from tests.conftest import Clock, Dump
 
-PROFILE = "ownerId kind name email version createdAt updatedAt"
-ROLE = "name email phone role version"
-CHANGE = mutation("updateOwner", f"owner {{ {ROLE} }}")
+PROFILE = "ownerId kind name email phone role version createdAt updatedAt"
 CREATE = mutation("createOwner", f"owner {{ {PROFILE} }}")
-UPDATE = mutation("updateOwner", f"owner {{ {PROFILE} }}")
+CHANGE = mutation("updateOwner", f"owner {{ {PROFILE} }}")
 OWNER = f"query ($id: ID!) {{ owner(ownerId: $id) {{ {PROFILE} }} }}"
-ROLES = f'query {{ owner(ownerId: "ada") {{ {ROLE} }} }}'
 BY_EMAIL = "query ($email: String!) { ownerByEmail(email: $email) { ownerId email } }"
 
 NOW = "2026-03-01T12:00:00.000Z"
 ADA = {"ownerId": "ada", "kind": "USER", "name": "Ada", "email": "Ada@Example.com"}
-ADA_SHOWN = {**ADA, "version": 1, "createdAt": NOW, "updatedAt": NOW}
+SHOWN = {**ADA, "phone": None, "role": "USER", "version": 1, "createdAt": NOW, "updatedAt": NOW}
+SPELLINGS = ["Ada@Example.com", "ada@example.com", "ADA@EXAMPLE.COM"]
+STALE = {"PK": "EMAIL#ada@example.com", "SK": "META", "entityType": "EMAIL_CLAIM", "ownerId": "eve"}
+"""A claim of ada's address that names another owner."""
+
+
+@pytest_asyncio.fixture
+async def ada(api: Api) -> Api:
+    assert await api.mutate(CREATE, **ADA) == {"owner": SHOWN, "userErrors": []}
+    return api
+
+
+async def change(api: Api, version: int = 1, **values: Any) -> dict[str, Any]:
+    return await api.mutate(CHANGE, ownerId="ada", expectedVersion=version, **values)
 
 
 async def holder(api: Api, email: str) -> str | None:
@@ -42,158 +50,85 @@ async def holder(api: Api, email: str) -> str | None:
     return found
 
 
-async def test_a_created_owner_is_shown_whole_and_found_by_id(api: Api) -> None:
-    assert await api.mutate(CREATE, **ADA) == {"owner": ADA_SHOWN, "userErrors": []}
-    assert await api.run(OWNER, id="ada") == {"owner": ADA_SHOWN}
+async def test_a_created_owner_is_found_by_id_and_keeps_its_telephone_and_its_role(ada: Api) -> None:
+    assert await ada.run(OWNER, id="ada") == {"owner": SHOWN}
+    await ada.owner("eve", phone=" +39 06 (123) 456.78-9/0 ", role="ADMIN")
+    eve = (await ada.run(OWNER, id="eve"))["owner"]
+    assert (eve["email"], eve["phone"], eve["role"]) == (None, "+39 06 (123) 456.78-9/0", "ADMIN")
 
 
-async def test_a_name_is_kept_without_the_spaces_around_it(api: Api) -> None:
-    payload = await api.mutate(CREATE, kind="USER", name="  Ada Lovelace ", email=" ada@example.com ")
-    assert (payload["owner"]["name"], payload["owner"]["email"]) == ("Ada Lovelace", "ada@example.com")
+@pytest.mark.parametrize("spelling", SPELLINGS)
+async def test_an_address_of_another_owner_is_taken_regardless_of_case(ada: Api, dump: Dump, spelling: str) -> None:
+    await ada.owner("bob")
+    eve = {"ownerId": "eve", "kind": "USER", "name": "Eve"}
+    for document, values in ((CREATE, eve), (CHANGE, {"ownerId": "bob", "name": "B", "expectedVersion": 1})):
+        payload = await refused(ada, dump, document, **values, email=spelling)
+        message = f"Another owner has the address {spelling}."
+        assert payload == {"owner": None, "userErrors": [user_error("EMAIL_TAKEN", message, 409, "email")]}
 
 
-@pytest.mark.parametrize("spelling", ["Ada@Example.com", "ada@example.com", "ADA@EXAMPLE.COM"])
-async def test_an_address_of_another_owner_is_taken_regardless_of_case(
-    api: Api, dump: Callable[[], Any], spelling: str
-) -> None:
-    await api.mutate(CREATE, **ADA)
-    async with unchanged(dump):
-        payload = await api.mutate(CREATE, ownerId="eve", kind="USER", name="Eve", email=spelling)
-    message = f"Another owner has the address {spelling}."
-    assert payload == {"owner": None, "userErrors": [user_error("EMAIL_TAKEN", message, 409, "email")]}
-
-
-@pytest.mark.parametrize("spelling", ["Ada@Example.com", "ada@example.com", "ADA@EXAMPLE.COM", " ada@example.com"])
-async def test_an_owner_is_found_by_email_in_any_case_and_shows_the_address_as_written(api: Api, spelling: str) -> None:
-    await api.mutate(CREATE, **ADA)
-    data = await api.run(BY_EMAIL, email=spelling)
+@pytest.mark.parametrize("spelling", [*SPELLINGS, " ada@example.com"])
+async def test_an_owner_is_found_by_email_in_any_case_and_shows_the_address_as_written(ada: Api, spelling: str) -> None:
+    data = await ada.run(BY_EMAIL, email=spelling)
     assert data == {"ownerByEmail": {"ownerId": "ada", "email": "Ada@Example.com"}}
 
 
-async def test_an_address_whose_claim_names_another_owner_is_not_found(api: Api, plain_client: Any, table: str) -> None:
-    await api.mutate(CREATE, **ADA)
-    await api.owner("eve", email="eve@example.com")
+async def test_an_address_whose_claim_names_another_owner_is_not_found(ada: Api, plain_client: Any, table: str) -> None:
+    await ada.owner("eve", email="eve@example.com")
     # As a reader sees it that gets the claim before, and the owner after, the address moved on.
-    stale = {"PK": {"S": "EMAIL#ada@example.com"}, "SK": {"S": "META"}, "entityType": {"S": "EMAIL_CLAIM"}}
-    await plain_client.put_item(TableName=table, Item=stale | {"ownerId": {"S": "eve"}})
-    assert await holder(api, "ada@example.com") is None
+    await put(plain_client, table, STALE)
+    assert await holder(ada, "ada@example.com") is None
 
 
-async def test_an_update_of_an_owner_changes_only_the_given_fields(api: Api, clock: Clock) -> None:
-    await api.mutate(CREATE, **ADA)
+async def test_an_update_of_an_owner_changes_only_the_given_fields_and_null_removes(
+    ada: Api, clock: Clock, dump: Dump
+) -> None:
     clock.move(minutes=1)
-    later = "2026-03-01T12:01:00.000Z"
-    payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1, name="Ada King")
-    assert payload == {
-        "owner": ADA_SHOWN | {"name": "Ada King", "version": 2, "updatedAt": later},
-        "userErrors": [],
-    }
-    assert await api.run(OWNER, id="ada") == {"owner": payload["owner"]}
-    assert await holder(api, "ada@example.com") == "ada"
+    shown = SHOWN | {"updatedAt": clock.now}
+    named, promoted = {"name": "Ada King"}, {"role": "ADMIN", "phone": "+39 123 456"}
+    changes: list[dict[str, Any]] = [named, promoted, {"phone": None}, {"email": None}]
+    for version, values in enumerate(changes, 1):
+        shown |= values | {"version": version + 1}
+        assert await change(ada, version, **values) == {"owner": shown, "userErrors": []}
+        assert await ada.run(OWNER, id="ada") == {"owner": shown}
+        assert await holder(ada, "ada@example.com") == (None if "email" in values else "ada")
+    table = await dump()
+    assert list(table) == [("OWNER#ada", "META")]
+    assert not {"email", "phone"} & table["OWNER#ada", "META"].keys()
 
 
 async def test_a_changed_address_is_found_and_the_old_one_is_free_for_another(
-    api: Api, clock: Clock, dump: Callable[[], Any]
+    ada: Api, clock: Clock, dump: Dump
 ) -> None:
-    await api.mutate(CREATE, **ADA)
-    payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1, email="king@example.com")
+    payload = await change(ada, email="king@example.com")
     assert payload["owner"]["email"] == "king@example.com"
-    assert await holder(api, "KING@example.com") == "ada"
-    assert await holder(api, "ada@example.com") is None
-    await api.owner("eve", email="ADA@example.com")
-    assert await holder(api, "ada@example.com") == "eve"
+    assert await holder(ada, "KING@example.com") == "ada"
+    assert await holder(ada, "ada@example.com") is None
+    await ada.owner("eve", email="ADA@example.com")
+    assert await holder(ada, "ada@example.com") == "eve"
     check_invariants(await dump(), clock.now)
 
 
-async def test_an_address_may_change_its_case_alone(api: Api, dump: Callable[[], Any]) -> None:
-    await api.mutate(CREATE, **ADA)
-    payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1, email="ADA@example.com")
+async def test_an_address_may_change_its_case_alone(ada: Api, dump: Dump) -> None:
+    payload = await change(ada, email="ADA@example.com")
     assert (payload["owner"]["email"], payload["userErrors"]) == ("ADA@example.com", [])
     assert [key for key in await dump() if key[0].startswith("EMAIL#")] == [("EMAIL#ada@example.com", "META")]
 
 
-async def test_a_null_address_removes_the_present_one(api: Api, dump: Callable[[], Any]) -> None:
-    await api.mutate(CREATE, **ADA)
-    payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1, email=None)
-    assert payload == {"owner": ADA_SHOWN | {"email": None, "version": 2}, "userErrors": []}
-    table = await dump()
-    assert list(table) == [("OWNER#ada", "META")]
-    assert "email" not in table["OWNER#ada", "META"]
-    await api.owner("eve", email="ada@example.com")
-
-
-async def test_changing_to_an_address_that_another_owner_has_is_refused(api: Api, dump: Callable[[], Any]) -> None:
-    await api.mutate(CREATE, **ADA)
-    await api.owner("eve", email="eve@example.com")
-    async with unchanged(dump):
-        payload = await api.mutate(UPDATE, ownerId="eve", expectedVersion=1, name="E", email="ADA@example.com")
-    message = "Another owner has the address ADA@example.com."
-    assert payload == {"owner": None, "userErrors": [user_error("EMAIL_TAKEN", message, 409, "email")]}
-
-
 @pytest.mark.parametrize("email", ["king@example.com", None])
 async def test_a_damaged_claim_of_the_present_address_is_an_internal_error_and_not_a_taken_address(
-    api: Api, plain_client: Any, table: str, dump: Callable[[], Any], email: str | None
+    ada: Api, plain_client: Any, table: str, dump: Dump, email: str | None
 ) -> None:
-    await api.mutate(CREATE, **ADA)
-    claim = {"PK": "EMAIL#ada@example.com", "SK": "META", "entityType": "EMAIL_CLAIM", "ownerId": "eve"}
-    await plain_client.put_item(TableName=table, Item=item_to_wire(claim))
+    await put(plain_client, table, STALE)
     async with unchanged(dump):
-        answer = await api.send(UPDATE, input={"ownerId": "ada", "expectedVersion": 1, "email": email})
+        answer = await ada.send(CHANGE, input={"ownerId": "ada", "expectedVersion": 1, "email": email})
     assert answer["data"] is None
     (failure,) = answer["errors"]
     assert (failure["path"], failure["extensions"]["code"]) == (["updateOwner"], "INTERNAL_SERVER_ERROR")
     assert "address" not in failure["message"]
 
 
-async def test_a_change_that_names_nothing_to_change_is_refused_before_a_read(api: Api, wire: Wire) -> None:
-    payload = await api.mutate(UPDATE, ownerId="ada", expectedVersion=1)
-    message = "Name at least one field to change."
-    assert payload == {"owner": None, "userErrors": [user_error("BAD_USER_INPUT", message, 400)]}
-    assert not wire.calls
-
-
-async def test_an_owner_is_a_user_without_a_telephone_by_default(api: Api) -> None:
-    await api.owner("ada")
-    shown = {"name": "ada", "email": None, "phone": None, "role": "USER", "version": 1}
-    assert (await api.run(ROLES))["owner"] == shown
-
-
-async def test_an_owner_keeps_its_telephone_and_its_role(api: Api) -> None:
-    await api.owner("ada", phone=" +39 06 (123) 456.78-9/0 ", role="ADMIN")
-    owner = (await api.run(ROLES))["owner"]
-    assert (owner["phone"], owner["role"]) == ("+39 06 (123) 456.78-9/0", "ADMIN")
-
-
-async def test_a_telephone_and_a_role_change_and_a_telephone_can_be_taken_away(
-    api: Api, dump: Callable[[], Any]
-) -> None:
-    await api.owner("ada", phone="+39 123 456", email="ada@example.com")
-    payload = await api.mutate(CHANGE, ownerId="ada", expectedVersion=1, role="ADMIN")
-    shown = {"name": "ada", "email": "ada@example.com", "phone": "+39 123 456", "role": "ADMIN", "version": 2}
-    assert payload == {"owner": shown, "userErrors": []}
-    payload = await api.mutate(CHANGE, ownerId="ada", expectedVersion=2, phone=None)
-    assert payload == {"owner": {**shown, "phone": None, "version": 3}, "userErrors": []}
-    assert (await api.run(ROLES))["owner"] == payload["owner"]
-    assert "phone" not in (await dump())["OWNER#ada", "META"]
-
-
-@pytest.mark.parametrize("change", [{"role": None}, {"name": None}, {"phone": "no"}, {"email": "x"}])
-async def test_a_change_to_an_invalid_value_is_refused(
-    api: Api, dump: Callable[[], Any], change: dict[str, Any]
-) -> None:
-    await api.owner("ada", phone="+39 123 456", email="ada@example.com")
-    async with unchanged(dump):
-        payload = await api.mutate(CHANGE, ownerId="ada", expectedVersion=1, **change)
-        assert refusal(payload) == ("BAD_USER_INPUT", 400, ["input", *change])
-        assert payload["owner"] is None
-
-
-async def test_an_owner_who_is_no_longer_an_admin_decides_nothing(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    await api.mutate(CHANGE, ownerId="root", expectedVersion=1, role="USER")
-    async with unchanged(dump):
-        assert refusal(await approve(api, "b1")) == ("FORBIDDEN", 403, ["input"])
-    await api.mutate(CHANGE, ownerId="root", expectedVersion=2, role="ADMIN")
-    assert (await approve(api, "b1"))["booking"]["status"] == "APPROVED"
+@pytest.mark.parametrize("values", [{"role": None}, {"name": None}, {"phone": "no"}, {"email": "x"}])
+async def test_a_change_to_an_invalid_value_is_refused(ada: Api, dump: Dump, values: dict[str, Any]) -> None:
+    payload = await refused(ada, dump, CHANGE, ownerId="ada", expectedVersion=1, **values)
+    assert (payload["owner"], refusal(payload)) == (None, ("BAD_USER_INPUT", 400, ["input", *values]))
