@@ -12,16 +12,14 @@ from resolvers.bindings.rules import ADMINS
 from resolvers.schema import build_schema
 from tests.api import unchanged
 from tests.conftest import NOW
-from tests.inputs import MUTATIONS, document
-from tests.places import DAY, DEACTIVATE, book, create_location, prepare, refusal, ulid
+from tests.inputs import GOOD, MUTATIONS, document
+from tests.places import DEACTIVATE, book, create_location, prepare, refusal, ulid
 from tests.principals import device, owner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from domain.authorization import Principal
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Dump
     from tests.wire import Wire
 
 Values = dict[str, Any]
@@ -32,65 +30,59 @@ class Creation:
     """A mutation that creates something."""
 
     id_name: str
-    values: Values
-    same: Values = field(default_factory=dict)
-    """Other spellings of the same content."""
+    more: Values = field(default_factory=dict)
+    """Beyond the good input."""
     others: list[Values]
     """Each makes it other content."""
+    same: Values = field(default_factory=dict)
+    """Other spellings of the same content."""
     second: Values = field(default_factory=dict)
     """Lets a second one exist beside the first."""
     missing: Values = field(default_factory=dict)
     """References to what does not exist."""
-    changes: list[tuple[str, Values]] = field(default_factory=list)
+    changes: dict[str, Values] = field(default_factory=dict)
     """Mutations that change what was created."""
 
 
-LOCKER_CHANGE, LOCATION_CHANGE = {"lockerId": "new"}, {"locationId": ulid(5)}
-RESERVATION = {"lockerId": "l1", "reservationId": "new"}
+RESERVATION = {"lockerId": "l1", "reservationId": "r9"}
+NEXT_DAY = {"startAt": "2026-03-03T10:00:00Z", "endAt": "2026-03-03T12:00:00Z"}
 CREATIONS = {
     "createOwner": Creation(
         id_name="ownerId",
-        values={"ownerId": "new", "kind": "USER", "name": "New", "email": "New@Example.com"},
         same={"role": "USER", "phone": None},
         others=[
             *({"name": "Eve"}, {"kind": "ORGANIZATION"}, {"email": None}, {"email": "other@example.com"}),
             *({"role": "ADMIN"}, {"phone": "+39 123 456"}),
         ],
         second={"email": None},
-        changes=[
-            ("updateOwner", {"ownerId": "new", "name": "Newer", "email": "newer@example.com", "expectedVersion": 1})
-        ],
+        changes={"updateOwner": {"ownerId": "bob", "name": "B", "email": "b@example.com", "expectedVersion": 1}},
     ),
     "registerLocker": Creation(
         id_name="lockerId",
-        values={"lockerId": "new", "ownerId": "ada", "alias": "Front", "locationId": ulid(0)},
         others=[{"alias": "Back"}, {"alias": None}, {"ownerId": "eve"}, {"ownerId": "nobody"}, {"locationId": ulid(1)}],
-        missing={"ownerId": "nobody", "locationId": ulid(9)},
-        changes=[
-            ("renameLocker", {**LOCKER_CHANGE, "alias": "Back", "expectedVersion": 1}),
-            ("transferLocker", {**LOCKER_CHANGE, "newOwnerId": "eve", "expectedVersion": 2}),
-        ],
+        missing={"ownerId": "nobody", "locationId": ulid(7)},
+        changes={
+            "renameLocker": {"lockerId": "l9", "alias": "Back", "expectedVersion": 1},
+            "transferLocker": {"lockerId": "l9", "newOwnerId": "eve", "expectedVersion": 2},
+        },
     ),
     "createReservation": Creation(
         id_name="reservationId",
-        values={
-            **RESERVATION,
-            "ownerId": "ada",
-            "startAt": "2026-03-02T10:00:00.000Z",
-            "endAt": "2026-03-02T12:00:00.000Z",
-        },
         same={"startAt": "2026-03-02T12:00:00+02:00", "endAt": "2026-03-02t12:00:00z"},
-        others=[{"ownerId": "eve"}, {"startAt": "2026-03-02T09:00:00Z"}, {"endAt": "2026-03-02T13:00:00Z"}],
-        second={"startAt": "2026-03-03T10:00:00Z", "endAt": "2026-03-03T12:00:00Z"},
-        missing={"lockerId": "nope", "ownerId": "nobody"},
-        changes=[
-            ("extendReservation", {**RESERVATION, "newEndAt": "2026-03-02T13:00:00Z"}),
-            ("cancelReservation", RESERVATION),
+        others=[
+            *({"ownerId": "eve"}, {"startAt": "2026-03-02T09:00:00Z"}, {"endAt": "2026-03-02T13:00:00Z"}),
+            *({"reference": "order 4712"}, {"recipient": {"name": "Rita", "email": "other@example.com"}}),
+            *({"recipient": None}, {"metadata": {"parcels": 3}}),
         ],
+        second=NEXT_DAY | {"reference": None},
+        missing={"lockerId": "nope", "ownerId": "nobody"},
+        changes={
+            "extendReservation": {**RESERVATION, "newEndAt": "2026-03-02T13:00:00Z"},
+            "cancelReservation": RESERVATION,
+        },
     ),
     "recordAccessEvent": Creation(
         id_name="eventId",
-        values={"lockerId": "l1", "eventId": "new", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"},
         same={"metadata": None},
         others=[
             *({"action": "CLOSE"}, {"actorId": "eve"}, {"result": "FAIL"}, {"metadata": {}}, {"metadata": {"a": 1}}),
@@ -100,61 +92,38 @@ CREATIONS = {
     ),
     "createLocation": Creation(
         id_name="locationId",
-        values={
-            "locationId": ulid(5),
-            "code": "new",
-            "name": "New",
-            "timeZone": "Europe/Rome",
-            "address": {"lat": 1.50},
-        },
+        more={"address": {"lat": 1.50}},
         same={"address": {"lat": "15e-1", "lng": None, "city": None}},
         others=[{"code": "milan"}, {"name": "Other"}, {"address": {"lat": 1.51}}],
         second={"code": "other"},
-        changes=[
-            ("updateLocation", {**LOCATION_CHANGE, "name": "Newer", "expectedVersion": 1}),
-            ("deactivateLocation", {**LOCATION_CHANGE, "expectedVersion": 2}),
-        ],
+        changes={
+            "updateLocation": {"locationId": ulid(9), "name": "Newer", "expectedVersion": 1},
+            "deactivateLocation": {"locationId": ulid(9), "expectedVersion": 2},
+        },
     ),
     "requestBooking": Creation(
         id_name="bookingId",
-        values={
-            "bookingId": "new",
-            "locationId": ulid(0),
-            "ownerId": "ada",
-            "date": DAY,
-            "duration": "FULL_DAY",
-            "description": "Chess",
-            "attendees": 5,
-        },
         others=[
             *({"date": "2026-03-11"}, {"duration": "MORNING"}, {"description": "Else"}, {"attendees": 6}),
             *({"ownerId": "root"}, {"locationId": ulid(1)}),
         ],
-        missing={"locationId": ulid(9), "ownerId": "nobody"},
-        changes=[("approveBooking", {"bookingId": "new", "expectedVersion": 1})],
+        missing={"locationId": ulid(7), "ownerId": "nobody"},
+        changes={"approveBooking": {"bookingId": "b9", "expectedVersion": 1}},
     ),
     "recordPayment": Creation(
         id_name="paymentId",
-        values={"bookingId": "b0", "paymentId": "new", "amount": {"amount": "10.50", "currency": "EUR"}},
-        same={"amount": {"amount": 10.5, "currency": "EUR"}, "method": None},
+        same={"amount": {"amount": "1.00", "currency": "EUR"}, "method": None},
         others=[
-            *({"amount": {"amount": "10.51", "currency": "EUR"}}, {"amount": {"amount": "10.50", "currency": "USD"}}),
+            *({"amount": {"amount": "1.01", "currency": "EUR"}}, {"amount": {"amount": "1", "currency": "USD"}}),
             *({"method": "Card"}, {"paidAt": NOW}),
         ],
-        missing={"bookingId": "b9"},
+        missing={"bookingId": "b7"},
     ),
     "createCalendarEvent": Creation(
         id_name="eventId",
-        values={
-            "eventId": "new",
-            "locationId": ulid(0),
-            "date": DAY,
-            "duration": "FULL_DAY",
-            "title": "Works",
-        },
-        others=[{"title": "Else"}, {"duration": "MORNING"}, {"date": "2026-03-11"}],
+        others=[{"title": "Else"}, {"duration": "FULL_DAY"}, {"date": "2026-03-11"}],
         second={"date": "2026-03-11"},
-        missing={"locationId": ulid(9)},
+        missing={"locationId": ulid(7)},
     ),
 }
 EACH = pytest.mark.parametrize("name", CREATIONS)
@@ -167,17 +136,17 @@ async def stocked(api: Api) -> Api:
     await api.owner("eve")
     await create_location(api, 1)
     await api.locker("l1", "ada")
-    await book(api, "b0")
+    await book(api, "b1")
     return api
 
 
 async def create(api: Api, name: str, /, **changes: Any) -> dict[str, Any]:
-    return await api.mutate(document(name), **CREATIONS[name].values | changes)
+    return await api.mutate(document(name), **GOOD[name] | CREATIONS[name].more | changes)
 
 
 def entity(payload: dict[str, Any]) -> Any:
     """What a payload shows, without its errors."""
-    ((_, shown),) = [(name, shown) for name, shown in payload.items() if name != "userErrors"]
+    (shown,) = [shown for name, shown in payload.items() if name != "userErrors"]
     return shown
 
 
@@ -189,7 +158,7 @@ def test_every_creation_is_tried() -> None:
 
 @EACH
 async def test_the_same_creation_again_gives_the_first_result_forever_and_writes_nothing(
-    stocked: Api, clock: Clock, dump: Callable[[], Any], name: str
+    stocked: Api, clock: Clock, dump: Dump, name: str
 ) -> None:
     first = await create(stocked, name)
     assert first["userErrors"] == []
@@ -203,11 +172,9 @@ async def test_the_same_creation_again_gives_the_first_result_forever_and_writes
 
 
 @pytest.mark.parametrize("name", [name for name, creation in CREATIONS.items() if creation.changes])
-async def test_the_same_creation_after_changes_gives_the_current_state(
-    stocked: Api, dump: Callable[[], Any], name: str
-) -> None:
+async def test_the_same_creation_after_changes_gives_the_current_state(stocked: Api, dump: Dump, name: str) -> None:
     await create(stocked, name)
-    for change, values in CREATIONS[name].changes:
+    for change, values in CREATIONS[name].changes.items():
         current = await stocked.mutate(document(change), **values)
         assert current["userErrors"] == []
         async with unchanged(dump):
@@ -215,23 +182,23 @@ async def test_the_same_creation_after_changes_gives_the_current_state(
 
 
 @EACH
-async def test_an_id_used_for_other_content_is_taken(stocked: Api, dump: Callable[[], Any], name: str) -> None:
+async def test_an_id_used_for_other_content_is_taken(stocked: Api, dump: Dump, name: str) -> None:
     await create(stocked, name)
     creation = CREATIONS[name]
     async with unchanged(dump):
         for other in creation.others:
             payload = await create(stocked, name, **other)
             assert refusal(payload) == ("ID_TAKEN", 409, ["input", creation.id_name]), other
-            message = f"The id {creation.values[creation.id_name]} was used before, for another "
+            message = f"The id {GOOD[name][creation.id_name]} was used before, for another "
             assert payload["userErrors"][0]["message"].startswith(message)
             assert entity(payload) is None
 
 
 EVE: Values = {"ownerId": "eve"}
-LATER = {"startAt": "2026-03-03T10:00:00Z", "endAt": "2026-03-03T12:00:00Z"}
+BARE = NEXT_DAY | dict.fromkeys(("reference", "recipient", "metadata"))
 STRANGERS: dict[str, tuple[Principal, Values, Values]] = {
     "registerLocker": (owner("eve"), EVE | {"locationId": None}, {"alias": "Other"}),
-    "createReservation": (owner("eve"), EVE | LATER, {"endAt": "2026-03-03T13:00:00Z"}),
+    "createReservation": (owner("eve"), EVE | BARE, {"endAt": "2026-03-03T13:00:00Z"}),
     "recordAccessEvent": (device("l1"), {}, {"action": "CLOSE"}),
     "requestBooking": (owner("eve"), EVE, {"attendees": 6}),
 }
@@ -240,7 +207,7 @@ STRANGERS: dict[str, tuple[Principal, Values, Values]] = {
 
 @pytest.mark.parametrize("name", STRANGERS)
 async def test_an_id_taken_by_something_hidden_is_refused_like_one_of_the_callers_own(
-    stocked: Api, wire: Wire, dump: Callable[[], Any], name: str
+    stocked: Api, wire: Wire, dump: Dump, name: str
 ) -> None:
     caller, content, other = STRANGERS[name]
     id_name, api = CREATIONS[name].id_name, stocked.by(caller)
@@ -266,17 +233,15 @@ def test_every_creation_that_is_not_for_admins_alone_is_tried_by_a_stranger() ->
 @EACH
 async def test_without_an_id_each_creation_gets_a_new_one(stocked: Api, name: str) -> None:
     creation = CREATIONS[name]
-    values = {key: value for key, value in creation.values.items() if key != creation.id_name}
-    made = [entity(await stocked.mutate(document(name), **values | more)) for more in ({}, creation.second)]
-    ids = [(one[0] if isinstance(one, list) else one)[creation.id_name] for one in made]
+    without = {creation.id_name: None}
+    made = [entity(await create(stocked, name, **without | more)) for more in ({}, creation.second)]
+    ids = [one[creation.id_name] for one in made]
     assert [len(own_id) for own_id in ids] == [26, 26]
     assert ids == sorted(set(ids))
 
 
 @EACH
-async def test_a_creation_that_names_something_missing_is_not_found(
-    stocked: Api, dump: Callable[[], Any], name: str
-) -> None:
+async def test_a_creation_that_names_something_missing_is_not_found(stocked: Api, dump: Dump, name: str) -> None:
     for argument, value in CREATIONS[name].missing.items():
         async with unchanged(dump):
             payload = await create(stocked, name, **{argument: value})
