@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.authorization import Scope
 from domain.times import Instant
-from server.auth.development import development_token
-from tests.api import unchanged
+from tests.api import refused, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import (
@@ -30,29 +27,19 @@ from tests.places import (
     slots,
     ulid,
 )
-from tests.principals import admin, device, owner, partner
+from tests.principals import admin, owner
 from tests.resolvers.test_bookings import PENDING, pending
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from domain.authorization import Principal
     from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Wire
+    from tests.conftest import Clock, Dump
 
-NOTIFICATIONS = """query ($first: Int, $after: String) { owner(ownerId: "ada") {
-  notifications(first: $first, after: $after) {
-    nodes { notificationId bookingId bookingStatus message createdAt booking { status } } nextCursor
-  }
-} }"""
-BOTH_HALVES = {f"{DAY} MORNING": "b1", f"{DAY} AFTERNOON": "b1"}
-
-
-async def notifications(api: Api, size: int = 100) -> list[list[dict[str, Any]]]:
-    return [nodes async for nodes in paged(api, NOTIFICATIONS, size)]
+NOTIFICATIONS = """{ owner(ownerId: "ada") { notifications {
+  nodes { notificationId bookingId bookingStatus message createdAt booking { status } }
+} } }"""
+DECIDED = "query ($id: ID!) { booking(bookingId: $id) { decidedById decidedBySubject decidedBy { name } } }"
+CLOSED = ("BOOKING_CLOSED", 409, ["input", "bookingId"])
+MORNING, AFTERNOON = f"{DAY} MORNING", f"{DAY} AFTERNOON"
 
 
 async def reject(api: Api, booking_id: str, version: int = 1, admin: str = "root", **values: Any) -> dict[str, Any]:
@@ -60,199 +47,114 @@ async def reject(api: Api, booking_id: str, version: int = 1, admin: str = "root
     return await deciding(api, admin).mutate(REJECT, bookingId=booking_id, expectedVersion=version, **content)
 
 
+async def check_decided(
+    api: Api, dump: Dump, asked: dict[str, Any], payload: dict[str, Any], now: str, *, reason: str | None = None
+) -> None:
+    """The booking b1 is decided, its owner notified, and it is pending no more."""
+    status = "REJECTED" if reason else "APPROVED"
+    by_root = {"decidedById": "root", "decidedBySubject": "root"}
+    decision = {"status": status, "updatedAt": now, "reason": reason, "version": 2, **by_root}
+    assert payload == {"booking": {**asked, **decision}, "userErrors": []}
+    notice = {
+        "notificationId": f"b1-{status.lower()}",
+        "bookingId": "b1",
+        "bookingStatus": status,
+        "message": f"Your booking for {DAY} was {status.lower()}" + (f": {reason}" if reason else ""),
+        "createdAt": now,
+        "booking": {"status": status},
+    }
+    assert (await api.run(NOTIFICATIONS))["owner"]["notifications"]["nodes"] == [notice]
+    assert await pending(api) == []
+    assert "GSI1PK" not in (await dump())["BOOKING#b1", "META"]
+    check_invariants(await dump(), Instant(now))
+
+
 @pytest.mark.parametrize(
-    ("duration", "expected"),
-    [
-        ("MORNING", {f"{DAY} MORNING": "b1"}),
-        ("AFTERNOON", {f"{DAY} AFTERNOON": "b1"}),
-        ("FULL_DAY", BOTH_HALVES),
-    ],
+    ("duration", "halves"), [("MORNING", {MORNING}), ("AFTERNOON", {AFTERNOON}), ("FULL_DAY", {MORNING, AFTERNOON})]
 )
 async def test_an_approved_booking_takes_its_half_days_and_notifies_its_owner(
-    api: Api, clock: Clock, dump: Callable[[], Any], duration: str, expected: dict[str, str]
+    room: Api, clock: Clock, dump: Dump, duration: str, halves: set[str]
 ) -> None:
-    await prepare(api)
-    asked = await book(api, "b1", duration=duration, description="Chess club\nwith a second line")
+    asked = await book(room, "b1", duration=duration, description="Chess club\nwith a second line")
     clock.move(hours=2)
-    payload = await approve(api, "b1")
-    assert payload["userErrors"] == []
-    decision = {
-        "status": "APPROVED",
-        "updatedAt": clock.now,
-        "decidedById": "root",
-        "decidedBySubject": "root",
-        "version": 2,
-    }
-    assert payload["booking"] == {**asked, **decision}
+    await check_decided(room, dump, asked, await approve(room, "b1"), clock.now)
     items = await dump()
-    assert slots(items) == expected
+    assert slots(items) == dict.fromkeys(halves, "b1")
     filled = [item for item in items.values() if item["entityType"] == "CALENDAR_SLOT"]
     assert {(item["title"], item["bookingId"], item["createdBy"]) for item in filled} == {("Chess club", "b1", "root")}
-    assert await notifications(api) == [
-        [
-            {
-                "notificationId": "b1-approved",
-                "bookingId": "b1",
-                "bookingStatus": "APPROVED",
-                "message": f"Your booking for {DAY} was approved",
-                "createdAt": clock.now,
-                "booking": {"status": "APPROVED"},
-            }
-        ]
-    ]
-    assert await pending(api) == []
-    assert "GSI1PK" not in items["BOOKING#b1", "META"]
-    check_invariants(items, clock.now)
 
 
 async def test_a_rejected_booking_takes_no_half_day_and_notifies_its_owner_with_the_reason(
-    api: Api, clock: Clock, dump: Callable[[], Any]
+    room: Api, clock: Clock, dump: Dump
 ) -> None:
-    await prepare(api)
-    asked = await book(api, "b1")
+    asked = await book(room, "b1")
     clock.move(hours=2)
-    payload = await reject(api, "b1", reason="  Closed for works ")
-    decision = {
-        "status": "REJECTED",
-        "updatedAt": clock.now,
-        "decidedById": "root",
-        "decidedBySubject": "root",
-        "reason": "Closed for works",
-        "version": 2,
-    }
-    assert payload == {"booking": {**asked, **decision}, "userErrors": []}
-    ((notice,),) = await notifications(api)
-    assert notice["message"] == f"Your booking for {DAY} was rejected: Closed for works"
-    assert (notice["notificationId"], notice["bookingStatus"]) == ("b1-rejected", "REJECTED")
-    items = await dump()
-    assert slots(items) == {}
-    assert await pending(api) == []
-    check_invariants(items, clock.now)
+    payload = await reject(room, "b1", reason="  Closed for works ")
+    await check_decided(room, dump, asked, payload, clock.now, reason="Closed for works")
+    assert slots(await dump()) == {}
 
 
-async def test_a_decision_made_again_changes_nothing_and_sends_no_second_notification(
-    api: Api, clock: Clock, dump: Callable[[], Any]
+async def test_a_decided_booking_is_decided_again_only_in_the_same_way_which_changes_nothing(
+    room: Api, clock: Clock, dump: Dump
 ) -> None:
-    await prepare(api)
-    await api.owner("second", role="ADMIN")
-    await book(api, "b1")
-    await book(api, "b2")
-    approved, rejected = await approve(api, "b1"), await reject(api, "b2")
-    clock.move(days=30)
-    before = await dump()
-    for other in ("root", "second"):
-        assert await approve(api, "b1", 2, other) == approved
-        assert await reject(api, "b2", 2, other, reason="Other words") == rejected
-    for payload in (await approve(api, "b1"), await reject(api, "b2")):
-        assert refusal(payload) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
-    assert await dump() == before
-
-
-async def test_a_decided_or_cancelled_booking_cannot_be_decided_again(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
+    await room.owner("second", role="ADMIN")
     for number, booking_id in enumerate(("approved", "rejected", "cancelled"), 1):
-        await book(api, booking_id, date=f"2026-04-0{number}")
-    await approve(api, "approved")
-    await reject(api, "rejected")
-    await api.mutate(CANCEL, bookingId="cancelled")
-    before = await dump()
-    refused = {
-        "approved": await reject(api, "approved", 2),
-        "rejected": await approve(api, "rejected", 2),
-        "cancelled": await approve(api, "cancelled", 2),
-    }
-    for booking_id, payload in refused.items():
-        assert refusal(payload) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
-        assert payload["booking"]["status"].lower() == booking_id
-    assert refusal(await reject(api, "cancelled", 2)) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
-    assert await dump() == before
-
-
-async def test_a_decision_with_another_version_is_a_conflict(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    asked = await book(api, "b1")
-    before = await dump()
-    for payload in (await approve(api, "b1", 2), await reject(api, "b1", 0)):
-        assert refusal(payload) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
-        assert payload["userErrors"][0]["currentVersion"] == 1
-        assert payload["booking"] == asked
-    assert await dump() == before
-
-
-@pytest.mark.parametrize("not_admin", ["ada", "nobody"])
-async def test_only_an_admin_decides_or_repeats_a_decision(api: Api, dump: Callable[[], Any], not_admin: str) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    await book(api, "b2")
-    await approve(api, "b1")
-    await reject(api, "b2")
+        await book(room, booking_id, date=f"2026-04-0{number}")
+    approved, rejected = await approve(room, "approved"), await reject(room, "rejected")
+    await room.mutate(CANCEL, bookingId="cancelled")
+    clock.move(days=60)
     async with unchanged(dump):
-        for payload in (await approve(api, "b1", 2, not_admin), await reject(api, "b2", 2, not_admin)):
-            assert payload["booking"] is None
-            assert refusal(payload) == ("FORBIDDEN", 403, ["input"])
+        assert await approve(room, "approved", 2, "second") == approved
+        assert await reject(room, "rejected", 2, "second", reason="Other words") == rejected
+        for payload, status in (
+            (await reject(room, "approved", 2), "APPROVED"),
+            (await approve(room, "rejected", 2), "REJECTED"),
+            (await approve(room, "cancelled", 2), "CANCELLED"),
+            (await reject(room, "cancelled", 2), "CANCELLED"),
+        ):
+            assert (refusal(payload), payload["booking"]["status"]) == (CLOSED, status)
 
 
-async def test_a_decision_is_that_of_the_credentials(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    await api.owner("second", role="ADMIN")
-    for number, asker in enumerate((api.by(admin("second")), api)):
-        booking_id = f"b{number}"
-        await book(api, booking_id, date=f"2026-04-0{number + 1}")
-        booking = (await asker.mutate(APPROVE, bookingId=booking_id, expectedVersion=1))["booking"]
-        known = ("second", "second") if number == 0 else (None, "development")
-        assert (booking["decidedById"], booking["decidedBySubject"]) == known
-        edge = "query ($id: ID!) { booking(bookingId: $id) { decidedBy { name } } }"
-        shown = {"name": "second"} if number == 0 else None
-        assert (await api.run(edge, id=booking_id))["booking"]["decidedBy"] == shown
-        assert (await dump())[f"LOCATION#{ulid(0)}", f"DAY#2026-04-0{number + 1}#MORNING"]["createdBy"] == known[1]
+async def test_only_who_is_an_admin_by_credentials_and_by_record_decides_or_repeats_a_decision(
+    room: Api, dump: Dump
+) -> None:
+    for booking_id in ("approved", "rejected", "open"):
+        await book(room, booking_id)
+    await approve(room, "approved")
+    await reject(room, "rejected")
+    decisions: list[tuple[str, dict[str, Any]]] = [
+        (APPROVE, {"bookingId": "approved", "expectedVersion": 2}),
+        (REJECT, {"bookingId": "rejected", "expectedVersion": 2, "reason": "No"}),
+        (APPROVE, {"bookingId": "open", "expectedVersion": 1}),
+        (REJECT, {"bookingId": "open", "expectedVersion": 1, "reason": "No"}),
+    ]
+    for principal in (admin("ada"), admin("nobody"), owner("root")):
+        for document, values in decisions:
+            payload = await refused(room.by(principal), dump, document, **values)
+            assert (payload["booking"], refusal(payload)) == (None, ("FORBIDDEN", 403, ["input"]))
 
 
-async def test_who_decided_is_shown_to_the_owner_by_id_alone(api: Api) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    await approve(api, "b1")
-    query = "query ($id: ID!) { booking(bookingId: $id) { decidedById decidedBySubject decidedBy { name } } }"
-    answer = await api.by(owner("ada")).send(query, id="b1")
+async def test_a_decision_is_that_of_the_credentials(room: Api, dump: Dump) -> None:
+    await room.owner("second", role="ADMIN")
+    for asker, owner_id, subject in ((room.by(admin("second")), "second", "second"), (room, None, "development")):
+        await book(room, subject, date="2026-04-01" if owner_id else "2026-04-02")
+        assert (await asker.mutate(APPROVE, bookingId=subject, expectedVersion=1))["userErrors"] == []
+        decided = {"decidedById": owner_id, "decidedBySubject": subject, "decidedBy": owner_id and {"name": owner_id}}
+        assert await room.run(DECIDED, id=subject) == {"booking": decided}
+        taken = [item for item in (await dump()).values() if item["entityType"] == "CALENDAR_SLOT"]
+        assert {item["createdBy"] for item in taken if item["eventId"] == subject} == {subject}
+
+
+async def test_who_decided_is_shown_to_the_owner_by_id_alone(room: Api) -> None:
+    await book(room, "b1")
+    await approve(room, "b1")
+    answer = await room.by(owner("ada")).send(DECIDED, id="b1")
     assert answer["data"]["booking"] == {"decidedById": "root", "decidedBySubject": None, "decidedBy": None}
     assert [error["path"] for error in answer["errors"]] == [["booking", "decidedBy"]]
 
 
-async def test_an_admins_token_decides_in_the_name_of_its_owner(
-    tmp_path: Path, open_api: Callable[..., AbstractAsyncContextManager[Api]]
-) -> None:
-    async with open_api(authenticator=None, data_dir=tmp_path) as api:
-        await prepare(api)
-        await api.owner("second", role="ADMIN")
-        await book(api, "b1")
-        token = development_token(tmp_path, admin("second"), timedelta(hours=1))
-        query = """mutation ($input: ApproveBookingInput!) {
-          approveBooking(input: $input) { booking { decidedById decidedBySubject decidedBy { ownerId } } }
-        }"""
-        body = {"query": query, "variables": {"input": {"bookingId": "b1", "expectedVersion": 1}}}
-        response = await api.client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})
-        assert response.json()["data"]["approveBooking"]["booking"] == {
-            "decidedById": "second",
-            "decidedBySubject": "second",
-            "decidedBy": {"ownerId": "second"},
-        }
-
-
-@pytest.mark.parametrize("principal", [owner("root"), owner("ada"), partner(*Scope), device("l1")])
-async def test_naming_an_admin_gives_no_rights(
-    api: Api, wire: Wire, dump: Callable[[], Any], principal: Principal
-) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    wire.reset()
-    async with unchanged(dump):
-        for payload in (await approve(api.by(principal), "b1"), await reject(api.by(principal), "b1")):
-            assert payload["booking"] is None
-            assert refusal(payload) == ("FORBIDDEN", 403, ["input"])
-    assert wire.calls == []
-
-
 async def test_a_booking_whose_day_has_passed_at_the_location_is_rejected_but_not_approved(
-    api: Api, clock: Clock, dump: Callable[[], Any]
+    api: Api, clock: Clock, dump: Dump
 ) -> None:
     await prepare(api, timeZone="Pacific/Kiritimati")  # fourteen hours ahead
     await book(api, "b1")
@@ -260,25 +162,22 @@ async def test_a_booking_whose_day_has_passed_at_the_location_is_rejected_but_no
     clock.now = Instant("2026-03-10T10:00:00.000Z")  # already the 11th there
     async with unchanged(dump):
         payload = await approve(api, "b1")
-        assert refusal(payload) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
-        assert payload["booking"]["status"] == "PENDING"
+    assert (refusal(payload), payload["booking"]["status"]) == (CLOSED, "PENDING")
     assert (await approve(api, "b2"))["userErrors"] == []
     assert (await reject(api, "b1"))["userErrors"] == []
 
 
-async def test_a_booking_of_an_inactive_location_is_rejected_but_not_approved(
-    api: Api, dump: Callable[[], Any]
-) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+async def test_a_booking_of_an_inactive_location_is_rejected_but_not_approved(room: Api, dump: Dump) -> None:
+    await book(room, "b1")
+    await room.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
     async with unchanged(dump):
-        payload = await approve(api, "b1")
-        assert refusal(payload) == ("LOCATION_INACTIVE", 409, ["input", "bookingId"])
-        assert payload["booking"]["status"] == "PENDING"
-    assert (await reject(api, "b1"))["userErrors"] == []
+        payload = await approve(room, "b1")
+    assert refusal(payload) == ("LOCATION_INACTIVE", 409, ["input", "bookingId"])
+    assert payload["booking"]["status"] == "PENDING"
+    assert (await reject(room, "b1"))["userErrors"] == []
 
 
+@pytest.mark.parametrize("is_booking", [True, False], ids=["by a booking", "by an event of an admin"])
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -291,85 +190,51 @@ async def test_a_booking_of_an_inactive_location_is_rejected_but_not_approved(
     ],
 )
 async def test_a_taken_half_day_is_refused_with_the_event_that_takes_it(
-    api: Api, dump: Callable[[], Any], first: str, second: str
+    room: Api, dump: Dump, first: str, second: str, *, is_booking: bool
 ) -> None:
-    await prepare(api)
-    await book(api, "b1", duration=first, description="First come")
-    asked = await book(api, "b2", duration=second)
-    await approve(api, "b1")
+    event = {"eventId": "b1", "locationId": ulid(0), "date": DAY, "duration": first, "title": "First come"}
+    if is_booking:
+        await book(room, "b1", duration=first, description="First come")
+        await approve(room, "b1")
+    else:
+        await room.mutate(CREATE_EVENT, **event)
+    asked = await book(room, "b2", duration=second)
     async with unchanged(dump):
-        payload = await approve(api, "b2")
-        assert payload["booking"] == asked
-        assert refusal(payload) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
-        (error,) = payload["userErrors"]
-        assert error["__typename"] == "SlotTakenError"
-        assert error["event"] == {
-            "eventId": "b1",
-            "locationId": ulid(0),
-            "date": DAY,
-            "duration": first,
-            "title": "First come",
-            "bookingId": "b1",
-        }
-    assert await pending(api) == ["b2"]
+        payload = await approve(room, "b2")
+    assert payload["booking"] == asked
+    assert refusal(payload) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
+    (error,) = payload["userErrors"]
+    assert error["__typename"] == "SlotTakenError"
+    assert error["event"] == event | {"bookingId": "b1" if is_booking else None}
+    assert await pending(room) == ["b2"]
 
 
-async def test_a_half_day_taken_by_an_event_of_an_admin_is_refused_with_the_event(
-    api: Api, dump: Callable[[], Any]
-) -> None:
-    await prepare(api)
-    event = {"locationId": ulid(0), "date": DAY, "duration": "AFTERNOON", "title": "Works"}
-    await api.mutate(CREATE_EVENT, eventId="e1", **event)
-    await book(api, "b1")
-    async with unchanged(dump):
-        payload = await approve(api, "b1")
-        assert refusal(payload)[0] == "SLOT_TAKEN"
-        shown = payload["userErrors"][0]["event"]
-        assert (shown["eventId"], shown["duration"], shown["bookingId"]) == ("e1", "AFTERNOON", None)
-
-
-async def test_other_half_days_days_and_locations_do_not_conflict(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    await create_location(api, 1)
-    await book(api, "b1", duration="MORNING")
-    await book(api, "b2", duration="AFTERNOON")
-    await book(api, "b3", date="2026-03-11")
-    await book(api, "b4", locationId=ulid(1))
-    for booking_id in ("b1", "b2", "b3", "b4"):
-        assert (await approve(api, booking_id))["userErrors"] == []
+async def test_other_half_days_days_and_locations_do_not_conflict(room: Api, dump: Dump) -> None:
+    await create_location(room, 1)
+    for number, content in enumerate(
+        ({"duration": "MORNING"}, {"duration": "AFTERNOON"}, {"date": "2026-03-11"}, {"locationId": ulid(1)})
+    ):
+        await book(room, f"b{number}", **content)
+        assert (await approve(room, f"b{number}"))["userErrors"] == []
     items = await dump()
     assert sum(item["entityType"] == "CALENDAR_SLOT" for item in items.values()) == 6
     check_invariants(items, NOW)
 
 
-async def test_the_open_bookings_are_listed_oldest_first_whatever_their_day(api: Api, clock: Clock) -> None:
-    await prepare(api)
-    for number in (2, 0, 1):
-        await book(api, f"b{number}", date=f"2026-04-0{9 - number}")
-        clock.move(minutes=1)
-    assert await pending(api) == ["b2", "b0", "b1"]
-
-
-async def test_bookings_decided_between_two_pages_hide_no_other(api: Api, clock: Clock) -> None:
-    await prepare(api)
+async def test_pending_bookings_are_listed_oldest_first_and_those_decided_between_two_pages_hide_no_other(
+    room: Api, clock: Clock
+) -> None:
     for number in range(9):
-        await book(api, f"b{number}", date=f"2026-04-0{number + 1}")
+        await book(room, f"b{number}", date=f"2026-04-0{9 - number}")
         clock.move(seconds=1)
     pages = []
-    async for nodes in paged(api, PENDING, 2):
+    async for nodes in paged(room, PENDING, 2):
         pages.append([node["bookingId"] for node in nodes])
         if len(pages) == 1:  # what was shown, the one that the cursor names included, and the next one
-            await approve(api, "b0")
-            await reject(api, "b1")
-            await api.mutate(CANCEL, bookingId="b2")
+            await approve(room, "b0")
+            await reject(room, "b1")
+            await room.mutate(CANCEL, bookingId="b2")
         if len(pages) == 2:  # in the middle of what is still to come; and one comes in
-            await approve(api, "b6")
-            await book(api, "b9")
+            await approve(room, "b6")
+            await book(room, "b9")
     assert pages == [["b0", "b1"], ["b3", "b4"], ["b5", "b7"], ["b8", "b9"]]
-
-
-async def test_a_cancellation_sends_no_notification(api: Api) -> None:
-    await prepare(api)
-    await book(api, "b1")
-    await api.mutate(CANCEL, bookingId="b1")
-    assert await notifications(api) == [[]]

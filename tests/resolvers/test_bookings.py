@@ -1,4 +1,4 @@
-"""Bookings: asked for, sent again, found and listed."""
+"""Bookings: requested, found, listed, and cancelled before their day."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.api import unchanged
+from domain.times import Instant
+from tests.api import refused
 from tests.conftest import NOW
+from tests.inputs import GOOD
 from tests.invariants import check_invariants
 from tests.places import (
     CANCEL,
@@ -25,28 +27,21 @@ from tests.places import (
     slots,
     ulid,
 )
+from tests.principals import owner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.api import Api
+    from tests.conftest import Clock, Dump
 
-CONTENT = {
-    "locationId": ulid(0),
-    "ownerId": "ada",
-    "date": DAY,
-    "duration": "FULL_DAY",
-    "description": "Purpose of b1",
-    "attendees": 5,
-}
+CONTENT = GOOD["requestBooking"]
 BOOKING = """query ($id: ID!) { booking(bookingId: $id) {
   bookingId locationId ownerId date duration description attendees status requestedAt updatedAt
   decidedById decidedBySubject reason version
   location { code } owner { name } payments { nodes { amount { amount } } }
 } }"""
-MINE = """query ($order: SortDirection!, $first: Int, $after: String) {
+MINE = """query ($window: DateRange, $first: Int, $after: String) {
   owner(ownerId: "ada") {
-    bookings(orderBy: $order, first: $first, after: $after) { nodes { bookingId date status version } nextCursor }
+    bookings(window: $window, first: $first, after: $after) { nodes { bookingId status version } nextCursor }
   }
 }"""
 PENDING = """query ($first: Int, $after: String) {
@@ -58,78 +53,46 @@ async def pending(api: Api) -> list[str]:
     return [node["bookingId"] async for nodes in paged(api, PENDING, 100) for node in nodes]
 
 
-async def mine(api: Api, size: int = 100, order: str = "ASC") -> list[list[str]]:
-    return [[node["bookingId"] for node in nodes] async for nodes in paged(api, MINE, size, order=order)]
+async def mine(api: Api, **window: str) -> list[str]:
+    return [node["bookingId"] async for nodes in paged(api, MINE, 100, window=window) for node in nodes]
 
 
-async def test_a_booking_is_pending_and_takes_nothing_yet(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    booking = await book(api, "b1")
+async def test_a_booking_is_pending_and_takes_nothing_yet(room: Api, dump: Dump) -> None:
+    booking = (await room.mutate(REQUEST, **CONTENT))["booking"]
+    undecided = dict.fromkeys(("decidedById", "decidedBySubject", "reason"))
     assert booking == {
         **CONTENT,
-        "bookingId": "b1",
+        **undecided,
         "status": "PENDING",
         "requestedAt": NOW,
         "updatedAt": NOW,
-        "decidedById": None,
-        "decidedBySubject": None,
-        "reason": None,
         "version": 1,
     }
     around = {"location": {"code": "place-0"}, "owner": {"name": "ada"}, "payments": {"nodes": []}}
-    assert (await api.run(BOOKING, id="b1"))["booking"] == {**booking, **around}
+    assert (await room.run(BOOKING, id=CONTENT["bookingId"]))["booking"] == {**booking, **around}
     items = await dump()
     assert slots(items) == {}
     assert not any(item["entityType"] == "NOTIFICATION" for item in items.values())
     check_invariants(items, NOW)
 
 
-async def test_an_owners_bookings_are_narrowed_to_a_range_of_days(api: Api) -> None:
-    await prepare(api)
+async def test_an_owners_bookings_are_narrowed_to_a_range_of_days(room: Api) -> None:
     for day in range(1, 6):
-        await book(api, f"b{day}", date=f"2026-04-0{day}")
-    query = """query ($window: DateRange) {
-      owner(ownerId: "ada") { bookings(window: $window) { nodes { bookingId } } }
-    }"""
-
-    async def within(**window: str) -> list[str]:
-        nodes = (await api.run(query, window=window))["owner"]["bookings"]["nodes"]
-        return [node["bookingId"] for node in nodes]
-
-    assert await within() == ["b1", "b2", "b3", "b4", "b5"]
-    assert await within(**{"from": "2026-04-02", "to": "2026-04-04"}) == ["b2", "b3", "b4"]
-    assert await within(**{"from": "2026-04-04"}) == ["b4", "b5"]
-    assert await within(to="2026-04-01") == ["b1"]
-    (error,) = (await api.send(query, window={"from": "2026-04-02", "to": "2026-04-01"}))["errors"]
+        await book(room, f"b{day}", date=f"2026-04-0{day}")
+    assert await mine(room) == ["b1", "b2", "b3", "b4", "b5"]
+    assert await mine(room, **{"from": "2026-04-02", "to": "2026-04-04"}) == ["b2", "b3", "b4"]
+    assert await mine(room, **{"from": "2026-04-04"}) == ["b4", "b5"]
+    assert await mine(room, to="2026-04-01") == ["b1"]
+    (error,) = (await room.send(MINE, window={"from": "2026-04-02", "to": "2026-04-01"}))["errors"]
     assert error["extensions"]["inputPath"] == ["window", "from"]
 
 
-@pytest.mark.parametrize(
-    ("other", "expected"),
-    [
-        ({"locationId": ulid(9)}, ("NOT_FOUND", 404, ["input", "locationId"])),
-        ({"ownerId": "nobody"}, ("NOT_FOUND", 404, ["input", "ownerId"])),
-        ({"locationId": ulid(1)}, ("LOCATION_INACTIVE", 409, ["input", "locationId"])),
-        ({"date": "2026-02-28"}, ("BAD_USER_INPUT", 400, ["input", "date"])),
-    ],
-)
-async def test_a_refused_request_for_a_booking_writes_nothing(
-    api: Api, dump: Callable[[], Any], other: dict[str, Any], expected: tuple[str, int, list[str]]
-) -> None:
-    await prepare(api)
-    await create_location(api, 1)
-    await api.mutate(DEACTIVATE, locationId=ulid(1), expectedVersion=1)
-    async with unchanged(dump):
-        payload = await api.mutate(REQUEST, **{**CONTENT, **other})
-        assert payload["booking"] is None
-        assert refusal(payload) == expected
-
-
-async def test_a_location_that_opens_again_takes_bookings_again(api: Api) -> None:
-    await prepare(api)
-    await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
-    await api.mutate(REACTIVATE, locationId=ulid(0), expectedVersion=2)
-    assert (await book(api, "b1"))["status"] == "PENDING"
+async def test_a_location_takes_bookings_while_it_is_active(room: Api, dump: Dump) -> None:
+    await room.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+    payload = await refused(room, dump, REQUEST, **CONTENT)
+    assert (payload["booking"], refusal(payload)) == (None, ("LOCATION_INACTIVE", 409, ["input", "locationId"]))
+    await room.mutate(REACTIVATE, locationId=ulid(0), expectedVersion=2)
+    assert (await book(room, "b1"))["status"] == "PENDING"
 
 
 @pytest.mark.parametrize(
@@ -137,38 +100,108 @@ async def test_a_location_that_opens_again_takes_bookings_again(api: Api) -> Non
     [("Pacific/Kiritimati", "2026-03-01", "2026-03-02"), ("Pacific/Pago_Pago", "2026-02-28", "2026-03-01")],
 )
 async def test_today_is_the_locations_own_when_asking(
-    api: Api, dump: Callable[[], Any], time_zone: str, yesterday: str, today: str
+    api: Api, dump: Dump, time_zone: str, yesterday: str, today: str
 ) -> None:
     await prepare(api, timeZone=time_zone)
-    async with unchanged(dump):
-        payload = await api.mutate(REQUEST, **{**CONTENT, "date": yesterday})
-        assert refusal(payload) == ("BAD_USER_INPUT", 400, ["input", "date"])
-        assert today in payload["userErrors"][0]["message"]
+    payload = await refused(api, dump, REQUEST, **CONTENT | {"date": yesterday})
+    assert refusal(payload) == ("BAD_USER_INPUT", 400, ["input", "date"])
+    assert today in payload["userErrors"][0]["message"]
     assert (await book(api, "b1", date=today))["date"] == today
 
 
-async def test_the_bookings_of_an_owner_show_their_current_status(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    for number, booking_id in enumerate(("approved", "cancelled", "pending", "rejected"), 1):
-        await book(api, booking_id, date=f"2026-04-0{number}")
-    await approve(api, "approved")
-    await api.mutate(CANCEL, bookingId="cancelled")
-    await api.mutate(REJECT, bookingId="rejected", reason="No", expectedVersion=1)
-    (page,) = [nodes async for nodes in paged(api, MINE, 100, order="ASC")]
-    assert [(node["bookingId"], node["version"]) for node in page] == [
-        ("approved", 2),
-        ("cancelled", 2),
-        ("pending", 1),
-        ("rejected", 2),
+async def test_the_bookings_of_an_owner_show_their_current_status(room: Api, dump: Dump) -> None:
+    # One has an id like a key of the index of pending bookings.
+    for number, booking_id in enumerate(("APPROVED", "CANCELLED", "PENDING", "REJECTED"), 1):
+        await book(room, booking_id, date=f"2026-04-0{number}")
+    await approve(room, "APPROVED")
+    await room.mutate(CANCEL, bookingId="CANCELLED")
+    await room.mutate(REJECT, bookingId="REJECTED", reason="No", expectedVersion=1)
+    (page,) = [nodes async for nodes in paged(room, MINE, 100)]
+    assert [(node["status"], node["version"]) for node in page] == [
+        ("APPROVED", 2),
+        ("CANCELLED", 2),
+        ("PENDING", 1),
+        ("REJECTED", 2),
     ]
-    assert [node["status"].lower() for node in page] == [node["bookingId"] for node in page]
-    assert await pending(api) == ["pending"]
+    assert [node["status"] for node in page] == await mine(room)
+    assert await pending(room) == ["PENDING"]
+    assert (await approve(room, "PENDING"))["booking"]["status"] == "APPROVED"
+    assert await pending(room) == []
     check_invariants(await dump(), NOW)
 
 
-async def test_a_booking_may_have_an_id_like_a_key_of_the_index(api: Api) -> None:
-    await prepare(api)
-    await book(api, "PENDING")
-    assert (await approve(api, "PENDING"))["booking"]["status"] == "APPROVED"
-    assert await pending(api) == []
-    assert await mine(api) == [["PENDING"]]
+@pytest.mark.parametrize(
+    ("time_zone", "begins"),
+    [
+        ("Pacific/Kiritimati", "2026-03-09T10:00:00.000Z"),
+        ("Pacific/Pago_Pago", "2026-03-10T11:00:00.000Z"),
+        ("Europe/Rome", "2026-03-09T23:00:00.000Z"),
+    ],
+)
+@pytest.mark.parametrize("status", ["APPROVED", "PENDING"])
+async def test_a_booking_may_be_cancelled_until_its_day_begins_at_the_location(
+    api: Api, clock: Clock, dump: Dump, time_zone: str, begins: str, status: str
+) -> None:
+    await prepare(api, timeZone=time_zone)
+    await book(api, "b1")
+    await book(api, "b2", date="2026-03-11")
+    if status == "APPROVED":
+        await approve(api, "b1")
+    clock.now = Instant(begins)
+    payload = await refused(api, dump, CANCEL, bookingId="b1")
+    assert refusal(payload) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
+    assert payload["booking"]["status"] == status
+    clock.move(milliseconds=-1)
+    cancelled = await api.mutate(CANCEL, bookingId="b1")
+    assert (cancelled["userErrors"], cancelled["booking"]["status"]) == ([], "CANCELLED")
+    assert cancelled["booking"]["updatedAt"] == clock.now
+    clock.move(milliseconds=1)
+    # The same again has the same result, even on the day.
+    assert await refused(api, dump, CANCEL, bookingId="b1") == cancelled
+    assert (await api.mutate(CANCEL, bookingId="b2"))["booking"]["status"] == "CANCELLED"
+    assert slots(await dump()) == {}
+
+
+@pytest.mark.parametrize("duration", ["MORNING", "AFTERNOON", "FULL_DAY"])
+async def test_cancelling_an_approved_booking_frees_exactly_its_slots(room: Api, dump: Dump, duration: str) -> None:
+    await create_location(room, 1)
+    other = {"MORNING": "AFTERNOON", "AFTERNOON": "MORNING", "FULL_DAY": "FULL_DAY"}[duration]
+    await book(room, "b1", duration=duration)
+    await book(room, "same-day", duration=other, date=DAY if other != "FULL_DAY" else "2026-03-09")
+    await book(room, "next-day", date="2026-03-11")
+    await book(room, "elsewhere", locationId=ulid(1))
+    for booking_id in ("same-day", "next-day", "elsewhere", "b1"):
+        assert (await approve(room, booking_id))["userErrors"] == []
+    full = await dump()
+    payload = await room.mutate(CANCEL, bookingId="b1")
+    assert (payload["booking"]["status"], payload["booking"]["version"]) == ("CANCELLED", 3)
+    items = await dump()
+    gone = {key for key, item in full.items() if item.get("bookingId") == "b1" and key[1].startswith("DAY#")}
+    assert full.keys() - items.keys() == gone
+    assert items.keys() <= full.keys()  # nobody is notified
+    assert len(gone) == (2 if duration == "FULL_DAY" else 1)
+    check_invariants(items, NOW)
+    await book(room, "b2", duration=duration)
+    assert (await approve(room, "b2"))["userErrors"] == []
+
+
+@pytest.mark.parametrize(
+    ("booking_id", "owner_id", "code", "status"),
+    [
+        ("b1", "bob", "FORBIDDEN", 403),
+        ("b9", "bob", "FORBIDDEN", 403),
+        ("b9", "", "NOT_FOUND", 404),
+        ("REJECTED", "ada", "BOOKING_CLOSED", 409),
+    ],
+)
+async def test_a_booking_of_another_owner_or_a_closed_one_cannot_be_cancelled(
+    room: Api, dump: Dump, booking_id: str, owner_id: str, code: str, status: int
+) -> None:
+    await book(room, "b1")
+    await approve(room, "b1")
+    await book(room, "REJECTED")
+    await room.mutate(REJECT, bookingId="REJECTED", reason="No", expectedVersion=1)
+    asker = room.by(owner(owner_id)) if owner_id else room
+    payload: dict[str, Any] = await refused(asker, dump, CANCEL, bookingId=booking_id)
+    assert refusal(payload) == (code, status, ["input", "bookingId"])
+    assert (payload["booking"] or {}).get("status") == (booking_id if code == "BOOKING_CLOSED" else None)
