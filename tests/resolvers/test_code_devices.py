@@ -2,24 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 
-from tests.api import unchanged
-from tests.codes import CODE_LIST, PROVISION, REPORT, REVEAL, REVOKE, Device, create, furnish, verify
-from tests.principals import device, owner
+from tests import places
+from tests.api import mutation, refused, unchanged
+from tests.codes import CREATE, PROVISION, REPORT, REVEAL, REVOKE, VERIFY, Device, create, furnish, verify
+from tests.principals import device, device_at, owner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.api import Api
-    from tests.conftest import Clock
+    from tests.conftest import Clock, Dump
 
-LIST = '{ locker(lockerId: "l1") { accessCodeList { %s } } }' % CODE_LIST  # noqa: UP031  # it has braces
-STATUSES = '{ locker(lockerId: "l1") { accessCodes { nodes { codeId validity { deviceStatus } } } } }'
-CANCEL = 'mutation { cancelReservation(input: {lockerId: "l1", reservationId: "r2"}) { userErrors { code } } }'
+CODES = "accessCodes { nodes { codeId validity { state deviceStatus } } }"
+EVENTS = "{ %s { accessEvents { nodes { action metadata } } } }"
+CANCEL = mutation("cancelReservation", "reservation { status }")
+STALE = "STALE_ACCESS_CODE_LIST"
+
+
+@dataclass
+class Door:
+    """A door with its device, and what holds a code of today, c1, and of tomorrow, c2."""
+
+    api: Api
+    device: Device
+    here: str
+    holders: dict[str, str]
+    cancel: tuple[str, dict[str, str]]
+    digits: dict[str, str]
+
+    async def enter(self, digits: str, attempt_id: str) -> str:
+        payload = await self.device.api.mutate(VERIFY, **self.device.door, digits=digits, attemptId=attempt_id)
+        return str(payload["decision"])
+
+    async def statuses(self) -> dict[str, tuple[str, str]]:
+        """State of each code, and whether the device has it."""
+        found = {}
+        for holder in self.holders.values():
+            ((node,),) = [
+                one["accessCodes"]["nodes"] for one in (await self.api.run(f"{{ {holder} {{ {CODES} }} }}")).values()
+            ]
+            found[node["codeId"]] = (node["validity"]["state"], node["validity"]["deviceStatus"])
+        return found
+
+
+async def furnish_locker(api: Api) -> dict[str, Any]:
+    await furnish(api)
+    await api.reservation("r2", "l1", "ada", "2026-03-02T11:00:00Z", "2026-03-02T23:00:00Z")
+    holder = 'reservation(lockerId: "l1", reservationId: "{}")'
+    return {
+        "here": 'locker(lockerId: "l1")',
+        "holders": {"c1": holder.format("r1"), "c2": holder.format("r2")},
+        "cancel": (CANCEL, {"lockerId": "l1", "reservationId": "r2"}),
+        "digits": {"c1": await create(api, "c1"), "c2": await create(api, "c2", reservationId="r2")},
+    }
+
+
+async def furnish_location(api: Api) -> dict[str, Any]:
+    await places.prepare(api)
+    digits = {}
+    for number in (1, 2):
+        await places.book(api, f"b{number}", date=f"2026-03-0{number}", duration="AFTERNOON")
+        await places.approve(api, f"b{number}")
+        payload = await api.mutate(CREATE, codeId=f"c{number}", kind="BOOKING", bookingId=f"b{number}")
+        digits[f"c{number}"] = payload["digits"]
+    return {
+        "here": f'location(locationId: "{places.ulid(0)}")',
+        "holders": {f"c{number}": f'booking(bookingId: "b{number}")' for number in (1, 2)},
+        "cancel": (places.CANCEL, {"bookingId": "b2"}),
+        "digits": digits,
+    }
+
+
+@pytest_asyncio.fixture(params=["locker", "location"])
+async def door(request: pytest.FixtureRequest, api: Api) -> Door:
+    is_locker = request.param == "locker"
+    made = await (furnish_locker if is_locker else furnish_location)(api)
+    place = {"lockerId": "l1"} if is_locker else {"locationId": places.ulid(0)}
+    principal = device("l1") if is_locker else device_at(places.ulid(0))
+    key = (await api.mutate(PROVISION, **place, generation=1))["deviceKey"]
+    return Door(api, Device(api.by(principal), key, **place), **made)
 
 
 @pytest_asyncio.fixture
@@ -29,22 +94,71 @@ async def provisioned(api: Api) -> Device:
     return Device(api.by(device("l1")), payload["deviceKey"], lockerId="l1")
 
 
-async def statuses(api: Api) -> dict[str, str]:
-    nodes = (await api.run(STATUSES))["locker"]["accessCodes"]["nodes"]
-    return {node["codeId"]: node["validity"]["deviceStatus"] for node in nodes}
+async def test_a_device_loads_the_codes_of_its_door_and_forgets_those_that_are_over(door: Door, dump: Dump) -> None:
+    own = door.device
+    assert await door.statuses() == {"c1": ("ACTIVE", "PENDING"), "c2": ("SCHEDULED", "PENDING")}
+    found = await own.listed()
+    assert {code_id: own.knows(found, digits) for code_id, digits in door.digits.items()} == {
+        "c1": ["c1"],
+        "c2": ["c2"],
+    }
+    tomorrow = found["codes"][1]
+    assert (tomorrow["validFrom"], tomorrow["usesLeft"]) == ("2026-03-02T11:00:00.000Z", None)
+    assert await own.acknowledge(found["revision"]) == []
+    async with unchanged(dump):
+        assert await own.acknowledge(found["revision"]) == []
+    assert await door.statuses() == {"c1": ("ACTIVE", "LOADED"), "c2": ("SCHEDULED", "LOADED")}
+    document, values = door.cancel
+    assert (await door.api.mutate(document, **values))["userErrors"] == []
+    after = await own.listed()
+    assert own.knows(after, door.digits["c2"]) == []
+    assert after["revision"] != found["revision"]
+    await door.api.mutate(REVOKE, **own.door, codeId="c1")
+    assert await door.statuses() == {"c1": ("REVOKED", "REMOVING"), "c2": ("EXPIRED", "REMOVING")}
+    for old in (found, after):
+        assert [error["code"] for error in await own.acknowledge(old["revision"])] == [STALE]
+    last = await own.listed()
+    assert last["codes"] == []
+    assert await own.acknowledge(last["revision"]) == []
+    assert await door.statuses() == {"c1": ("REVOKED", "REMOVED"), "c2": ("EXPIRED", "REMOVED")}
 
 
-async def test_a_device_recognises_the_codes_of_the_next_72_hours(api: Api, provisioned: Device) -> None:
+async def test_an_offline_use_counts_once_even_if_the_code_was_revoked(door: Door, dump: Dump) -> None:
+    await door.api.mutate(REVOKE, **door.device.door, codeId="c1")
+    use = {**door.device.door, "codeId": "c1", "eventId": "u1", "usedAt": "2026-03-01T11:30:00Z"}
+    first = await door.device.api.mutate(REPORT, **use)
+    assert (first["userErrors"], first["accessCode"]["uses"]) == ([], 1)
+    async with unchanged(dump):
+        assert await door.device.api.mutate(REPORT, **use) == first
+        other = await door.device.api.mutate(REPORT, **use | {"usedAt": "2026-03-01T11:31:00Z"})
+    assert other["userErrors"][0]["code"] == "ID_TAKEN"
+    (place,) = (await door.api.run(EVENTS % door.here)).values()
+    offline = {"action": "UNLOCK", "metadata": {"codeId": "c1", "offline": True}}
+    assert place["accessEvents"]["nodes"] == [offline]
+
+
+async def test_a_lost_device_voids_all_digits_and_its_list_until_they_are_revealed(door: Door) -> None:
+    replaced = await door.api.mutate(PROVISION, **door.device.door, generation=2, voidsDigits=True)
+    assert await door.enter(door.digits["c1"], "a1") == "DENIED"
+    successor = Device(door.device.api, replaced["deviceKey"], **door.device.door)
+    assert (await successor.listed())["codes"] == []
+    revealed = await door.api.by(owner("ada")).mutate(REVEAL, **door.device.door, codeId="c1")
+    assert (revealed["accessCode"]["rotation"], revealed["accessCode"]["validity"]["needsReveal"]) == (2, False)
+    assert await door.enter(revealed["digits"], "a2") == "GRANTED"
+    found = await successor.listed()
+    assert successor.knows(found, revealed["digits"]) == ["c1"]
+    assert door.device.knows(found, revealed["digits"]) == [], "the key of the lost device is of no use"
+
+
+async def test_a_list_has_the_codes_of_the_next_72_hours(api: Api, provisioned: Device) -> None:
     await api.reservation("r2", "l1", "ada", "2026-03-05T10:00:00Z", "2026-03-05T11:00:00Z")
     now, later = await create(api, "c1"), await create(api, "c2", reservationId="r2")
     always = await create(api, "c3", "STANDING")
     found = await provisioned.listed()
     assert [provisioned.knows(found, digits) for digits in (now, later, always)] == [["c1"], [], ["c3"]]
     assert (found["generation"], found["refreshBefore"]) == (1, "2026-03-02T12:00:00.000Z")
-    assert [(code["validUntil"], code["usesLeft"]) for code in found["codes"]] == [
-        ("2026-03-01T13:15:00.000Z", None),
-        ("2026-03-04T12:00:00.000Z", None),
-    ]
+    ends = [(code["validUntil"], code["usesLeft"]) for code in found["codes"]]
+    assert ends == [("2026-03-01T13:15:00.000Z", None), ("2026-03-04T12:00:00.000Z", None)]
 
 
 @pytest.mark.parametrize(("next_start", "grace_until"), [(None, "13:15"), ("13:00", "13:00"), ("13:05", "13:05")])
@@ -53,106 +167,40 @@ async def test_a_list_has_the_same_grace_period_as_a_verification(
 ) -> None:
     digits = await create(api, "c1")
     await api.owner("bob")
+    before = await provisioned.listed()
     if next_start is not None:
         await api.reservation("r2", "l1", "bob", f"2026-03-01T{next_start}:00Z", "2026-03-01T14:00:00Z")
+        (error,) = await provisioned.acknowledge(before["revision"])
+        assert error["code"] == STALE
     (code,) = (await provisioned.listed())["codes"]
     assert code["validUntil"] == f"2026-03-01T{grace_until}:00.000Z"
     for minutes in (59, 1, 4, 1, 9, 1):
         clock.move(minutes=minutes)
-        found = provisioned.knows(await provisioned.listed(), digits)
-        assert (found == ["c1"]) is (await verify(api, digits, clock().replace(":", "").replace(".", "")) == "GRANTED")
-        assert (found == ["c1"]) is (await statuses(api) == {"c1": "PENDING"})
-
-
-async def test_a_reservation_that_follows_changes_the_revision_and_the_grace_period(
-    api: Api, provisioned: Device
-) -> None:
-    await create(api, "c1")
-    before = await provisioned.listed()
-    await api.owner("bob")
-    await api.reservation("r2", "l1", "bob", "2026-03-01T13:10:00Z", "2026-03-01T14:00:00Z")
-    after = await provisioned.listed()
-    assert before["revision"] != after["revision"]
-    assert [code["validUntil"] for code in after["codes"]] == ["2026-03-01T13:10:00.000Z"]
-    assert [error["code"] for error in await provisioned.acknowledge(before["revision"])] == ["STALE_ACCESS_CODE_LIST"]
-
-
-async def test_each_code_shows_whether_the_device_has_it(
-    api: Api, provisioned: Device, dump: Callable[[], Any]
-) -> None:
-    await create(api, "c1")
-    assert await statuses(api) == {"c1": "PENDING"}
-    found = await provisioned.listed()
-    assert await provisioned.acknowledge(found["revision"]) == []
-    async with unchanged(dump):
-        assert await provisioned.acknowledge(found["revision"]) == []
-    assert await statuses(api) == {"c1": "LOADED"}
-    await api.mutate(REVOKE, lockerId="l1", codeId="c1")
-    assert await statuses(api) == {"c1": "REMOVING"}
-    assert [error["code"] for error in await provisioned.acknowledge(found["revision"])] == ["STALE_ACCESS_CODE_LIST"]
-    assert await provisioned.acknowledge((await provisioned.listed())["revision"]) == []
-    assert await statuses(api) == {"c1": "REMOVED"}
-
-
-async def test_a_cancelled_reservation_changes_the_revision(api: Api, provisioned: Device) -> None:
-    await api.reservation("r2", "l1", "ada", "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z")
-    await create(api, "c2", reservationId="r2")
-    before = await provisioned.listed()
-    await api.run(CANCEL)
-    after = await provisioned.listed()
-    assert before["revision"] != after["revision"]
-    assert (len(before["codes"]), len(after["codes"])) == (1, 0)
-
-
-async def test_an_offline_use_counts_once(api: Api, provisioned: Device, clock: Clock, dump: Callable[[], Any]) -> None:
-    digits = await create(api, "c1", "ONE_TIME")
-    clock.move(hours=1)
-    use = {"lockerId": "l1", "codeId": "c1", "eventId": "u1", "usedAt": "2026-03-01T12:30:00Z"}
-    first = await provisioned.api.mutate(REPORT, **use)
-    assert (first["userErrors"], first["accessCode"]["uses"]) == ([], 1)
-    async with unchanged(dump):
-        assert await provisioned.api.mutate(REPORT, **use) == first
-        other = await provisioned.api.mutate(REPORT, **use | {"usedAt": "2026-03-01T12:31:00Z"})
-    assert other["userErrors"][0]["code"] == "ID_TAKEN"
-    assert await verify(api, digits, "a1") == "DENIED", "it was used up without the server"
-    assert (await provisioned.listed())["codes"] == []
+        is_listed = provisioned.knows(await provisioned.listed(), digits) == ["c1"]
+        assert is_listed is (await verify(api, digits, clock().replace(":", "").replace(".", "")) == "GRANTED")
+        (node,) = (await api.run(f'{{ locker(lockerId: "l1") {{ {CODES} }} }}'))["locker"]["accessCodes"]["nodes"]
+        assert is_listed is (node["validity"] == {"state": "ACTIVE", "deviceStatus": "PENDING"})
+        assert is_listed is (node["validity"]["state"] != "EXPIRED")
 
 
 async def test_a_use_counts_once_that_the_server_granted_but_the_device_decided(
-    api: Api, provisioned: Device, dump: Callable[[], Any]
+    api: Api, provisioned: Device, dump: Dump
 ) -> None:
     digits = await create(api, "c1", "ONE_TIME")
     assert await verify(api, digits, "lost") == "GRANTED"
     use = {"lockerId": "l1", "codeId": "c1", "eventId": "lost", "usedAt": "2026-03-01T12:00:00Z"}
-    async with unchanged(dump):
-        payload = await provisioned.api.mutate(REPORT, **use)
+    payload = await refused(provisioned.api, dump, REPORT, **use)
     assert (payload["userErrors"], payload["accessCode"]["uses"]) == ([], 1)
-
-
-async def test_a_lost_device_voids_all_digits_and_its_list_until_they_are_revealed(
-    api: Api, provisioned: Device
-) -> None:
-    digits = await create(api, "c1")
-    assert provisioned.knows(await provisioned.listed(), digits) == ["c1"]
-    replaced = await api.mutate(PROVISION, lockerId="l1", generation=2, voidsDigits=True)
-    assert await verify(api, digits, "a1") == "DENIED"
-    successor = Device(api.by(device("l1")), replaced["deviceKey"], lockerId="l1")
-    assert (await successor.listed())["codes"] == []
-    revealed = await api.mutate(REVEAL, lockerId="l1", codeId="c1")
-    assert (revealed["accessCode"]["rotation"], revealed["accessCode"]["validity"]["needsReveal"]) == (2, False)
-    assert await verify(api, revealed["digits"], "a2") == "GRANTED"
-    found = await successor.listed()
-    assert successor.knows(found, revealed["digits"]) == ["c1"]
-    assert provisioned.knows(found, revealed["digits"]) == [], "the key of the lost device is of no use"
+    assert await verify(api, digits, "again") == "DENIED"
+    assert (await provisioned.listed())["codes"] == []
 
 
 async def test_digits_are_not_void_just_because_a_repeated_provisioning_says_so(
-    api: Api, provisioned: Device, dump: Callable[[], Any]
+    api: Api, provisioned: Device, dump: Dump
 ) -> None:
     digits = await create(api, "c1")
-    async with unchanged(dump):
-        refused = await api.mutate(PROVISION, lockerId="l1", generation=1, voidsDigits=True)
-    assert (refused["deviceKey"], refused["userErrors"][0]["path"]) == (None, ["input", "generation"])
+    payload = await refused(api, dump, PROVISION, lockerId="l1", generation=1, voidsDigits=True)
+    assert (payload["deviceKey"], payload["userErrors"][0]["path"]) == (None, ["input", "generation"])
     for _ in range(2):
         payload = await api.mutate(PROVISION, lockerId="l1", generation=2, voidsDigits=True)
         assert (payload["userErrors"], payload["generation"]) == ([], 2)
@@ -160,19 +208,12 @@ async def test_digits_are_not_void_just_because_a_repeated_provisioning_says_so(
     assert await verify(api, digits, "a1") == "DENIED"
 
 
-async def test_a_device_key_is_shown_again_only_before_the_device_uses_it(api: Api, provisioned: Device) -> None:
+async def test_a_device_key_is_shown_again_to_its_creator_and_only_before_the_device_uses_it(
+    api: Api, provisioned: Device
+) -> None:
     again = await api.mutate(PROVISION, lockerId="l1", generation=1)
     assert bytes.fromhex(again["deviceKey"]) == provisioned.key
-    other = await api.by(owner("ada")).mutate(PROVISION, lockerId="l1", generation=1)
-    assert (other["deviceKey"], other["userErrors"][0]["path"]) == (None, ["input", "generation"])
-    await provisioned.acknowledge((await provisioned.listed())["revision"])
-    used = await api.mutate(PROVISION, lockerId="l1", generation=1)
-    assert (used["deviceKey"], used["userErrors"][0]["path"]) == (None, ["input", "generation"])
-
-
-async def test_nobody_but_the_device_reads_its_list(api: Api, provisioned: Device) -> None:
-    await create(api, "c1")
-    for principal in (owner("ada"), device("l2")):
-        answer = await api.by(principal).send(LIST)
-        assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN"]
-    assert (await provisioned.listed())["codes"]
+    for caller in (api.by(owner("ada")), api):
+        payload = await caller.mutate(PROVISION, lockerId="l1", generation=1)
+        assert (payload["deviceKey"], payload["userErrors"][0]["path"]) == (None, ["input", "generation"])
+        await provisioned.acknowledge((await provisioned.listed())["revision"])
