@@ -41,39 +41,24 @@ async def busy(api: Api, plain_client: Any, table: str) -> Api:
     return api
 
 
-async def test_an_older_locker_is_read(old: Api) -> None:
+def flat(node: dict[str, Any]) -> list[Any]:
+    return list(node.values())
+
+
+async def test_older_lockers_and_their_copies_are_read(old: Api) -> None:
     fields = "lockerId ownerId alias status version createdAt updatedAt"
-    data = await old.run(f'{{ a: locker(lockerId: "123") {{ {fields} }} b: locker(lockerId: "124") {{ {fields} }} }}')
-    assert data["a"] == {
-        "lockerId": "123",
-        "ownerId": "999",
-        "alias": None,
-        "status": "AVAILABLE",
-        "version": 4,
-        "createdAt": "2026-02-20T09:00:00.000Z",
-        "updatedAt": "2026-02-25T10:00:00.000Z",
-    }
-    assert data["b"] == {
-        "lockerId": "124",
-        "ownerId": "999",
-        "alias": None,
-        "status": "OCCUPIED",
-        "version": 1,
-        "createdAt": "2026-02-25T10:00:00.000Z",
-        "updatedAt": "2026-02-25T10:00:00.000Z",
-    }
-
-
-async def test_older_copies_of_lockers_are_listed(old: Api) -> None:
-    data = await old.run("""{ owner(ownerId: "999") {
-      lockers { nodes { lockerId alias status updatedAt } }
-      full: lockers { nodes { lockerId version } }
-    } }""")
-    assert data["owner"]["lockers"]["nodes"] == [
-        {"lockerId": "123", "alias": "Front Gate", "status": "AVAILABLE", "updatedAt": "2026-02-25T10:00:00.000Z"},
-        {"lockerId": "124", "alias": None, "status": "OCCUPIED", "updatedAt": "2026-02-25T10:00:00.000Z"},
-    ]
-    assert data["owner"]["full"]["nodes"] == [{"lockerId": "123", "version": 4}, {"lockerId": "124", "version": 1}]
+    data = await old.run(f"""{{
+      a: locker(lockerId: "123") {{ {fields} }} b: locker(lockerId: "124") {{ {fields} }}
+      owner(ownerId: "999") {{
+        lockers {{ nodes {{ lockerId alias status updatedAt }} }} full: lockers {{ nodes {{ lockerId version }} }}
+      }}
+    }}""")
+    day, updated = "2026-02-20T09:00:00.000Z", "2026-02-25T10:00:00.000Z"
+    assert flat(data["a"]) == ["123", "999", None, "AVAILABLE", 4, day, updated]
+    assert flat(data["b"]) == ["124", "999", None, "OCCUPIED", 1, updated, updated]
+    copies, full = (list(map(flat, data["owner"][name]["nodes"])) for name in ("lockers", "full"))
+    assert copies == [["123", "Front Gate", "AVAILABLE", updated], ["124", None, "OCCUPIED", updated]]
+    assert full == [["123", 4], ["124", 1]]
 
 
 async def test_older_reservations_are_listed_in_order_and_the_active_one_is_found(old: Api) -> None:
@@ -81,20 +66,15 @@ async def test_older_reservations_are_listed_in_order_and_the_active_one_is_foun
       reservations { nodes { reservationId lockerId startAt endAt status createdAt updatedAt } }
       activeReservation { reservationId startAt endAt status }
     } }""")
-    assert [list(node.values()) for node in data["locker"]["reservations"]["nodes"]] == [
-        [name, "123", start, end, status, start, start]
-        for name, start, end, status in (
-            ("r-past", "2026-02-26T09:00:00.000Z", "2026-02-26T10:00:00.000Z", "EXPIRED"),
-            ("r-off", "2026-02-27T09:00:00.000Z", "2026-02-27T10:00:00.000Z", "CANCELLED"),
-            ("r-now", "2026-03-01T11:00:00.000Z", "2026-03-01T13:00:00.000Z", "ACTIVE"),
-        )
+    expected = [
+        ("r-past", "2026-02-26T09:00:00.000Z", "2026-02-26T10:00:00.000Z", "EXPIRED"),
+        ("r-off", "2026-02-27T09:00:00.000Z", "2026-02-27T10:00:00.000Z", "CANCELLED"),
+        ("r-now", "2026-03-01T11:00:00.000Z", "2026-03-01T13:00:00.000Z", "ACTIVE"),
     ]
-    assert data["locker"]["activeReservation"] == {
-        "reservationId": "r-now",
-        "startAt": "2026-03-01T11:00:00.000Z",
-        "endAt": "2026-03-01T13:00:00.000Z",
-        "status": "ACTIVE",
-    }
+    assert [flat(node) for node in data["locker"]["reservations"]["nodes"]] == [
+        [name, "123", start, end, status, start, start] for name, start, end, status in expected
+    ]
+    assert flat(data["locker"]["activeReservation"]) == list(expected[-1])
 
 
 async def test_older_events_are_listed(old: Api) -> None:
@@ -102,55 +82,23 @@ async def test_older_events_are_listed(old: Api) -> None:
       accessEvents { nodes { eventId lockerId timestamp recordedAt action actorId result metadata } }
       latestEvent { eventId }
     } }""")
-    assert data["locker"] == {
-        "accessEvents": {
-            "nodes": [
-                {
-                    "eventId": "e2",
-                    "lockerId": "123",
-                    "timestamp": "2026-02-26T09:06:00.000Z",
-                    "recordedAt": "2026-02-26T09:06:00.000Z",
-                    "action": "DENIED",
-                    "actorId": "system",
-                    "result": "FAIL",
-                    "metadata": None,
-                },
-                {
-                    "eventId": "e1",
-                    "lockerId": "123",
-                    "timestamp": "2026-02-26T09:05:00.000Z",
-                    "recordedAt": "2026-02-26T09:05:00.000Z",
-                    "action": "OPEN",
-                    "actorId": "999",
-                    "result": "SUCCESS",
-                    "metadata": {"door": 1},
-                },
-            ]
-        },
-        "latestEvent": {"eventId": "e2"},
-    }
+    early, late = "2026-02-26T09:05:00.000Z", "2026-02-26T09:06:00.000Z"
+    assert [flat(node) for node in data["locker"]["accessEvents"]["nodes"]] == [
+        ["e2", "123", late, late, "DENIED", "system", "FAIL", None],
+        ["e1", "123", early, early, "OPEN", "999", "SUCCESS", {"door": 1}],
+    ]
+    assert data["locker"]["latestEvent"] == {"eventId": "e2"}
 
 
 async def test_an_older_location_is_read_by_id_and_by_code(old: Api) -> None:
     fields = "locationId code name address { formattedAddress } status timeZone version createdAt"
+    own_id, code = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "austin-main-01"
     data = await old.run(f"""{{
-      a: location(locationId: "01ARZ3NDEKTSV4RRFFQ69G5FAV") {{ {fields} }}
-      b: locationByCode(code: "austin-main-01") {{ {fields} }}
+      a: location(locationId: "{own_id}") {{ {fields} }} b: locationByCode(code: "{code}") {{ {fields} }}
     }}""")
-    assert (
-        data["a"]
-        == data["b"]
-        == {
-            "locationId": "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-            "code": "austin-main-01",
-            "name": "Austin Main Center",
-            "address": {"formattedAddress": "123 Main St, Austin, TX 78701"},
-            "status": "ACTIVE",
-            "timeZone": "UTC",
-            "version": 1,
-            "createdAt": "2024-01-15T10:30:00.000Z",
-        }
-    )
+    address = {"formattedAddress": "123 Main St, Austin, TX 78701"}
+    expected = [own_id, code, "Austin Main Center", address, "ACTIVE", "UTC", 1, "2024-01-15T10:30:00.000Z"]
+    assert flat(data["a"]) == flat(data["b"]) == expected
 
 
 async def test_a_damaged_reservation_is_left_out_of_its_list_with_one_error_and_a_log_line(
