@@ -29,14 +29,8 @@ OWN_ID = {
     "ApiKey": "keyId",
     "LockerStatus": "lockerId",
 }
-CHANGES = [
-    name
-    for name in MUTATIONS
-    if name.startswith(
-        ("update", "rename", "move", "transfer", "cancel", "extend", "approve", "reject", "deactivate", "reactivate")
-    )
-    or name in {"deleteCalendarEvent", "revokeApiKey"}
-]
+CREATES = ("create", "register", "request", "reserve")
+CHANGES = [name for name in MUTATIONS if name.endswith(tuple(OWN_ID)) and not name.startswith(CREATES)]
 
 
 # An active location that is activated once more is the same request again.
