@@ -106,41 +106,43 @@ async def test_extending_into_the_next_reservation_is_refused_with_that_reservat
 
 
 SO = "so it cannot be"
-REFUSED: list[tuple[str, dict[str, str], int, str | None, str, str]] = [
-    (CANCEL, R1, 0, "ACTIVE", "RESERVATION_STARTED", f"has started, {SO} cancelled. Release it instead."),
-    (CANCEL, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} cancelled."),
-    (START, R2, 0, "UPCOMING", "RESERVATION_NOT_STARTED", f"starts at {at(15)}."),
-    (START, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} started."),
-    (RELEASE, R2, 0, "UPCOMING", "RESERVATION_NOT_STARTED", f"has not started, {SO} released. Cancel it instead."),
-    (RELEASE, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} released."),
-    (EXTEND, R1 | {"newEndAt": at(15)}, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} extended."),
-    (EXTEND, R1 | {"newEndAt": "2026-03-01T13:59:59.999Z"}, 0, None, "", f"must be after the current end, {at(14)}"),
-    (EXTEND, R1 | {"newEndAt": at(12)}, 0, None, "", "must be after the start"),
-    (EXTEND, R1 | {"newEndAt": at(10)}, 0, None, "", "must be after the start"),
-    (SHORTEN, R1 | {"newEndAt": at(15)}, 0, None, "", f"must be before the current end, {at(14)}"),
-    (SHORTEN, R1 | {"newEndAt": at(12)}, 0, None, "", "must be after the start"),
-]
-"""What is sent after how many hours; what it shows of the reservation, and the error, by default of `newEndAt`."""
 
 
-@pytest.mark.parametrize(("write", "values", "hours", "status", "code", "message"), REFUSED)
-async def test_a_change_at_the_wrong_time_or_to_a_wrong_end_is_refused_and_changes_nothing(
-    reserved: Api,
-    clock: Clock,
-    dump: Dump,
-    write: str,
-    values: dict[str, str],
-    hours: int,
-    status: str | None,
-    code: str,
-    message: str,
+@pytest.mark.parametrize(
+    ("write", "values", "hours", "status", "code", "message"),
+    [
+        (CANCEL, R1, 0, "ACTIVE", "RESERVATION_STARTED", f"has started, {SO} cancelled. Release it instead."),
+        (CANCEL, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} cancelled."),
+        (START, R2, 0, "UPCOMING", "RESERVATION_NOT_STARTED", f"starts at {at(15)}."),
+        (START, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} started."),
+        (RELEASE, R2, 0, "UPCOMING", "RESERVATION_NOT_STARTED", f"has not started, {SO} released. Cancel it instead."),
+        (RELEASE, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} released."),
+        (EXTEND, R1 | {"newEndAt": at(15)}, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} extended."),
+    ],
+)
+async def test_a_change_at_the_wrong_time_is_refused_with_the_reservation(
+    reserved: Api, clock: Clock, dump: Dump, write: str, values: Any, hours: int, status: str, code: str, message: str
 ) -> None:
     clock.move(hours=hours)
     payload = await refused(reserved, dump, write, **values)
-    about_end = user_error("BAD_USER_INPUT", f"newEndAt {message}", 400, "newEndAt")
-    about_time = user_error(code, f"The reservation {message}", 409, "reservationId")
-    assert payload["userErrors"] == [about_time if code else about_end]
-    assert (payload["reservation"] or {}).get("status") == status
+    assert payload["userErrors"] == [user_error(code, f"The reservation {message}", 409, "reservationId")]
+    assert payload["reservation"]["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("write", "end", "message"),
+    [
+        (EXTEND, "2026-03-01T13:59:59.999Z", f"after the current end, {at(14)}"),
+        (EXTEND, at(12), "after the start"),
+        (EXTEND, at(10), "after the start"),
+        (SHORTEN, at(15), f"before the current end, {at(14)}"),
+        (SHORTEN, at(12), "after the start"),
+    ],
+)
+async def test_a_wrong_end_is_refused(reserved: Api, dump: Dump, write: str, end: str, message: str) -> None:
+    payload = await refused(reserved, dump, write, **R1, newEndAt=end)
+    wrong = user_error("BAD_USER_INPUT", f"newEndAt must be {message}", 400, "newEndAt")
+    assert payload == {"reservation": None, "userErrors": [wrong]}
 
 
 @pytest.mark.parametrize("end", [at(17), at(16), at(15, 30)])
