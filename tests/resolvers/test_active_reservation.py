@@ -107,6 +107,9 @@ async def test_a_pointer_of_an_older_version_is_searched_behind_until_a_write_re
     wire.reset()
     assert await active(booked) is None
     assert wire.operations == {"GetItem": 2}
+    clock.now = at("23:00")
+    await booked.reservation("r4", "l1", "ada", at("23:30"), at("23:45"))
+    assert (await dump())[POINTER]["reservationId"] == "r4"
 
 
 async def test_a_cancelled_reservation_is_passed_over(booked: Api, wire: Wire, clock: Clock) -> None:

@@ -192,6 +192,13 @@ async def test_a_use_counts_once_that_the_server_granted_but_the_device_decided(
     payload = await refused(provisioned.api, dump, REPORT, **use)
     assert (payload["userErrors"], payload["accessCode"]["uses"]) == ([], 1)
     assert await verify(api, digits, "again") == "DENIED"
+
+
+async def test_a_code_is_used_up_without_the_server(api: Api, provisioned: Device) -> None:
+    digits = await create(api, "c1", "ONE_TIME")
+    use = {"lockerId": "l1", "codeId": "c1", "eventId": "u1", "usedAt": "2026-03-01T12:00:00Z"}
+    assert (await provisioned.api.mutate(REPORT, **use))["accessCode"]["validity"]["state"] == "USED_UP"
+    assert await verify(api, digits, "a1") == "DENIED"
     assert (await provisioned.listed())["codes"] == []
 
 
