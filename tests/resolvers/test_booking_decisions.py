@@ -224,17 +224,17 @@ async def test_other_half_days_days_and_locations_do_not_conflict(room: Api, dum
 async def test_pending_bookings_are_listed_oldest_first_and_those_decided_between_two_pages_hide_no_other(
     room: Api, clock: Clock
 ) -> None:
-    for number in range(9):
-        await book(room, f"b{number}", date=f"2026-04-0{9 - number}")
+    for number in range(9, 0, -1):  # neither their days nor their ids are in the order of the requests
+        await book(room, f"b{number}", date=f"2026-04-0{number}")
         clock.move(seconds=1)
     pages = []
     async for nodes in paged(room, PENDING, 2):
         pages.append([node["bookingId"] for node in nodes])
         if len(pages) == 1:  # what was shown, the one that the cursor names included, and the next one
-            await approve(room, "b0")
-            await reject(room, "b1")
-            await room.mutate(CANCEL, bookingId="b2")
+            await approve(room, "b9")
+            await reject(room, "b8")
+            await room.mutate(CANCEL, bookingId="b7")
         if len(pages) == 2:  # in the middle of what is still to come; and one comes in
-            await approve(room, "b6")
-            await book(room, "b9")
-    assert pages == [["b0", "b1"], ["b3", "b4"], ["b5", "b7"], ["b8", "b9"]]
+            await approve(room, "b3")
+            await book(room, "b0")
+    assert pages == [["b9", "b8"], ["b6", "b5"], ["b4", "b2"], ["b1", "b0"]]
