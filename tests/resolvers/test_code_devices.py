@@ -196,10 +196,12 @@ async def test_a_use_counts_once_that_the_server_granted_but_the_device_decided(
 
 async def test_a_code_is_used_up_without_the_server(api: Api, provisioned: Device) -> None:
     digits = await create(api, "c1", "ONE_TIME")
+    before = await provisioned.listed()
     use = {"lockerId": "l1", "codeId": "c1", "eventId": "u1", "usedAt": "2026-03-01T12:00:00Z"}
     assert (await provisioned.api.mutate(REPORT, **use))["accessCode"]["validity"]["state"] == "USED_UP"
+    after = await provisioned.listed()
+    assert (after["codes"], after["revision"] != before["revision"]) == ([], True)
     assert await verify(api, digits, "a1") == "DENIED"
-    assert (await provisioned.listed())["codes"] == []
 
 
 async def test_digits_are_not_void_just_because_a_repeated_provisioning_says_so(

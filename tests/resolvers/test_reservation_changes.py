@@ -240,6 +240,12 @@ async def test_a_change_that_is_repeated_with_its_id_returns_the_reservation_and
     assert codes(other) == ["ID_TAKEN"]
 
 
+@pytest.mark.parametrize("write", [START, RELEASE], ids=["start", "release"])
+async def test_without_version_and_id_a_repeat_changes_nothing(reserved: Api, dump: Dump, write: str) -> None:
+    first = await reserved.mutate(write, **R1)
+    assert await refused(reserved, dump, write, **R1) == first
+
+
 async def test_a_locker_in_maintenance_is_not_checked_in_and_stays_in_maintenance_after_a_release(
     reserved: Api, dump: Dump
 ) -> None:
