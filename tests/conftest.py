@@ -23,7 +23,6 @@ from loaders.backend import Backend
 from loaders.table.client import Connection, DynamoStore, open_transport
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
-from loaders.table.values import item_from_wire
 from resolvers.plan.introspection import IntrospectionAnswers
 from resolvers.plan.schema import BoundSchema
 from server.app import create_app, new_id
@@ -223,6 +222,18 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
         yield opened
 
 
+@asynccontextmanager
+async def open_app(settings: Settings, connection: Connection, **parts: Any) -> AsyncIterator[Api]:
+    """The whole application, without a network."""
+    app = create_app(settings, connection, **parts)
+    transport = httpx.ASGITransport(app=app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
+    ):
+        yield Api(client)
+
+
 @pytest.fixture
 def open_api(
     wire: Wire, table: str, clock: Clock, beyond_plan: list[str]
@@ -243,22 +254,12 @@ def open_api(
         timeouts: Timeouts = PATIENT,
         **settings: Any,
     ) -> AsyncIterator[Api]:
-        app = create_app(
-            # The deadline of requests is generous: a busy machine must not fail a test.
-            Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings}),
-            Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts),
-            clock=server_clock,
-            readiness=readiness,
-            authenticator=authenticator,
-            observer=observer,
-            span_exporter=span_exporter,
-        )
-        transport = httpx.ASGITransport(app=app)
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
-        ):
-            yield Api(client)
+        # The deadline of requests is generous: a busy machine must not fail a test.
+        own_settings = Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings})
+        connection = Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts)
+        parts = {"clock": server_clock, "readiness": readiness, "authenticator": authenticator}
+        async with open_app(own_settings, connection, **parts, observer=observer, span_exporter=span_exporter) as api:
+            yield api
 
     return opened
 
@@ -266,9 +267,4 @@ def open_api(
 @pytest.fixture
 def dump(plain_client: PlainClient, table: str) -> Callable[[], Any]:
     """All items of the test's table by key, without its format version."""
-
-    async def items() -> dict[tuple[str, str], dict[str, Any]]:
-        found = [item_from_wire(item) for item in await plain_client.items(table)]
-        return {(str(item["PK"]), str(item["SK"])): item for item in found if item["PK"] != "TABLE"}
-
-    return items
+    return functools.partial(plain_client.records, table)

@@ -199,7 +199,8 @@ class GraphiQL:
         await self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
     def _record_console(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
+        is_refusal = message.text.startswith("Failed to load resource") and message.location["url"] == self.url
+        if message.type in {"error", "warning"} and not is_refusal:
             self.console_errors.append(message.text)
 
 

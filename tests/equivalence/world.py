@@ -172,9 +172,9 @@ async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:
     """Makes the world by the API's own mutations, then breaks some of it; the items of the broken world."""
     now = clock.now
     clock.now = Instant("2026-01-01T00:00:00.000Z")
-    await _done(api, CREATE_KEY, keyId="hurt-key", name="Hurt", role="DEVICE", lockerId="nina-1")
+    await api.done(CREATE_KEY, keyId="hurt-key", name="Hurt", role="DEVICE", lockerId="nina-1")
     await places.create_location(api, 3, code="hurt")
-    await _done(api, places.DEACTIVATE, locationId=HURT_LOCATION, expectedVersion=1)
+    await api.done(places.DEACTIVATE, locationId=HURT_LOCATION, expectedVersion=1)
     clock.now = now
     await stock(api, clock)
     await _locations_and_owners(api)
@@ -185,23 +185,18 @@ async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:
     await _bookings(api, clock)
     clock.now = now
     device_key = {"name": "Device", "role": "DEVICE", "lockerId": "nina-1", "expiresAt": "2026-04-01T00:00:00Z"}
-    await _done(api, CREATE_KEY, keyId="device-key", **device_key)
+    await api.done(CREATE_KEY, keyId="device-key", **device_key)
     both = {"role": "PARTNER", "ownerIds": ["nina", "anna"], "scopes": ["LOCKERS_READ", "EVENTS_WRITE"]}
-    await _done(api, CREATE_KEY, keyId="revoked-key", name="Revoked", **both)
-    await _done(api, REVOKE_KEY, keyId="revoked-key")
+    await api.done(CREATE_KEY, keyId="revoked-key", name="Revoked", **both)
+    await api.done(REVOKE_KEY, keyId="revoked-key")
     return _broken(await table.items())
-
-
-async def _done(api: Api, document: str, **values: Any) -> None:
-    payload = await api.mutate(document, **values)
-    assert not payload["userErrors"], payload
 
 
 async def _locations_and_owners(api: Api) -> None:
     address = {"formattedAddress": "Via Roma 1, Rome", "city": "Rome", "country": "IT", "lat": "41.90", "lng": "12.5"}
     await places.create_location(api, 1, code="rome-2", address=address)
     await places.create_location(api, 2, code="closed", timeZone="America/New_York")
-    await _done(api, places.DEACTIVATE, locationId=places.ulid(2), expectedVersion=1)
+    await api.done(places.DEACTIVATE, locationId=places.ulid(2), expectedVersion=1)
     await places.create_location(api, 4, code="flaky")
     await places.create_location(api, 5, code="vanishing")
     await api.owner("nina", name="Nina", email="Nina@Example.com")
@@ -216,8 +211,8 @@ async def _lockers(api: Api) -> None:
         given = {"alias": f"Locker {number}"} if number % 2 else {}
         place = {"locationId": places.ulid(number % 2)} if number % 3 else {}
         await api.locker(locker, "nina", **given, **place)
-    await _done(api, STATUS, lockerId="nina-5", newStatus="MAINTENANCE", expectedVersion=1)
-    await _done(api, STATUS, lockerId="nina-6", newStatus="OCCUPIED", expectedVersion=1)
+    await api.done(STATUS, lockerId="nina-5", newStatus="MAINTENANCE", expectedVersion=1)
+    await api.done(STATUS, lockerId="nina-6", newStatus="OCCUPIED", expectedVersion=1)
     for locker, owner_id, location in (
         ("club-1", "club", places.ulid(1)),
         ("gone-1", "gone", places.ulid(1)),
@@ -230,7 +225,7 @@ async def _lockers(api: Api) -> None:
     # It was anna's, and its reservations are hers still.
     await api.locker("moved-1", "anna", alias="Moved")
     await api.reservation("now", "moved-1", "anna", "2026-03-01T10:00:00Z", "2026-03-02T10:00:00Z")
-    await _done(api, TRANSFER, lockerId="moved-1", newOwnerId="bert", expectedVersion=1)
+    await api.done(TRANSFER, lockerId="moved-1", newOwnerId="bert", expectedVersion=1)
 
 
 STATUS = mutation("updateLockerStatus", "locker { version }")
@@ -249,14 +244,14 @@ async def _reservations(api: Api, clock: Clock) -> None:
         for name, start, end in windows:
             # An owner has an id at most once for each start.
             await api.reservation(name, locker, by, start.replace(":00Z", f":0{number}Z"), end)
-        await _done(api, CANCEL_RESERVATION, lockerId=locker, reservationId="dropped")
+        await api.done(CANCEL_RESERVATION, lockerId=locker, reservationId="dropped")
     order = {
         "reference": "order-1",
         "recipient": {"name": "Rita", "phone": "+39 06 1234567"},
         "metadata": {"parcels": 2},
     }
     window = {"startAt": "2026-07-01T06:00:00Z", "endAt": "2026-07-02T06:00:00Z"}
-    await _done(api, RESERVE, lockerId="nina-1", reservationId="ordered", ownerId="anna", **window, **order)
+    await api.done(RESERVE, lockerId="nina-1", reservationId="ordered", ownerId="anna", **window, **order)
     await api.reservation("now", "club-1", "club", "2026-03-01T00:00:00Z", "2026-03-05T00:00:00Z")
     # Who may see the reservation may not always see who made it, nor whose locker it is.
     await api.reservation("visit", "nina-1", "anna", "2026-03-10T06:00:00Z", "2026-03-11T06:00:00Z")
@@ -287,16 +282,16 @@ async def _bookings(api: Api, clock: Clock) -> None:
                 "amount": {"amount": f"{payment}.50", "currency": "EUR"},
                 "method": "card" if payment == "2" else None,
             }
-            await _done(api, places.PAY, bookingId=booking, paymentId=payment, **amount)
+            await api.done(places.PAY, bookingId=booking, paymentId=payment, **amount)
     for booking in ("nina-approved", "vanished", "nina-cancelled", "hurt-booking"):
         clock.now = shift(clock.now, timedelta(seconds=1))
-        await _done(api, places.APPROVE, bookingId=booking, expectedVersion=1)
+        await api.done(places.APPROVE, bookingId=booking, expectedVersion=1)
     rejected = {"reason": "Full", "expectedVersion": 1}
-    await _done(api, places.REJECT, bookingId="nina-rejected", **rejected)
-    await _done(api, places.CANCEL, bookingId="nina-cancelled")
+    await api.done(places.REJECT, bookingId="nina-rejected", **rejected)
+    await api.done(places.CANCEL, bookingId="nina-cancelled")
     event = {"locationId": places.ulid(1), "title": "Works"}
-    await _done(api, places.CREATE_EVENT, eventId="works-1", date="2026-03-20", duration="MORNING", **event)
-    await _done(api, places.CREATE_EVENT, eventId="works-2", date="2026-03-27", duration="FULL_DAY", **event)
+    await api.done(places.CREATE_EVENT, eventId="works-1", date="2026-03-20", duration="MORNING", **event)
+    await api.done(places.CREATE_EVENT, eventId="works-2", date="2026-03-27", duration="FULL_DAY", **event)
 
 
 _LISTS = {

@@ -90,13 +90,8 @@ async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
     clock.now = now
     # That a half day is taken, and since when, is no tenant's secret: the calendar is the location's.
     for tenant in NAMES:
-        await _done(api, places.APPROVE, bookingId=f"taken-{tenant}", expectedVersion=1)
+        await api.done(places.APPROVE, bookingId=f"taken-{tenant}", expectedVersion=1)
     return {"cursor": sorted(set(cursors)), "node": _global_ids()}
-
-
-async def _done(api: Api, document: str, **values: Any) -> None:
-    payload = await api.mutate(document, **values)
-    assert not payload["userErrors"], payload
 
 
 async def _owned(api: Api, tenant: str) -> None:
@@ -109,12 +104,12 @@ async def _owned(api: Api, tenant: str) -> None:
     ended = ("2026-02-10T00:00:00Z", "2026-02-11T00:00:00Z")
     await api.reservation(f"over-{tenant}", f"{tenant}-2", tenant, *ended)
     await api.reservation(f"given-up-{tenant}", f"{tenant}-1", tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
-    await _done(api, CANCEL, lockerId=f"{tenant}-1", reservationId=f"given-up-{tenant}")
+    await api.done(CANCEL, lockerId=f"{tenant}-1", reservationId=f"given-up-{tenant}")
     for event in ("opened", "shut"):
         reported = {"actorId": f"{secret}-actor", "metadata": {secret: [f"{secret} said"]}}
         await api.event(f"{tenant}-1", eventId=f"{event}-{tenant}", **reported)
     key = {"name": f"{secret} key", "role": "PARTNER", "ownerIds": [tenant], "scopes": ["LOCKERS_READ"]}
-    await _done(api, CREATE_KEY, keyId=f"key-{tenant}", **key)
+    await api.done(CREATE_KEY, keyId=f"key-{tenant}", **key)
 
 
 async def _bookings(api: Api, tenant: str) -> None:
@@ -123,9 +118,9 @@ async def _bookings(api: Api, tenant: str) -> None:
         about = {"date": date, "duration": "MORNING", "description": f"{secret} {booking}"}
         await places.book(api, f"{booking}-{tenant}", ownerId=tenant, **about)
     refusal = {"reason": f"{secret} reason", "expectedVersion": 1}
-    await _done(api, places.REJECT, bookingId=f"refused-{tenant}", **refusal)
+    await api.done(places.REJECT, bookingId=f"refused-{tenant}", **refusal)
     paid = {"amount": {"amount": AMOUNTS[tenant], "currency": "EUR"}, "method": f"{secret} bank"}
-    await _done(api, places.PAY, bookingId=f"taken-{tenant}", paymentId=f"paid-{tenant}", **paid)
+    await api.done(places.PAY, bookingId=f"taken-{tenant}", paymentId=f"paid-{tenant}", **paid)
 
 
 def _global_ids() -> list[str]:

@@ -377,14 +377,10 @@ class Client:
         if outcome.code not in {OK, *UNKNOWN}:
             self._find(UNEXPECTED, "locker", outcome)
 
-    @property
-    def _owner_of_bookings(self) -> str:
-        return f"{self.name}-a"
-
     def _booking(self, booking_id: str) -> dict[str, Any]:
         """A day of its own for each."""
         day = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=self._count)
-        content = {"locationId": self._place, "ownerId": self._owner_of_bookings, "date": day.date().isoformat()}
+        content = {"locationId": self._place, "ownerId": f"{self.name}-a", "date": day.date().isoformat()}
         return {"bookingId": booking_id, "duration": "FULL_DAY", "description": "Chess", "attendees": 5, **content}
 
     @staticmethod

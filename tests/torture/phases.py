@@ -22,13 +22,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from domain.times import Instant, shift
-from loaders.table.client import Connection
+from loaders.table.client import Connection, open_transport
 from loaders.table.embedded import find_binary, run_embedded
-from loaders.table.sdk import open_client
-from loaders.table.values import item_from_wire
 from loaders.tools.definition import create_table
 from server.app import utc_now
-from tests.e2e.serving import ROOT, Server, offspring_of
+from tests.e2e.serving import ROOT, Server, offspring_of, start
+from tests.tables import PlainClient
 from tests.torture.faults import CountingWire, LosingTransactions, Throttling, hanging, noise
 from tests.torture.load import LOST, SHARED, UNKNOWN, Client, Spec
 from tests.torture.model import FINDINGS, OK, VIOLATION, Finding, Model, compare
@@ -236,17 +235,8 @@ class Stage:
 
     async def dump(self) -> Items:
         """All items of the table, without its format version."""
-        found: Items = {}
-        async with open_client(Connection(self.table, "eu-central-1", self.store_url, local=True)) as client:
-            start: dict[str, Any] = {}
-            while start is not None:
-                page = await client.scan(TableName=self.table, **start)
-                found |= {(str(item["PK"]), str(item["SK"])): item for item in map(item_from_wire, page["Items"])}
-                if "LastEvaluatedKey" not in page:
-                    break
-                start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
-        found.pop(("TABLE", "FORMAT"), None)
-        return found
+        async with open_transport(Connection(self.table, "eu-central-1", self.store_url, local=True)) as opened:
+            return await PlainClient(opened).records(self.table)
 
     def _mark(self, text: str, begin: float) -> float:
         end = time.monotonic()
@@ -255,13 +245,7 @@ class Stage:
 
     async def _started(self, settings: dict[str, str]) -> Server:
         run = sum(path.name.startswith("server-") for path in self.folder.iterdir())
-        server = Server(self.folder / f"server-{run}", settings, PROGRAM)
-        try:
-            await asyncio.to_thread(server.wait_until_it_serves)
-        except BaseException:
-            server.end(signal.SIGKILL)
-            raise
-        return server
+        return await asyncio.to_thread(start, self.folder / f"server-{run}", PROGRAM, **settings)
 
     def _store_process(self, default: int = 0) -> int:
         for process, program in offspring_of(os.getpid()).items():
