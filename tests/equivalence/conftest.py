@@ -11,7 +11,9 @@ from loaders.table.client import Connection
 from server.settings import Settings
 from tests.conftest import Clock, open_app
 from tests.equivalence.runner import Runner, World
-from tests.equivalence.world import Table, cursors_of, prepare, vocabulary
+from tests.equivalence.vocabulary import vocabulary
+from tests.equivalence.world import LISTED, Table, prepare
+from tests.fuzz.tenants import cursors_of
 from tests.principals import principal_of_header
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ async def world(store_url: str, plain_client: PlainClient) -> World:
     connection = Connection(name, "eu-central-1", store_url, local=True)
     async with open_app(Settings(table_name=name), connection, clock=clock, authenticator=principal_of_header) as api:
         items = await prepare(api, clock, Table(plain_client, name, clock))
-        return World(items, vocabulary(await cursors_of(api)))
+        return World(items, vocabulary(await cursors_of(api, LISTED)))
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -12,7 +12,7 @@ from graphql import parse
 from resolvers.schema import build_schema
 from tests.equivalence.comparison import Answer, differences
 from tests.equivalence.oracle import Execution, Oracle
-from tests.equivalence.world import caller
+from tests.equivalence.vocabulary import caller
 from tests.fuzz.documents import make_document
 from tests.planned import PriceCheck
 

@@ -102,7 +102,6 @@ class Client:
         self._versions: dict[str, int] = {}
         self._status = "AVAILABLE"
         self._live: list[dict[str, Any]] = []
-        self._is_ready = False
 
     async def send(self, name: str, values: Any) -> Outcome:
         """Sends a request once."""
@@ -157,12 +156,9 @@ class Client:
         values = {"locationId": self._place, "code": self.name.lower(), "name": self.name, "timeZone": "Europe/Rome"}
         if await self.must("createLocation", **values):
             self._expect(f"LOCATION#{self._place}", "META", version=1)
-        self._is_ready = True
 
     async def own(self) -> None:
         """Something with the client's own things."""
-        if not self._is_ready:
-            await self.prepare()
         steps: list[Step] = [self._change_locker] * 4
         steps += [self._change_owner, self._reserve, self._reserve, self._change_reservation, self._book]
         steps += [self._record, self._record_without_ids, self._create_key, self._read]
@@ -170,24 +166,18 @@ class Client:
 
     async def read(self) -> None:
         """Mostly reads: load without much work for the store."""
-        if not self._is_ready:
-            await self.prepare()
         await (self._change_locker if self._chance.random() < 0.1 else self._read)()
 
     async def create(self) -> None:
         """Creates something, and sends the same request again."""
-        if not self._is_ready:
-            await self.prepare()
-        self._count += 1
-        new = f"{self.name}-{self._count}"
+        new = self._new_id()
         reservation = {"lockerId": self._locker, "ownerId": self._owners[0], **self._window(self._count)}
-        event = {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
         name, values, place = self._chance.choice(
             [
                 ("createOwner", {"ownerId": new, "kind": "USER", "name": new}, (f"OWNER#{new}", "META")),
                 ("registerLocker", {"lockerId": new, "ownerId": self._owners[0]}, (f"LOCKER#{new}", "META")),
                 ("createReservation", reservation | {"reservationId": new}, (f"LOCKER#{self._locker}", f"RID#{new}")),
-                ("recordAccessEvent", event | {"eventId": new}, (f"LOCKER#{self._locker}", f"EID#{new}")),
+                ("recordAccessEvent", self._event(eventId=new), (f"LOCKER#{self._locker}", f"EID#{new}")),
                 ("requestBooking", self._booking(new), (f"BOOKING#{new}", "META")),
             ]
         )
@@ -206,8 +196,7 @@ class Client:
         if self._chance.random() < 0.6:
             await self._change_shared(locker_id)
             return
-        self._count += 1
-        reservation_id = f"{self.name}-{self._count}"
+        reservation_id = self._new_id()
         start = datetime.now(UTC) + timedelta(seconds=self._chance.uniform(-60, 600))
         length = timedelta(seconds=self._chance.choice([5, 20, 60]))
         if self._chance.random() < 0.5:
@@ -239,12 +228,11 @@ class Client:
         self._versions[locker_id] = 1
 
     async def _change_locker(self) -> None:
-        self._count += 1
         other_status = {"AVAILABLE": "OCCUPIED", "OCCUPIED": "AVAILABLE"}[self._status]
         kind, values = self._chance.choice(
             [
                 ("updateLockerStatus", {"newStatus": other_status}),
-                ("renameLocker", {"alias": f"alias {self._count}"}),
+                ("renameLocker", {"alias": self._new_id()}),
                 ("transferLocker", {"newOwnerId": self._owners[1]}),
             ]
         )
@@ -256,15 +244,14 @@ class Client:
             self._expect(f"LOCKER#{self._locker}", "META", **{name: shown[name] for name in ("version", "status")})
 
     async def _change_owner(self) -> None:
-        self._count += 1
-        shown = await self._change("updateOwner", self._owners[0], "OWNER", {"name": f"name {self._count}"})
+        shown = await self._change("updateOwner", self._owners[0], "OWNER", {"name": self._new_id()})
         if shown is not None:
             self._expect(f"OWNER#{self._owners[0]}", "META", name=shown["name"], version=shown["version"])
 
     async def _change(self, name: str, own_id: str, kind: str, values: dict[str, Any]) -> dict[str, Any] | None:
         """A change of something versioned; its repeat after a lost answer is recognised by its change id."""
         version = self._versions[own_id]
-        change = {"expectedVersion": version, "changeId": f"{self.name}-{self._count}"}
+        change = {"expectedVersion": version, "changeId": self._new_id()}
         values = {f"{kind.lower()}Id": own_id, **change, **values}
         outcome = await self.settle(name, values)
         shown: dict[str, Any] | None = (outcome.payload or {}).get(kind.lower())
@@ -278,11 +265,9 @@ class Client:
 
     async def _change_shared(self, locker_id: str) -> None:
         """Once: a client without an answer does not know the outcome."""
-        self._count += 1
-        alias, expected = f"{self.name} {self._count}", self._versions.get(locker_id, 1)
+        alias, expected = self._new_id(), self._versions.get(locker_id, 1)
         start = time.monotonic()
-        change = {"expectedVersion": expected, "changeId": f"{self.name}-{self._count}"}
-        values = {"lockerId": locker_id, "alias": alias, **change}
+        values = {"lockerId": locker_id, "alias": alias, "expectedVersion": expected, "changeId": alias}
         outcome = await self.send("renameLocker", values)
         end = time.monotonic()
         if outcome.is_version_conflict:
@@ -307,8 +292,7 @@ class Client:
         if len(self._live) >= _MOST_LIVE:
             await self._cancel(self._locker, self._live.pop())
             return
-        self._count += 1
-        new = f"{self.name}-{self._count}"
+        new = self._new_id()
         values = {"lockerId": self._locker, "ownerId": self._owners[0], "reservationId": new}
         found = await self.must("createReservation", **values, **self._window(self._count))
         if found is not None:
@@ -335,8 +319,7 @@ class Client:
             self._expect_reservation(locker_id, changed)
 
     async def _book(self) -> None:
-        self._count += 1
-        new = f"{self.name}-{self._count}"
+        new = self._new_id()
         if not await self.must("requestBooking", **self._booking(new)):
             return
         shown = await self.must("approveBooking", bookingId=new, expectedVersion=1, changeId=new)
@@ -346,17 +329,14 @@ class Client:
             self._expect(f"BOOKING#{new}", "META", status=shown["status"], version=shown["version"])
 
     async def _record(self) -> None:
-        self._count += 1
-        event = {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
-        events = [event | {"eventId": f"{self.name}-{self._count}-{letter}"} for letter in "abc"]
+        events = [self._event(eventId=self._new_id()) for _ in range(3)]
         for found in await self.must("recordAccessEvents", events=events) or []:
             self._expect(f"LOCKER#{self._locker}", f"EID#{found['eventId']}")
             self._expect(f"LOCKER#{self._locker}", f"EVT#{found['timestamp']}#{found['eventId']}")
 
     async def _record_without_ids(self) -> None:
         """Once: nobody could tell a repeat from other events."""
-        event = {"lockerId": self._locker, "action": "CLOSE", "actorId": "ada", "result": "SUCCESS"}
-        outcome = await self.send("recordAccessEvents", {"events": [event] * 2})
+        outcome = await self.send("recordAccessEvents", {"events": [self._event()] * 2})
         if outcome.code == OK:
             for found in outcome.payload["accessEvents"]:
                 self._expect(f"LOCKER#{self._locker}", f"EVT#{found['timestamp']}#{found['eventId']}")
@@ -364,8 +344,7 @@ class Client:
             self._find(LOST_OUTCOME, "recordAccessEvents without ids", outcome)
 
     async def _create_key(self) -> None:
-        self._count += 1
-        values = {"keyId": f"{self.name}-{self._count}", "name": "key", "role": "DEVICE", "lockerId": self._locker}
+        values = {"keyId": self._new_id(), "name": "key", "role": "DEVICE", "lockerId": self._locker}
         outcome = await self.settle("createApiKey", values)
         if outcome.code != OK or (outcome.sends == 1 and outcome.payload["secret"] is None):
             self._find(LOST_OUTCOME, "createApiKey", outcome)
@@ -376,6 +355,13 @@ class Client:
         outcome = await self.send("locker", self._locker)
         if outcome.code not in {OK, *UNKNOWN}:
             self._find(UNEXPECTED, "locker", outcome)
+
+    def _new_id(self) -> str:
+        self._count += 1
+        return f"{self.name}-{self._count}"
+
+    def _event(self, **values: str) -> dict[str, str]:
+        return {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS", **values}
 
     def _booking(self, booking_id: str) -> dict[str, Any]:
         """A day of its own for each."""
@@ -428,6 +414,8 @@ async def run(spec: Spec, stopped: asyncio.Event) -> Model:
         nonlocal left
         client = Client(f"{spec.seed}-{kind}-{number}", spec.ports, model)
         step: Step = getattr(client, kind)
+        if kind != "contend":
+            await client.prepare()
         while not stopped.is_set():
             if left is not None and kind == counted:
                 left -= 1

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tests.torture.model import Request
-    from tests.torture.phases import Mark, Result
+    from tests.torture.stage import Mark, Result
 
 TITLES = {
     "kills": "Servers are killed",
