@@ -43,14 +43,11 @@ mutation ($input: CreateReservationInput!) {
 
 
 class Api:
-    """Sends GraphQL over HTTP."""
-
     def __init__(self, client: httpx.AsyncClient, principal: Principal | None = None) -> None:
         self.client = client
         self.headers = {} if principal is None else {HEADER: spelled(principal)}
 
     def by(self, principal: Principal) -> Api:
-        """The same API with another caller."""
         return Api(self.client, principal)
 
     async def send(self, query: str, **variables: Any) -> dict[str, Any]:
@@ -80,20 +77,16 @@ class Api:
         return payload
 
     async def owner(self, owner_id: str, **values: Any) -> None:
-        """An owner."""
         await self.done(CREATE_OWNER, **{"ownerId": owner_id, "kind": "USER", "name": owner_id, **values})
 
     async def locker(self, locker_id: str, owner_id: str, **values: Any) -> None:
-        """A locker of an owner that exists."""
         await self.done(REGISTER_LOCKER, lockerId=locker_id, ownerId=owner_id, **values)
 
     async def reservation(self, reservation_id: str, locker_id: str, owner_id: str, start: str, end: str) -> None:
-        """A reservation of a locker that exists."""
         named = {"reservationId": reservation_id, "lockerId": locker_id, "ownerId": owner_id}
         await self.done(CREATE_RESERVATION, **named, startAt=start, endAt=end)
 
     async def event(self, locker_id: str, **values: Any) -> dict[str, Any]:
-        """An event of a locker that exists."""
         values = {"action": "OPEN", "actorId": "ada", "result": "SUCCESS", **values}
         event: dict[str, Any] = (await self.done(RECORD_EVENT, lockerId=locker_id, **values))["accessEvent"]
         return event

@@ -44,7 +44,6 @@ class Device:
         self.api, self.key, self.door, self.kind = api, bytes.fromhex(key), door, name.removesuffix("Id")
 
     async def listed(self) -> dict[str, Any]:
-        """Its list."""
         document = f"query ($id: ID!) {{ {self.kind}({self.kind}Id: $id) {{ accessCodeList {{ {CODE_LIST} }} }} }}"
         found: dict[str, Any] = (await self.api.run(document, id=self.place_id))[self.kind]["accessCodeList"]
         return found

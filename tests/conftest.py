@@ -67,7 +67,6 @@ class Clock:
         return self.now
 
     def move(self, **duration: float) -> None:
-        """Lets time pass."""
         self.now = shift(self.now, timedelta(**duration))
 
 
@@ -142,7 +141,6 @@ def clock() -> Clock:
 
 @pytest_asyncio.fixture
 async def table(plain_client: PlainClient) -> str:
-    """A table of the test's own."""
     return await plain_client.new_table()
 
 
@@ -200,7 +198,6 @@ async def api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> Asyn
 
 @pytest_asyncio.fixture
 async def one(api: Api, wire: Wire) -> Api:
-    """An owner with one locker."""
     await api.owner("ada")
     await api.locker("l1", "ada")
     wire.reset()
@@ -209,7 +206,6 @@ async def one(api: Api, wire: Wire) -> Api:
 
 @pytest_asyncio.fixture
 async def two(one: Api, wire: Wire) -> Api:
-    """An owner with two lockers."""
     await one.locker("l2", "ada")
     wire.reset()
     return one

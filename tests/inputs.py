@@ -117,7 +117,6 @@ def _selected(name: str, part: Any) -> str:
 
 
 async def stock(api: Api) -> None:
-    """Creates what the inputs refer to."""
     await prepare(api)
     await api.locker("l1", "ada")
     await api.locker("l2", "ada", locationId=ulid(0), size="L")

@@ -42,7 +42,6 @@ def ulid(number: int) -> str:
 
 
 def fresh(code: str = "rome", **values: Any) -> dict[str, Any]:
-    """What a location needs."""
     return {"code": code, "name": f"Room of {code}", "timeZone": "Europe/Rome", **values}
 
 

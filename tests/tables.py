@@ -47,7 +47,6 @@ class PlainClient:
             assert not answer["UnprocessedItems"]
 
     async def items(self, table: str) -> list[dict[str, Any]]:
-        """All items in the store's own form, by key."""
         found: list[dict[str, Any]] = []
         start: dict[str, Any] = {}
         while True:

@@ -48,7 +48,6 @@ async def demo(api: Api, backend: Backend) -> Api:
 
 
 async def post(api: Api, page: str, **headers: str) -> Any:
-    """The answer to the command of a page."""
     return (await api.client.post("/graphql", json=json.loads(found(CURL, page)["body"]), headers=headers)).json()
 
 

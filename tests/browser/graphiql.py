@@ -31,8 +31,6 @@ NEW_TAB_IS_STORED = """() => {
 
 
 class GraphiQL:
-    """The page in one browser window."""
-
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
@@ -48,13 +46,11 @@ class GraphiQL:
 
     @classmethod
     async def open(cls, context: BrowserContext, url: str) -> GraphiQL:
-        """Opens a page and waits until it is ready."""
         await context.add_init_script(REPORT_VIOLATIONS)
         return await cls.visit(await context.new_page(), url)
 
     @classmethod
     async def visit(cls, page: Page, url: str) -> GraphiQL:
-        """Loads a page and waits until it is ready."""
         graphiql = cls(page, url)
         await page.goto(url)
         await graphiql.wait_until_ready()
@@ -74,7 +70,6 @@ class GraphiQL:
 
     @property
     def foreign_requests(self) -> list[str]:
-        """Requests to any other host than the server."""
         host = urlsplit(self.url).netloc
         return [request.url for request in self.requests if urlsplit(request.url).netloc != host]
 
@@ -129,7 +124,6 @@ class GraphiQL:
         await self.page.keyboard.insert_text(" ".join(text.split()))
 
     async def show_plan(self) -> None:
-        """Opens the Plan pane."""
         await self.page.get_by_role("button", name="Show Plan").click()
         await expect(self.plan).to_be_visible()
 
@@ -164,7 +158,6 @@ class GraphiQL:
         return await (await response.value).json()
 
     async def run_tab(self, name: str) -> Any:
-        """Changes to a tab and runs it."""
         await self.page.get_by_role("tab", name=name).click()
         await self.editor.click()
         return await self.run()
@@ -194,7 +187,6 @@ class GraphiQL:
         return page
 
     async def save_screenshot(self, name: str) -> None:
-        """Saves a screenshot of the page for people to look at."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         await self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 

@@ -345,7 +345,6 @@ async def run_dashboard(graphiql: GraphiQL) -> None:
 
 
 async def expect_no_horizontal_overflow(graphiql: GraphiQL) -> None:
-    """Checks that nothing is wider than the pane."""
     view = graphiql.plan.locator(".plan-view")
     assert await view.evaluate("view => view.scrollWidth <= view.clientWidth")
 

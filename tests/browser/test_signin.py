@@ -54,13 +54,11 @@ async def test_the_browser_stores_the_chosen_name_but_no_token(graphiql: GraphiQ
 
 
 async def demo_owner(graphiql: GraphiQL) -> str:
-    """The name of the only demo owner."""
     names = await graphiql.signed_in_as.locator("option").all_inner_texts()
     (owner,) = [name for name in names if name.startswith("Demo owner")]
     return owner
 
 
 def claims_in(headers: dict[str, str]) -> Any:
-    """The claims of a request's token, without checking its signature."""
     payload = headers["authorization"].removeprefix("Bearer ").split(".")[1]
     return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

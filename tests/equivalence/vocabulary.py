@@ -36,7 +36,6 @@ def caller(random: Random, *, writes: bool) -> Principal:
 
 
 def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
-    """What documents can say about this world."""
     own = [*["nina"] * 8, *["club", "guild", "anna"] * 2, *OWNERS, *IDS["owner"]]
     lockers = [*NINA_LOCKERS * 2, *["nina-1", "club-1", "guild-1", "club-1", "guild-1"] * 2, *LOCKERS, *IDS["locker"]]
     lockers.append("moved-1")

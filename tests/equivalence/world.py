@@ -142,7 +142,6 @@ class Table:
         return RequestState(backend, principal, PageSizes(25, 100), Limit(most, most, most), self._recorded, trace)
 
     def recorded_request(self, principal: Principal) -> RequestState:
-        """The same with its operations recorded."""
         return self.request(principal, Trace())
 
     def _recorded(self, trace: Trace) -> Backend:
@@ -153,11 +152,9 @@ class Table:
         return f"01HZ{self.ids:022d}"
 
     async def items(self) -> list[dict[str, Any]]:
-        """All items in the store's own form, by key."""
         return await self._client.items(self.name)
 
     async def fill(self, items: list[dict[str, Any]]) -> None:
-        """Writes items into an empty table."""
         await self._client.fill(self.name, items)
 
 

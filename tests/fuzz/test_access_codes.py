@@ -48,7 +48,6 @@ PLACED = {"lockerId": "locker_id", "locationId": "location_id"}
 
 
 def place(door: str) -> dict[str, Any]:
-    """The door as inputs name it."""
     return {"locationId" if door == PLACE else "lockerId": door}
 
 
@@ -68,8 +67,6 @@ class Window:
 
 @dataclass
 class Code:
-    """What the model knows of a code."""
-
     code_id: str
     door: str
     digits: str
@@ -80,8 +77,6 @@ class Code:
 
 @dataclass
 class Door:
-    """What the model knows of a door."""
-
     reservations: dict[str, Window] = field(default_factory=dict)
     failures: list[Instant] = field(default_factory=list)
     locked_until: Instant | None = None
@@ -97,8 +92,6 @@ class Door:
 
 
 class World:
-    """The product and the model of it, side by side."""
-
     def __init__(self, api: Api, backend: Backend, clock: Clock, seed: int) -> None:
         self.api, self.backend, self.clock, self.chance = api, backend, clock, random.Random(seed)
         self.doors = {name: Door() for name in DOORS}
@@ -194,7 +187,6 @@ class World:
             code.digits = digits
 
     def opens(self, door: str, digits: str, used: Code | None = None) -> Code | None:
-        """The code that opens a door now."""
         meant = (code for code in self.codes if (code.door, code.digits) == (door, digits))
         return next((code for code in meant if self.is_open(code, used)), None)
 

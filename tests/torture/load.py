@@ -104,7 +104,6 @@ class Client:
         self._live: list[dict[str, Any]] = []
 
     async def send(self, name: str, values: Any) -> Outcome:
-        """Sends a request once."""
         body = json.dumps({"query": DOCUMENTS[name], "variables": {"input": values}}).encode()
         start = time.monotonic()
         payload: Any = None
@@ -149,7 +148,6 @@ class Client:
         return None
 
     async def prepare(self) -> None:
-        """Creates the client's own things."""
         for owner in self._owners:
             await self.create_owner(owner, role="ADMIN")
         await self.create_locker(self._locker, self._owners[0])
@@ -158,7 +156,6 @@ class Client:
             self._expect(f"LOCATION#{self._place}", "META", version=1)
 
     async def own(self) -> None:
-        """Something with the client's own things."""
         steps: list[Step] = [self._change_locker] * 4
         steps += [self._change_owner, self._reserve, self._reserve, self._change_reservation, self._book]
         steps += [self._record, self._record_without_ids, self._create_key, self._read]
@@ -216,13 +213,11 @@ class Client:
             self._find(UNEXPECTED, "createReservation", outcome)
 
     async def create_owner(self, owner_id: str, **values: str) -> None:
-        """An owner."""
         if await self.must("createOwner", ownerId=owner_id, kind="USER", name=owner_id, **values):
             self._expect(f"OWNER#{owner_id}", "META", name=owner_id, version=1)
         self._versions[owner_id] = 1
 
     async def create_locker(self, locker_id: str, owner_id: str) -> None:
-        """A locker."""
         if await self.must("registerLocker", lockerId=locker_id, ownerId=owner_id):
             self._expect(f"LOCKER#{locker_id}", "META")
         self._versions[locker_id] = 1

@@ -89,7 +89,6 @@ async def throttle(stage: Stage, scale: float) -> None:
 
 
 async def hangs(stage: Stage, scale: float) -> None:
-    """5 % of calls hang."""
     async with stage.load(MIXED):
         await stage.calls(500)
         async with stage.fault("5 % hang", hanging(stage.chance)):

@@ -52,8 +52,6 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Mark:
-    """A fault on the time axis."""
-
     text: str
     start: float
     end: float
@@ -61,8 +59,6 @@ class Mark:
 
 @dataclass
 class Result:
-    """The result of a phase."""
-
     phase: str
     requests: list[Request]
     findings: list[Finding]
@@ -98,7 +94,6 @@ class Stage:
         return [int(settings["SMARTLOCKER_PORT"]) for settings in self.settings]
 
     async def start(self, url: str, ahead: timedelta = timedelta()) -> None:
-        """Starts one more server."""
         self.settings.append(
             {
                 "SMARTLOCKER_ENDPOINT_URL": url,
@@ -120,7 +115,6 @@ class Stage:
 
     @contextmanager
     def client(self, name: str, server: int | None = None) -> Iterator[Client]:
-        """A client in this process."""
         client = Client(name, self.ports if server is None else [self.ports[server]], self.model)
         yield client
         client.hang_up()
