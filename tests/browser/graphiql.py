@@ -68,6 +68,13 @@ class GraphiQL:
         await expect(self.page.locator(".graphiql-query-editor .view-line").first).to_be_visible()
         await expect(self.docs.get_by_text("Root Types")).to_be_visible()
 
+    async def wait_for_request(self, pattern: str) -> None:
+        def is_it(request: Request) -> bool:
+            return re.fullmatch(pattern, request.url.removeprefix(self.url)) is not None
+
+        if not any(map(is_it, self.requests)):
+            await self.page.wait_for_event("request", is_it)
+
     @property
     def foreign_requests(self) -> list[str]:
         host = urlsplit(self.url).netloc

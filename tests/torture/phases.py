@@ -15,8 +15,9 @@ from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table
 from server.app import utc_now
 from tests.torture.faults import CountingWire, Throttling, hanging, noise
-from tests.torture.load import LOST, SHARED, UNKNOWN
+from tests.torture.load import SHARED
 from tests.torture.model import VIOLATION, Finding
+from tests.torture.sender import LOST, UNKNOWN
 from tests.torture.stage import Stage, Verdict
 from tests.wire import serve_wire
 

@@ -7,8 +7,8 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
-from tests.torture.load import UNKNOWN
 from tests.torture.model import OK
+from tests.torture.sender import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -25,8 +25,9 @@ from server.app import utc_now
 from tests.e2e.serving import ROOT, Server, offspring_of, start
 from tests.tables import PlainClient
 from tests.torture.faults import CountingWire, LosingTransactions
-from tests.torture.load import SHARED, UNKNOWN, Client, Spec
+from tests.torture.load import SHARED, Client, Spec
 from tests.torture.model import FINDINGS, OK, Finding, Model, compare
+from tests.torture.sender import UNKNOWN
 from tests.wire import Until
 
 if TYPE_CHECKING:
