@@ -14,16 +14,25 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
 
-CREATE_OWNER = """
-mutation ($input: CreateOwnerInput!) {
-  createOwner(input: $input) { owner { ownerId version } userErrors { code message path status } }
-}"""
-REGISTER_LOCKER = """
-mutation ($input: RegisterLockerInput!) {
-  registerLocker(input: $input) {
-    locker { lockerId alias status version } userErrors { code message path status }
-  }
-}"""
+
+def mutation(field: str, selection: str) -> str:
+    """A mutation's document: what is asked of its entity, and everything that its errors can say."""
+    return f"""mutation ($input: {field[0].upper()}{field[1:]}Input!) {{ {field}(input: $input) {{
+  {selection}
+  userErrors {{
+    __typename message code path status retryable
+    ... on VersionConflictError {{ currentVersion }}
+    ... on InvalidTransitionError {{ currentStatus allowedStatuses }}
+    ... on ReservationOverlapError {{ reservation {{ reservationId startAt endAt }} }}
+    ... on SlotTakenError {{ event {{ eventId locationId date duration title bookingId }} }}
+  }}
+}} }}"""
+
+
+CREATE_OWNER = mutation("createOwner", "owner { ownerId version }")
+REGISTER_LOCKER = mutation("registerLocker", "locker { lockerId alias status version }")
+UPDATE_STATUS = mutation("updateLockerStatus", "locker { lockerId status version }")
+RECORD_EVENT = mutation("recordAccessEvent", "accessEvent { eventId timestamp recordedAt action metadata }")
 CREATE_RESERVATION = """
 mutation ($input: CreateReservationInput!) {
   createReservation(input: $input) {
@@ -31,30 +40,14 @@ mutation ($input: CreateReservationInput!) {
     userErrors { __typename code message path status ... on ReservationOverlapError { reservation { reservationId } } }
   }
 }"""
-UPDATE_STATUS = """
-mutation ($input: UpdateLockerStatusInput!) {
-  updateLockerStatus(input: $input) {
-    locker { lockerId status version }
-    userErrors { __typename code message path status retryable ... on VersionConflictError { currentVersion } }
-  }
-}"""
-RECORD_EVENT = """
-mutation ($input: RecordAccessEventInput!) {
-  recordAccessEvent(input: $input) {
-    accessEvent { eventId timestamp recordedAt action metadata } userErrors { code message path status }
-  }
-}"""
 
 
 class Api:
-    """Sends GraphQL over HTTP."""
-
     def __init__(self, client: httpx.AsyncClient, principal: Principal | None = None) -> None:
         self.client = client
         self.headers = {} if principal is None else {HEADER: spelled(principal)}
 
     def by(self, principal: Principal) -> Api:
-        """The same API with another caller."""
         return Api(self.client, principal)
 
     async def send(self, query: str, **variables: Any) -> dict[str, Any]:
@@ -77,60 +70,32 @@ class Api:
         assert isinstance(payload, dict)
         return payload
 
-    async def owner(self, owner_id: str, **values: Any) -> None:
-        """An owner."""
-        payload = await self.mutate(CREATE_OWNER, **{"ownerId": owner_id, "kind": "USER", "name": owner_id, **values})
+    async def done(self, query: str, **values: Any) -> dict[str, Any]:
+        """The payload of a mutation that must succeed."""
+        payload = await self.mutate(query, **values)
         assert not payload["userErrors"], payload
+        return payload
+
+    async def owner(self, owner_id: str, **values: Any) -> None:
+        await self.done(CREATE_OWNER, **{"ownerId": owner_id, "kind": "USER", "name": owner_id, **values})
 
     async def locker(self, locker_id: str, owner_id: str, **values: Any) -> None:
-        """A locker of an owner that exists."""
-        payload = await self.mutate(REGISTER_LOCKER, lockerId=locker_id, ownerId=owner_id, **values)
-        assert not payload["userErrors"], payload
+        await self.done(REGISTER_LOCKER, lockerId=locker_id, ownerId=owner_id, **values)
 
     async def reservation(self, reservation_id: str, locker_id: str, owner_id: str, start: str, end: str) -> None:
-        """A reservation of a locker that exists."""
-        payload = await self.mutate(
-            CREATE_RESERVATION,
-            reservationId=reservation_id,
-            lockerId=locker_id,
-            ownerId=owner_id,
-            startAt=start,
-            endAt=end,
-        )
-        assert not payload["userErrors"], payload
+        named = {"reservationId": reservation_id, "lockerId": locker_id, "ownerId": owner_id}
+        await self.done(CREATE_RESERVATION, **named, startAt=start, endAt=end)
 
     async def event(self, locker_id: str, **values: Any) -> dict[str, Any]:
-        """An event of a locker that exists."""
         values = {"action": "OPEN", "actorId": "ada", "result": "SUCCESS", **values}
-        payload = await self.mutate(RECORD_EVENT, lockerId=locker_id, **values)
-        assert not payload["userErrors"], payload
-        event: dict[str, Any] = payload["accessEvent"]
+        event: dict[str, Any] = (await self.done(RECORD_EVENT, lockerId=locker_id, **values))["accessEvent"]
         return event
-
-
-def mutation(field: str, selection: str) -> str:
-    """A mutation's document: what is asked of its entity, and everything that its errors can say."""
-    return f"""mutation ($input: {field[0].upper()}{field[1:]}Input!) {{ {field}(input: $input) {{
-  {selection}
-  userErrors {{
-    __typename message code path status retryable
-    ... on VersionConflictError {{ currentVersion }}
-    ... on InvalidTransitionError {{ currentStatus allowedStatuses }}
-    ... on ReservationOverlapError {{ reservation {{ reservationId startAt endAt }} }}
-  }}
-}} }}"""
 
 
 def user_error(code: str, message: str, status: int, *path: str) -> dict[str, Any]:
     """A user error as `mutation` selects it; its path is within the input."""
-    return {
-        "__typename": "PlainError",
-        "message": message,
-        "code": code,
-        "path": ["input", *path],
-        "status": status,
-        "retryable": False,
-    }
+    error = {"__typename": "PlainError", "message": message, "code": code, "path": ["input", *path]}
+    return {**error, "status": status, "retryable": False}
 
 
 @asynccontextmanager

@@ -44,7 +44,6 @@ class Device:
         self.api, self.key, self.door, self.kind = api, bytes.fromhex(key), door, name.removesuffix("Id")
 
     async def listed(self) -> dict[str, Any]:
-        """Its list."""
         document = f"query ($id: ID!) {{ {self.kind}({self.kind}Id: $id) {{ accessCodeList {{ {CODE_LIST} }} }} }}"
         found: dict[str, Any] = (await self.api.run(document, id=self.place_id))[self.kind]["accessCodeList"]
         return found
@@ -80,17 +79,14 @@ async def create(api: Api, code_id: str, kind: str = "RESERVATION", **values: An
         defaults["reservationId"] = "r1"
     elif kind in {"ONE_TIME", "COURIER"}:
         defaults["validUntil"] = "2026-03-01T20:00:00Z"
-    payload = await api.mutate(CREATE, codeId=code_id, kind=kind, **defaults | values)
-    assert not payload["userErrors"], payload
-    digits: str = payload["digits"]
+    digits: str = (await api.done(CREATE, codeId=code_id, kind=kind, **defaults | values))["digits"]
     return digits
 
 
 async def verify(api: Api, digits: str, attempt_id: str, locker_id: str = "l1") -> str:
     """What the device of a locker gets for digits."""
-    payload = await api.by(device(locker_id)).mutate(VERIFY, lockerId=locker_id, digits=digits, attemptId=attempt_id)
-    assert not payload["userErrors"], payload
-    decision: str = payload["decision"]
+    values = {"lockerId": locker_id, "digits": digits, "attemptId": attempt_id}
+    decision: str = (await api.by(device(locker_id)).done(VERIFY, **values))["decision"]
     return decision
 
 

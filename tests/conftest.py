@@ -23,7 +23,6 @@ from loaders.backend import Backend
 from loaders.table.client import Connection, DynamoStore, open_transport
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
-from loaders.table.values import item_from_wire
 from resolvers.plan.introspection import IntrospectionAnswers
 from resolvers.plan.schema import BoundSchema
 from server.app import create_app, new_id
@@ -71,7 +70,6 @@ class Clock:
         return self.now
 
     def move(self, **duration: float) -> None:
-        """Lets time pass."""
         self.now = shift(self.now, timedelta(**duration))
 
 
@@ -146,7 +144,6 @@ def clock() -> Clock:
 
 @pytest_asyncio.fixture
 async def table(plain_client: PlainClient) -> str:
-    """A table of the test's own."""
     return await plain_client.new_table()
 
 
@@ -204,7 +201,6 @@ async def api(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> Asyn
 
 @pytest_asyncio.fixture
 async def one(api: Api, wire: Wire) -> Api:
-    """An owner with one locker."""
     await api.owner("ada")
     await api.locker("l1", "ada")
     wire.reset()
@@ -213,7 +209,6 @@ async def one(api: Api, wire: Wire) -> Api:
 
 @pytest_asyncio.fixture
 async def two(one: Api, wire: Wire) -> Api:
-    """An owner with two lockers."""
     await one.locker("l2", "ada")
     wire.reset()
     return one
@@ -232,6 +227,18 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
     """The same with the authenticator of the development profile: for tests that send credentials."""
     async with open_api(authenticator=None) as opened:
         yield opened
+
+
+@asynccontextmanager
+async def open_app(settings: Settings, connection: Connection, **parts: Any) -> AsyncIterator[Api]:
+    """The whole application, without a network."""
+    app = create_app(settings, connection, **parts)
+    transport = httpx.ASGITransport(app=app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
+    ):
+        yield Api(client)
 
 
 @pytest.fixture
@@ -254,22 +261,12 @@ def open_api(
         timeouts: Timeouts = PATIENT,
         **settings: Any,
     ) -> AsyncIterator[Api]:
-        app = create_app(
-            # The deadline of requests is generous: a busy machine must not fail a test.
-            Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings}),
-            Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts),
-            clock=server_clock,
-            readiness=readiness,
-            authenticator=authenticator,
-            observer=observer,
-            span_exporter=span_exporter,
-        )
-        transport = httpx.ASGITransport(app=app)
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
-        ):
-            yield Api(client)
+        # The deadline of requests is generous: a busy machine must not fail a test.
+        own_settings = Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings})
+        connection = Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts)
+        parts = {"clock": server_clock, "readiness": readiness, "authenticator": authenticator}
+        async with open_app(own_settings, connection, **parts, observer=observer, span_exporter=span_exporter) as api:
+            yield api
 
     return opened
 
@@ -277,9 +274,4 @@ def open_api(
 @pytest.fixture
 def dump(plain_client: PlainClient, table: str) -> Callable[[], Any]:
     """All items of the test's table by key, without its format version."""
-
-    async def items() -> dict[tuple[str, str], dict[str, Any]]:
-        found = [item_from_wire(item) for item in await plain_client.items(table)]
-        return {(str(item["PK"]), str(item["SK"])): item for item in found if item["PK"] != "TABLE"}
-
-    return items
+    return functools.partial(plain_client.records, table)

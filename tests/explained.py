@@ -21,12 +21,10 @@ async def explained(api: Api, document: str, *, mode: bool | str = True, **varia
 
 
 async def explain(api: Api, document: str, **variables: Any) -> list[dict[str, Any]]:
-    """The operations of a request's explanation, without their times."""
     return timeless(await explained(api, document, **variables))
 
 
 def walk(tree: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Every step of a tree."""
     for step in tree:
         yield step
         yield from walk(step["children"])
@@ -55,17 +53,14 @@ def timeless(explanation: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def get(contract: str, pk: str, sk: str = "META", **more: Any) -> dict[str, Any]:
-    """A GetItem that found its item."""
     return _operation(contract, "GetItem", pk, f"= {sk}", [{"pk": pk, "sk": sk}], **{"asked": 1, **more})
 
 
 def query(contract: str, pk: str, sort_key: str | None, **more: Any) -> dict[str, Any]:
-    """A Query of the table itself."""
     return _operation(contract, "Query", pk, sort_key, None, **more)
 
 
 def brief(operations: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
-    """Some parts of each operation."""
     return [tuple(operation[name] for name in names) for operation in operations]
 
 

@@ -58,12 +58,10 @@ def claims(**more: Any) -> dict[str, Any]:
 
 
 def sign(algorithm: str = "ES256", name: str = "first", headers: dict[str, Any] | None = None, **more: Any) -> str:
-    """A token by the key of that name."""
     return jwt.encode(claims(**more), key_of(algorithm, name), algorithm, headers={"kid": name, **(headers or {})})
 
 
 def bearer(token: str) -> dict[str, str]:
-    """The header that carries a token."""
     return {"Authorization": f"Bearer {token}"}
 
 

@@ -36,7 +36,6 @@ def installed(lock_folder: Path) -> Path:
 
 
 def pinned(lock_folder: Path) -> dict[str, dict[str, Any]]:
-    """The packages of a lock by their place."""
     lock = json.loads((lock_folder / "package-lock.json").read_text())
     return {place: package for place, package in lock["packages"].items() if place}
 

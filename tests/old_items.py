@@ -13,6 +13,5 @@ OLD_ITEMS: list[dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json")
 
 
 async def put(client: Any, table: str, *items: dict[str, Any]) -> None:
-    """Writes items as they are."""
     for item in items:
         await client.put_item(TableName=table, Item=item_to_wire(item))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests import principals
+from tests.api import mutation
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -14,37 +15,25 @@ if TYPE_CHECKING:
 DAY = "2026-03-10"
 """A day ahead of the tests' present."""
 
-_ERRORS = """userErrors {
-  __typename code message path status retryable
-  ... on VersionConflictError { currentVersion }
-  ... on SlotTakenError { event { eventId locationId date duration title bookingId } }
-}"""
 _LOCATION = "location { locationId code name address { city lat lng } timeZone status createdAt updatedAt version }"
 _BOOKING = """booking {
   bookingId locationId ownerId date duration description attendees status requestedAt updatedAt
   decidedById decidedBySubject reason version
 }"""
 _LOCKER = "locker { lockerId alias status ownerId locationId version }"
-
-
-def _mutation(name: str, shown: str) -> str:
-    kind = name[0].upper() + name[1:]
-    return f"mutation ($input: {kind}Input!) {{ {name}(input: $input) {{ {shown} {_ERRORS} }} }}"
-
-
-CREATE_LOCATION = _mutation("createLocation", _LOCATION)
-UPDATE_LOCATION = _mutation("updateLocation", _LOCATION)
-DEACTIVATE = _mutation("deactivateLocation", _LOCATION)
-REACTIVATE = _mutation("reactivateLocation", _LOCATION)
-REGISTER = _mutation("registerLocker", _LOCKER)
-MOVE = _mutation("moveLocker", _LOCKER)
-REQUEST = _mutation("requestBooking", _BOOKING)
-CANCEL = _mutation("cancelBooking", _BOOKING)
-APPROVE = _mutation("approveBooking", _BOOKING)
-REJECT = _mutation("rejectBooking", _BOOKING)
-CREATE_EVENT = _mutation("createCalendarEvent", "calendarEvent { eventId date duration title bookingId createdAt }")
-DELETE_EVENT = _mutation("deleteCalendarEvent", "deletedEventId")
-PAY = _mutation("recordPayment", "payment { paymentId bookingId amount { amount currency } method paidAt recordedAt }")
+CREATE_LOCATION = mutation("createLocation", _LOCATION)
+UPDATE_LOCATION = mutation("updateLocation", _LOCATION)
+DEACTIVATE = mutation("deactivateLocation", _LOCATION)
+REACTIVATE = mutation("reactivateLocation", _LOCATION)
+REGISTER = mutation("registerLocker", _LOCKER)
+MOVE = mutation("moveLocker", _LOCKER)
+REQUEST = mutation("requestBooking", _BOOKING)
+CANCEL = mutation("cancelBooking", _BOOKING)
+APPROVE = mutation("approveBooking", _BOOKING)
+REJECT = mutation("rejectBooking", _BOOKING)
+CREATE_EVENT = mutation("createCalendarEvent", "calendarEvent { eventId date duration title bookingId createdAt }")
+DELETE_EVENT = mutation("deleteCalendarEvent", "deletedEventId")
+PAY = mutation("recordPayment", "payment { paymentId bookingId amount { amount currency } method paidAt recordedAt }")
 
 
 def ulid(number: int) -> str:
@@ -53,14 +42,12 @@ def ulid(number: int) -> str:
 
 
 def fresh(code: str = "rome", **values: Any) -> dict[str, Any]:
-    """What a location needs."""
     return {"code": code, "name": f"Room of {code}", "timeZone": "Europe/Rome", **values}
 
 
 async def create_location(api: Api, number: int = 0, **values: Any) -> str:
     """A location that is there, by its id."""
-    payload = await api.mutate(CREATE_LOCATION, locationId=ulid(number), **fresh(f"place-{number}") | values)
-    assert not payload["userErrors"], payload
+    await api.done(CREATE_LOCATION, locationId=ulid(number), **fresh(f"place-{number}") | values)
     return ulid(number)
 
 
@@ -73,17 +60,9 @@ async def prepare(api: Api, **values: Any) -> str:
 
 async def book(api: Api, booking_id: str, **values: Any) -> dict[str, Any]:
     """A booking that ada asked for."""
-    content = {
-        "locationId": ulid(0),
-        "ownerId": "ada",
-        "date": DAY,
-        "duration": "FULL_DAY",
-        "description": f"Purpose of {booking_id}",
-        "attendees": 5,
-    }
-    payload = await api.mutate(REQUEST, bookingId=booking_id, **content | values)
-    assert not payload["userErrors"], payload
-    booking: dict[str, Any] = payload["booking"]
+    content = {"locationId": ulid(0), "ownerId": "ada", "date": DAY, "duration": "FULL_DAY", "attendees": 5}
+    content["description"] = f"Purpose of {booking_id}"
+    booking: dict[str, Any] = (await api.done(REQUEST, bookingId=booking_id, **content | values))["booking"]
     return booking
 
 

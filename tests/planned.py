@@ -34,7 +34,6 @@ class PriceCheck:
         self._report = report
 
     def started(self, state: RequestState) -> RequestState:
-        """See RequestObserver."""
         if state.trace is None:
             state.trace = Trace()
             state.backend = state.recorded(state.trace)
@@ -42,7 +41,6 @@ class PriceCheck:
         return state
 
     def finished(self, state: RequestState, operation: GraphQLRequest, result: Result | None) -> None:
-        """See RequestObserver."""
         del result
         self._report([f"{problem} in {operation.query} with {operation.variables}" for problem in _problems(state)])
 

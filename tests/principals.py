@@ -33,7 +33,6 @@ def partner(*scopes: Scope, of: str | tuple[str, ...] = "ada") -> Principal:
 
 
 def device(locker_id: str) -> Principal:
-    """The device of a locker."""
     return Principal(subject=f"device of {locker_id}", role=Role.DEVICE, locker_id=LockerId(locker_id))
 
 
@@ -43,7 +42,6 @@ def device_at(location_id: str) -> Principal:
 
 
 def spelled(principal: Principal) -> str:
-    """The header's value."""
     return json.dumps(asdict(principal), default=sorted)
 
 

@@ -51,7 +51,6 @@ class Request:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The JSON of the body."""
         content: dict[str, Any] = json.loads(self.body)
         return content
 
@@ -83,7 +82,6 @@ class ScriptedStore:
             end.shutdown(socket.SHUT_RDWR)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serves one connection."""
         number = len(self.connections)
         self.connections.append(writer)
         try:
@@ -123,7 +121,6 @@ async def _unless_closed(event: asyncio.Event, reader: asyncio.StreamReader) -> 
 
 @asynccontextmanager
 async def open_scripted(host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> AsyncIterator[ScriptedStore]:
-    """A store on a free port."""
     store = ScriptedStore()
     server = await asyncio.start_server(store.serve, host, 0, ssl=tls)
     port = server.sockets[0].getsockname()[1]

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
 from loaders.table.client import DynamoStore
+from loaders.table.values import item_from_wire
 from loaders.tools.definition import definition
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ class PlainClient:
             assert not answer["UnprocessedItems"]
 
     async def items(self, table: str) -> list[dict[str, Any]]:
-        """All items in the store's own form, by key."""
         found: list[dict[str, Any]] = []
         start: dict[str, Any] = {}
         while True:
@@ -55,3 +55,8 @@ class PlainClient:
             if "LastEvaluatedKey" not in page:
                 return sorted(found, key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
             start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+    async def records(self, table: str) -> dict[tuple[str, str], dict[str, Any]]:
+        """All items by key, without the table's format version."""
+        found = [item_from_wire(item) for item in await self.items(table)]
+        return {(str(item["PK"]), str(item["SK"])): item for item in found if item["PK"] != "TABLE"}

@@ -162,15 +162,12 @@ class Wire:
 
     @property
     def operations(self) -> Counter[str]:
-        """How often each operation was sent."""
         return Counter(call.operation for call in self.calls)
 
     def of(self, operation: str) -> list[Call]:
-        """The calls of one operation."""
         return [call for call in self.calls if call.operation == operation]
 
     async def handle(self, request: web.Request) -> web.Response:
-        """Passes one request on."""
         call = Call(request.headers["X-Amz-Target"].split(".")[1], await request.json())
         call.started = asyncio.get_running_loop().time()
         self.calls.append(call)

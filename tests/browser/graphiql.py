@@ -31,8 +31,6 @@ NEW_TAB_IS_STORED = """() => {
 
 
 class GraphiQL:
-    """The page in one browser window."""
-
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
@@ -48,13 +46,11 @@ class GraphiQL:
 
     @classmethod
     async def open(cls, context: BrowserContext, url: str) -> GraphiQL:
-        """Opens a page and waits until it is ready."""
         await context.add_init_script(REPORT_VIOLATIONS)
         return await cls.visit(await context.new_page(), url)
 
     @classmethod
     async def visit(cls, page: Page, url: str) -> GraphiQL:
-        """Loads a page and waits until it is ready."""
         graphiql = cls(page, url)
         await page.goto(url)
         await graphiql.wait_until_ready()
@@ -72,9 +68,15 @@ class GraphiQL:
         await expect(self.page.locator(".graphiql-query-editor .view-line").first).to_be_visible()
         await expect(self.docs.get_by_text("Root Types")).to_be_visible()
 
+    async def wait_for_request(self, pattern: str) -> None:
+        def is_it(request: Request) -> bool:
+            return re.fullmatch(pattern, request.url.removeprefix(self.url)) is not None
+
+        if not any(map(is_it, self.requests)):
+            await self.page.wait_for_event("request", is_it)
+
     @property
     def foreign_requests(self) -> list[str]:
-        """Requests to any other host than the server."""
         host = urlsplit(self.url).netloc
         return [request.url for request in self.requests if urlsplit(request.url).netloc != host]
 
@@ -129,7 +131,6 @@ class GraphiQL:
         await self.page.keyboard.insert_text(" ".join(text.split()))
 
     async def show_plan(self) -> None:
-        """Opens the Plan pane."""
         await self.page.get_by_role("button", name="Show Plan").click()
         await expect(self.plan).to_be_visible()
 
@@ -164,7 +165,6 @@ class GraphiQL:
         return await (await response.value).json()
 
     async def run_tab(self, name: str) -> Any:
-        """Changes to a tab and runs it."""
         await self.page.get_by_role("tab", name=name).click()
         await self.editor.click()
         return await self.run()
@@ -194,12 +194,12 @@ class GraphiQL:
         return page
 
     async def save_screenshot(self, name: str) -> None:
-        """Saves a screenshot of the page for people to look at."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         await self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
     def _record_console(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
+        is_refusal = message.text.startswith("Failed to load resource") and message.location["url"] == self.url
+        if message.type in {"error", "warning"} and not is_refusal:
             self.console_errors.append(message.text)
 
 

@@ -78,7 +78,6 @@ async def copy(graphiql: GraphiQL, language: str) -> str:
 
 
 def run(language: str, program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program and returns what it prints."""
     return subprocess.run(
         PROGRAMS[language],
         input=program,

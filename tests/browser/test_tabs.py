@@ -32,9 +32,11 @@ async def test_every_tab_works_after_the_documented_examples_in_any_order_and_ag
         for adas_errors in ([], CONFLICT):
             reserved = (await graphiql.run_tab("ReserveLocker"))["data"]["createReservation"]
             assert (reserved["reservation"]["status"], reserved["userErrors"]) == ("UPCOMING", [])
+            await graphiql.expect_shown('"status": "UPCOMING"', '"userErrors": []')
             updated = (await graphiql.run_tab("StaleVersion"))["data"]
             codes = {name: [error["code"] for error in payload["userErrors"]] for name, payload in updated.items()}
             assert codes == {"ada": adas_errors, "ben": CONFLICT}
+            await graphiql.expect_shown('"code": "VERSION_CONFLICT"', '"currentVersion": 2')
             for tab in ("LockersNow", "Viewer", "FirstQuery"):
                 assert "errors" not in await graphiql.run_tab(tab)
         await context.close()

@@ -39,23 +39,19 @@ class Project:
         self.folder = folder
 
     def tool(self, name: str, *words: str, within: str = ".") -> str:
-        """What a command of a package prints."""
         return printed_by([self.folder / "node_modules" / ".bin" / name, *words], self.folder / within)
 
     def node(self, script: str, *words: str) -> Any:
-        """The JSON that a script prints."""
         return json.loads(printed_by(["node", script, *words], self.folder))
 
 
 @pytest.fixture(scope="session")
 def packages() -> Path:
-    """A folder with the pinned packages."""
     return installed(HERE)
 
 
 @pytest.fixture(scope="session")
 def project(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The clients' project."""
     return Project(tmp_path_factory.mktemp("clients") / "project", packages)
 
 

@@ -41,8 +41,6 @@ class ErrorText(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The response to a document."""
-
     data: bytes
     errors: list[ErrorText]
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 import pytest_asyncio
 
 from loaders.table.client import Connection
-from server.app import create_app
 from server.settings import Settings
-from tests.api import Api
-from tests.conftest import Clock
+from tests.conftest import Clock, open_app
 from tests.equivalence.runner import Runner, World
-from tests.equivalence.world import Table, cursors_of, prepare, vocabulary
+from tests.equivalence.vocabulary import vocabulary
+from tests.equivalence.world import LISTED, Table, prepare
+from tests.fuzz.tenants import cursors_of
 from tests.principals import principal_of_header
 
 if TYPE_CHECKING:
@@ -28,19 +27,10 @@ async def world(store_url: str, plain_client: PlainClient) -> World:
     """The items of the world, and what documents can say about it."""
     clock = Clock()
     name = await plain_client.new_table()
-    app = create_app(
-        Settings(table_name=name),
-        Connection(name, "eu-central-1", store_url, local=True),
-        clock=clock,
-        authenticator=principal_of_header,
-    )
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost", timeout=60) as client,
-    ):
-        api = Api(client)
+    connection = Connection(name, "eu-central-1", store_url, local=True)
+    async with open_app(Settings(table_name=name), connection, clock=clock, authenticator=principal_of_header) as api:
         items = await prepare(api, clock, Table(plain_client, name, clock))
-        return World(items, vocabulary(await cursors_of(api)))
+        return World(items, vocabulary(await cursors_of(api, LISTED)))
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -101,7 +101,6 @@ class Oracle:
                 type_.fields[name].resolve = self._resolver(bound_field)
 
     async def execute(self, document: DocumentNode, variables: dict[str, Any], execution: Execution) -> ExecutionResult:
-        """Runs the one operation of a document."""
         result = execute(
             self.schema,
             document,

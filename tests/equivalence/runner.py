@@ -12,7 +12,7 @@ from graphql import parse
 from resolvers.schema import build_schema
 from tests.equivalence.comparison import Answer, differences
 from tests.equivalence.oracle import Execution, Oracle
-from tests.equivalence.world import caller
+from tests.equivalence.vocabulary import caller
 from tests.fuzz.documents import make_document
 from tests.planned import PriceCheck
 
@@ -37,8 +37,6 @@ class World(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A document and who sends it."""
-
     document: Document
     principal: Principal
 
@@ -48,20 +46,16 @@ class Case(NamedTuple):
 
 
 def make_case(seed: int, vocabulary: Vocabulary, operation: str = "query") -> Case:
-    """The case of a seed."""
     return Case(
         make_document(seed, vocabulary, operation=operation), caller(Random(seed), writes=operation == "mutation")
     )
 
 
 def report(failures: list[str]) -> str:
-    """The documents that differ, each with its seed."""
     return f"{len(failures)} documents differ:\n" + "\n\n".join(failures[:_REPORTED])
 
 
 class Runner:
-    """Both executors."""
-
     def __init__(self) -> None:
         self.schema = build_schema()
         self._oracle = Oracle()
@@ -80,7 +74,6 @@ class Runner:
         return Answer.of(result.data, result.errors), exceeded
 
     async def oracle(self, case: Case, table: Table) -> Answer:
-        """graphql-core's answer."""
         answer, _ = await self._executed(self._oracle, case, table)
         return answer
 

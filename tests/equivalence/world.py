@@ -10,8 +10,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
-from domain.models import OwnerId
 from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
@@ -19,20 +17,17 @@ from loaders.table.errors import UnreadKeysError
 from loaders.table.recording import RecordedStore
 from loaders.table.transport import Answer, NoAnswerError
 from loaders.trace import Trace
-from resolvers.bindings.nodes import to_global_id
 from resolvers.plan.price import Limit
 from resolvers.request import PageSizes, RequestState
 from tests import places
-from tests.api import mutation
+from tests.api import CREATE_RESERVATION, UPDATE_STATUS, mutation
 from tests.conftest import RING
-from tests.fuzz.documents import SCHEMA, Values, Vocabulary
-from tests.fuzz.tenants import IDS, stock
-from tests.principals import device, owner, partner
+from tests.fuzz.tenants import CANCEL, CREATE_KEY, stock
 
 if TYPE_CHECKING:
     from collections.abc import Container
-    from random import Random
 
+    from domain.authorization import Principal
     from loaders.table.transport import Transport
     from loaders.table.values import ReadItem
     from tests.api import Api
@@ -40,10 +35,7 @@ if TYPE_CHECKING:
     from tests.tables import PlainClient
 
 
-CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 REVOKE_KEY = mutation("revokeApiKey", "apiKey { keyId }")
-CANCEL_RESERVATION = mutation("cancelReservation", "reservation { status }")
-RESERVE = mutation("createReservation", "reservation { status }")
 TRANSFER = mutation("transferLocker", "locker { version }")
 
 HURT_LOCATION, FLAKY_LOCATION, GONE_LOCATION, CLOSED_LOCATION = map(places.ulid, (3, 4, 5, 2))
@@ -59,6 +51,7 @@ BOOKINGS = [
     "vanished",
     "flaky-booking",
 ]
+EVENTFUL = ("nina-1", "nina-4", "gone-1", "flaky-1")
 KEYS = ["hurt-key", "device-key", "revoked-key"]
 
 DAMAGED = [
@@ -149,7 +142,6 @@ class Table:
         return RequestState(backend, principal, PageSizes(25, 100), Limit(most, most, most), self._recorded, trace)
 
     def recorded_request(self, principal: Principal) -> RequestState:
-        """The same with its operations recorded."""
         return self.request(principal, Trace())
 
     def _recorded(self, trace: Trace) -> Backend:
@@ -160,11 +152,9 @@ class Table:
         return f"01HZ{self.ids:022d}"
 
     async def items(self) -> list[dict[str, Any]]:
-        """All items in the store's own form, by key."""
         return await self._client.items(self.name)
 
     async def fill(self, items: list[dict[str, Any]]) -> None:
-        """Writes items into an empty table."""
         await self._client.fill(self.name, items)
 
 
@@ -172,9 +162,9 @@ async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:
     """Makes the world by the API's own mutations, then breaks some of it; the items of the broken world."""
     now = clock.now
     clock.now = Instant("2026-01-01T00:00:00.000Z")
-    await _done(api, CREATE_KEY, keyId="hurt-key", name="Hurt", role="DEVICE", lockerId="nina-1")
+    await api.done(CREATE_KEY, keyId="hurt-key", name="Hurt", role="DEVICE", lockerId="nina-1")
     await places.create_location(api, 3, code="hurt")
-    await _done(api, places.DEACTIVATE, locationId=HURT_LOCATION, expectedVersion=1)
+    await api.done(places.DEACTIVATE, locationId=HURT_LOCATION, expectedVersion=1)
     clock.now = now
     await stock(api, clock)
     await _locations_and_owners(api)
@@ -185,23 +175,18 @@ async def prepare(api: Api, clock: Clock, table: Table) -> list[dict[str, Any]]:
     await _bookings(api, clock)
     clock.now = now
     device_key = {"name": "Device", "role": "DEVICE", "lockerId": "nina-1", "expiresAt": "2026-04-01T00:00:00Z"}
-    await _done(api, CREATE_KEY, keyId="device-key", **device_key)
+    await api.done(CREATE_KEY, keyId="device-key", **device_key)
     both = {"role": "PARTNER", "ownerIds": ["nina", "anna"], "scopes": ["LOCKERS_READ", "EVENTS_WRITE"]}
-    await _done(api, CREATE_KEY, keyId="revoked-key", name="Revoked", **both)
-    await _done(api, REVOKE_KEY, keyId="revoked-key")
+    await api.done(CREATE_KEY, keyId="revoked-key", name="Revoked", **both)
+    await api.done(REVOKE_KEY, keyId="revoked-key")
     return _broken(await table.items())
-
-
-async def _done(api: Api, document: str, **values: Any) -> None:
-    payload = await api.mutate(document, **values)
-    assert not payload["userErrors"], payload
 
 
 async def _locations_and_owners(api: Api) -> None:
     address = {"formattedAddress": "Via Roma 1, Rome", "city": "Rome", "country": "IT", "lat": "41.90", "lng": "12.5"}
     await places.create_location(api, 1, code="rome-2", address=address)
     await places.create_location(api, 2, code="closed", timeZone="America/New_York")
-    await _done(api, places.DEACTIVATE, locationId=places.ulid(2), expectedVersion=1)
+    await api.done(places.DEACTIVATE, locationId=places.ulid(2), expectedVersion=1)
     await places.create_location(api, 4, code="flaky")
     await places.create_location(api, 5, code="vanishing")
     await api.owner("nina", name="Nina", email="Nina@Example.com")
@@ -216,8 +201,8 @@ async def _lockers(api: Api) -> None:
         given = {"alias": f"Locker {number}"} if number % 2 else {}
         place = {"locationId": places.ulid(number % 2)} if number % 3 else {}
         await api.locker(locker, "nina", **given, **place)
-    await _done(api, STATUS, lockerId="nina-5", newStatus="MAINTENANCE", expectedVersion=1)
-    await _done(api, STATUS, lockerId="nina-6", newStatus="OCCUPIED", expectedVersion=1)
+    await api.done(UPDATE_STATUS, lockerId="nina-5", newStatus="MAINTENANCE", expectedVersion=1)
+    await api.done(UPDATE_STATUS, lockerId="nina-6", newStatus="OCCUPIED", expectedVersion=1)
     for locker, owner_id, location in (
         ("club-1", "club", places.ulid(1)),
         ("gone-1", "gone", places.ulid(1)),
@@ -230,10 +215,7 @@ async def _lockers(api: Api) -> None:
     # It was anna's, and its reservations are hers still.
     await api.locker("moved-1", "anna", alias="Moved")
     await api.reservation("now", "moved-1", "anna", "2026-03-01T10:00:00Z", "2026-03-02T10:00:00Z")
-    await _done(api, TRANSFER, lockerId="moved-1", newOwnerId="bert", expectedVersion=1)
-
-
-STATUS = mutation("updateLockerStatus", "locker { version }")
+    await api.done(TRANSFER, lockerId="moved-1", newOwnerId="bert", expectedVersion=1)
 
 
 async def _reservations(api: Api, clock: Clock) -> None:
@@ -249,14 +231,14 @@ async def _reservations(api: Api, clock: Clock) -> None:
         for name, start, end in windows:
             # An owner has an id at most once for each start.
             await api.reservation(name, locker, by, start.replace(":00Z", f":0{number}Z"), end)
-        await _done(api, CANCEL_RESERVATION, lockerId=locker, reservationId="dropped")
+        await api.done(CANCEL, lockerId=locker, reservationId="dropped")
     order = {
         "reference": "order-1",
         "recipient": {"name": "Rita", "phone": "+39 06 1234567"},
         "metadata": {"parcels": 2},
     }
     window = {"startAt": "2026-07-01T06:00:00Z", "endAt": "2026-07-02T06:00:00Z"}
-    await _done(api, RESERVE, lockerId="nina-1", reservationId="ordered", ownerId="anna", **window, **order)
+    await api.done(CREATE_RESERVATION, lockerId="nina-1", reservationId="ordered", ownerId="anna", **window, **order)
     await api.reservation("now", "club-1", "club", "2026-03-01T00:00:00Z", "2026-03-05T00:00:00Z")
     # Who may see the reservation may not always see who made it, nor whose locker it is.
     await api.reservation("visit", "nina-1", "anna", "2026-03-10T06:00:00Z", "2026-03-11T06:00:00Z")
@@ -267,61 +249,37 @@ async def _reservations(api: Api, clock: Clock) -> None:
     metadata: list[Any] = [None, {}, {"codes": [1, None, True, 0.71, 2**70]}, {"deep": {"er": []}}]
     for number, content in enumerate(metadata * 2):
         clock.now = shift(clock.now, timedelta(minutes=7))
-        for locker in ("nina-1", "nina-4", "gone-1", "flaky-1"):
+        for locker in EVENTFUL:
             action = ("OPEN", "CLOSE", "TAMPER", "DENIED")[number % 4]
             await api.event(locker, eventId=f"event-{number}", action=action, metadata=content)
 
 
 async def _bookings(api: Api, clock: Clock) -> None:
-    days = ["2026-03-20", "2026-03-21", "2026-03-22", "2026-03-23", "2026-03-24", "2026-03-25", "2026-03-26"]
-    for booking, day in zip(BOOKINGS, days, strict=True):
+    for booking, day in zip(BOOKINGS, [f"2026-03-{day}" for day in range(20, 27)], strict=True):
         clock.now = shift(clock.now, timedelta(seconds=1))
-        about = {
-            "date": day,
-            "duration": "AFTERNOON" if day.endswith("0") else "FULL_DAY",
-            "attendees": int(day[-1]) + 1,
-        }
+        duration = "AFTERNOON" if day.endswith("0") else "FULL_DAY"
+        about = {"date": day, "duration": duration, "attendees": int(day[-1]) + 1}
         await places.book(api, booking, locationId=places.ulid(1), ownerId="nina", **about)
         for payment in ("1", "2", "3"):
-            amount = {
-                "amount": {"amount": f"{payment}.50", "currency": "EUR"},
-                "method": "card" if payment == "2" else None,
-            }
-            await _done(api, places.PAY, bookingId=booking, paymentId=payment, **amount)
+            amount, method = {"amount": f"{payment}.50", "currency": "EUR"}, "card" if payment == "2" else None
+            await api.done(places.PAY, bookingId=booking, paymentId=payment, amount=amount, method=method)
     for booking in ("nina-approved", "vanished", "nina-cancelled", "hurt-booking"):
         clock.now = shift(clock.now, timedelta(seconds=1))
-        await _done(api, places.APPROVE, bookingId=booking, expectedVersion=1)
-    rejected = {"reason": "Full", "expectedVersion": 1}
-    await _done(api, places.REJECT, bookingId="nina-rejected", **rejected)
-    await _done(api, places.CANCEL, bookingId="nina-cancelled")
+        await api.done(places.APPROVE, bookingId=booking, expectedVersion=1)
+    await api.done(places.REJECT, bookingId="nina-rejected", reason="Full", expectedVersion=1)
+    await api.done(places.CANCEL, bookingId="nina-cancelled")
     event = {"locationId": places.ulid(1), "title": "Works"}
-    await _done(api, places.CREATE_EVENT, eventId="works-1", date="2026-03-20", duration="MORNING", **event)
-    await _done(api, places.CREATE_EVENT, eventId="works-2", date="2026-03-27", duration="FULL_DAY", **event)
+    await api.done(places.CREATE_EVENT, eventId="works-1", date="2026-03-20", duration="MORNING", **event)
+    await api.done(places.CREATE_EVENT, eventId="works-2", date="2026-03-27", duration="FULL_DAY", **event)
 
 
-_LISTS = {
-    "Owner": ("ownerId", ("lockers", "reservations", "bookings", "notifications"), ["nina", "anna", "bert", "club"]),
-    "Locker": ("lockerId", ("reservations", "accessEvents"), ["nina-1", "nina-4", "anna-1", "gone-1"]),
-    "Booking": ("bookingId", ("payments",), BOOKINGS),
-    "Location": ("locationId", ("lockers",), [places.ulid(0), places.ulid(1)]),
+LISTED = {
+    "owner": ["nina", "anna", "bert", "club"],
+    "locker": ["nina-1", "nina-4", "anna-1", "gone-1"],
+    "booking": BOOKINGS,
+    "location": [places.ulid(0), places.ulid(1)],
 }
-_ROOT_LISTS = ("locations", "pendingBookings", "apiKeys")
-
-
-async def cursors_of(api: Api) -> dict[tuple[str, str], list[str]]:
-    """The cursors of lists, as an admin sees them before anything is broken."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for type_name, (argument, lists, ids) in _LISTS.items():
-        selected = " ".join(f"{name} {{ edges {{ cursor }} }}" for name in lists)
-        root = type_name.lower()
-        for own_id in ids:
-            data = await api.run(f"query ($id: ID!) {{ {root}({argument}: $id) {{ {selected} }} }}", id=own_id)
-            for name in lists:
-                found[f"{type_name}.{name}", own_id] = [edge["cursor"] for edge in data[root][name]["edges"]]
-    for name in _ROOT_LISTS:
-        data = await api.run(f"{{ {name} {{ edges {{ cursor }} }} }}")
-        found[f"Query.{name}", ""] = [edge["cursor"] for edge in data[name]["edges"]]
-    return found
+"""Whose lists have cursors that documents name; taken before anything is broken."""
 
 
 def _broken(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -339,144 +297,3 @@ def _broken(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _key(item: dict[str, Any]) -> tuple[str, str]:
     return item["PK"]["S"], item["SK"]["S"]
-
-
-def caller(random: Random, *, writes: bool) -> Principal:
-    """Somebody of every role; those who write are more often admins, who may do everything."""
-    scopes = random.sample(list(Scope), random.randint(1, len(Scope)))
-    return random.choices(
-        [
-            DEVELOPMENT_ADMIN,
-            Principal(subject="root", role=Role.ADMIN, owner_id=OwnerId("root")),
-            owner("nina", "club", "guild"),
-            owner("anna", "guild"),
-            owner("bert"),
-            owner("stranger"),
-            partner(*Scope, of=("nina", "anna", "gone")),
-            partner(*scopes, of=("nina", "club", "bert", "flaky")),
-            device("nina-1"),
-        ],
-        (60 if writes else 18, 4, 12, 4, 2, 1, 7, 6, 1),
-    )[0]
-
-
-def vocabulary(cursors: dict[tuple[str, str], list[str]]) -> Vocabulary:
-    """What documents can say about this world."""
-    own = [*["nina"] * 8, *["club", "guild", "anna"] * 2, *OWNERS, *IDS["owner"]]
-    lockers = [*NINA_LOCKERS * 2, *["nina-1", "club-1", "guild-1", "club-1", "guild-1"] * 2, *LOCKERS, *IDS["locker"]]
-    lockers.append("moved-1")
-    bookings = [*BOOKINGS[:4] * 4, *BOOKINGS, *IDS["booking"]]
-    locations = [
-        *map(places.ulid, (0, 1)),
-        *map(places.ulid, (0, 1)),
-        *map(places.ulid, (0, 1)),
-        *map(places.ulid, range(6)),
-    ]
-    windows = ("past", "now", "next", "later", "dropped", "visit")
-    odd = ["", "nobody", "no/id", "x" * 65, "é"]
-    new = ["new-1", "new-2", "new-3"]
-    any_cursor = sorted({cursor for found in cursors.values() for cursor in found})
-    hours = [
-        f"2026-0{month}-{day}T{hour}:00:00Z" for month in (2, 3, 6) for day in ("01", "11") for hour in ("06", "20")
-    ]
-    days = ["2026-03-10", "2026-03-18", "2026-03-20", "2026-03-24", "2026-03-27"]
-    global_ids = [
-        *(to_global_id("Owner", name) for name in own),
-        *(to_global_id("Locker", name) for name in lockers),
-        *(to_global_id("Location", name) for name in locations),
-        *(to_global_id("Booking", name) for name in bookings),
-        *(to_global_id("Reservation", "nina-1", f"{start}:00:00.000Z", name) for start, name in _STARTS),
-        *(
-            to_global_id("AccessEvent", f"locker:{locker}", "2026-02-10T08:07:00.000Z", "event-0")
-            for locker in _EVENTFUL
-        ),
-        *(to_global_id("Payment", booking, "1") for booking in bookings),
-        *(to_global_id("ApiKey", key) for key in KEYS),
-        *(to_global_id("CalendarEvent", places.ulid(1), *parts) for parts in _CALENDAR),
-        *(to_global_id("Notification", "nina", time, name) for time, name in _NOTICES),
-    ]
-    odd_ids = [to_global_id("Owner", "nobody"), to_global_id("Payment", "nobody", "1"), "bm9uc2Vuc2U", "?", ""]
-    return Vocabulary(
-        {
-            "ownerId": Values(own, odd),
-            "newOwnerId": Values(own, odd),
-            "ownerIds": Values(own, odd),
-            "lockerId": Values(lockers, odd),
-            "reservationId": Values([*windows * 6, *IDS["reservation"]], odd),
-            "eventId": Values(["event-0", "works-1", "new-1", "new-2"], odd),
-            "bookingId": Values(bookings, odd),
-            "paymentId": Values(["1", "2", "new-1"], odd),
-            "keyId": Values([*KEYS, *IDS["key"]], odd),
-            "locationId": Values(locations, odd),
-            "newLocationId": Values(locations, odd),
-            "id": Values(global_ids, odd_ids),
-            "ids": Values(global_ids, odd_ids),
-            "email": Values(_EMAILS, ["?", "nobody@example.com"]),
-            "code": Values(["hall", "rome-2"] * 4 + ["closed", "flaky", "vanishing"], ["?", "new-code"]),
-            "first": Values([1, 2, 3, 5, 25], [0, -1, 101]),
-            "last": Values([1, 2, 3], [0, 101]),
-            "after": Values(any_cursor, ["nonsense", "", "e30"]),
-            "before": Values(any_cursor, ["nonsense", "", "e30"]),
-            "expectedVersion": Values([1, 1, 2], [0, 9]),
-            "attendees": Values([1, 5], [0]),
-            "currency": Values(["EUR"], ["euro"]),
-            "timeZone": Values(["Europe/Rome"], ["Nowhere"]),
-            "String": Values(["One", "Two"], ["", "x" * 300]),
-            "ID": Values(["one"], odd),
-            "Int": Values([1]),
-            "DateTime": Values(hours),
-            "DateTime from": Values(hours[:6], hours),
-            "DateTime to": Values(hours[6:], hours),
-            "Date": Values(days),
-            "Date from": Values(days[:3], ["2026-03-30", "2020-01-01"]),
-            "Date to": Values(days[2:], ["2026-03-01"]),
-            "Decimal": Values([1, "12.5", 90.25], [-1, "1e3"]),
-            "JSON": Values([{}, {"a": [1, {"b": None}]}, None], [1, "text"]),
-            "phone": Values(["+39 06 7654321"], ["?"]),
-            "lat": Values(["41.5", 12], [91]),
-            "lng": Values(["-12.25", 100], [181]),
-            "startAt": Values(["2026-04-01T06:00:00Z", "2026-04-02T06:00:00Z"], ["2026-03-03T08:00:00Z"]),
-            "endAt": Values(["2026-04-01T18:00:00Z", "2026-04-02T18:00:00Z"], ["2026-01-01T00:00:00Z"]),
-            "newEndAt": Values(["2026-03-04T10:00:00Z", "2026-06-04T10:00:00Z"], ["2026-01-01T00:00:00Z"]),
-            "timestamp": Values(["2026-02-28T06:00:00Z", "2026-03-01T06:00:00Z"], ["2026-05-01T06:00:00Z"]),
-            "expiresAt": Values(["2027-01-01T00:00:00Z"], ["2026-01-01T00:00:00Z"]),
-            "reference": Values(["order-1", "order-2"], ["?" * 65]),
-            "actorId": Values(["nina", "card-1"], odd),
-            "CreateOwnerInput.ownerId": Values([*new, "nina"], odd),
-            "CreateOwnerInput.email": Values([f"{name}@example.com" for name in new], _EMAILS),
-            "RegisterLockerInput.lockerId": Values([*new, "nina-1"], odd),
-            "CreateReservationInput.reservationId": Values([*new, "now"], odd),
-            "ReserveAnyLockerInput.reservationId": Values([*new, "now"], odd),
-            "CreateLocationInput.locationId": Values([places.ulid(20), places.ulid(21), places.ulid(0)], odd),
-            "CreateLocationInput.code": Values([*new, "hall"], ["?"]),
-            "CreateApiKeyInput.keyId": Values([*new, "device-key"], odd),
-            "RequestBookingInput.bookingId": Values([*new, "nina-pending"], odd),
-            "RecordPaymentInput.paymentId": Values([*new, "1"], odd),
-            "CreateCalendarEventInput.eventId": Values([*new, "works-1"], odd),
-            "DeleteCalendarEventInput.eventId": Values(["works-1", "works-2", *new], odd),
-        },
-        {"query": _QUERIES, "mutation": sorted(SCHEMA.mutation_type.fields) if SCHEMA.mutation_type else []},
-        cursors,
-    )
-
-
-_QUERIES = [
-    *["owner", "locker", "location", "node", "nodes"] * 4,
-    *["ownerByEmail", "reservation", "reservationByReference", "booking", "locationByCode", "locations"] * 2,
-    *["pendingBookings", "apiKey", "apiKeys", "viewer"],
-]
-_NOTICES = [
-    ("2026-03-01T12:00:08.000Z", "nina-approved-approved"),
-    ("2026-03-01T12:00:11.000Z", "nina-rejected-rejected"),
-]
-_CALENDAR = [
-    ("2026-03-20", "MORNING", "works-1"),
-    ("2026-03-27", "MORNING", "works-2"),
-    ("2026-03-27", "AFTERNOON", "works-2"),
-    ("2026-03-21", "MORNING", "nina-approved"),
-    ("2026-03-21", "MORNING", "booked-2026-03-21-FULL_DAY"),
-]
-_EVENTFUL = ("nina-1", "nina-4", "gone-1", "flaky-1")
-_STARTS = [("2026-03-01T06", "now"), ("2026-06-10T06", "dropped"), ("2026-06-10T06", "unknown")]
-_EMAILS = [*["nina@example.com", "NINA@example.com"] * 4, "anna@example.com", "gone@example.com", "hurt@example.com"]
-_EMAILS += ["flaky@example.com", "bert@example.com"]

@@ -68,8 +68,6 @@ class Vocabulary:
 
 
 class Document(NamedTuple):
-    """A document and its variables."""
-
     seed: int
     text: str
     variables: dict[str, Any]
@@ -90,8 +88,6 @@ def make_document(
 
 
 class _Fragment(NamedTuple):
-    """A fragment that is written already."""
-
     name: str
     type_name: str
     levels: int

@@ -17,22 +17,19 @@ from tests import places
 from tests.api import mutation
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tests.api import Api
     from tests.conftest import Clock
 
 LOCATION = places.ulid(0)
 NAMES = {"anna": "apple", "bert": "zebra"}
-PAGES = """query ($owner: ID!, $locker: ID!, $booking: ID!, $location: ID!) {
-  owner(ownerId: $owner) {
-    lockers { edges { cursor } } reservations { edges { cursor } } bookings { edges { cursor } }
-    notifications { edges { cursor } }
-  }
-  locker(lockerId: $locker) { reservations { edges { cursor } } accessEvents { edges { cursor } } }
-  booking(bookingId: $booking) { payments { edges { cursor } } }
-  pendingBookings { edges { cursor } }
-  apiKeys { edges { cursor } }
-  location(locationId: $location) { lockers { edges { cursor } } }
-}"""
+LISTS = {
+    "owner": ["lockers", "reservations", "bookings", "notifications"],
+    "locker": ["reservations", "accessEvents"],
+    "booking": ["payments"],
+    "location": ["lockers"],
+}
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
 CANCEL = mutation("cancelReservation", "reservation { status }")
 
@@ -70,7 +67,7 @@ CODES = ["hall"]
 
 async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
     """Fills a table; returns the global ids and the cursors that an admin sees."""
-    now, cursors = clock.now, []
+    now, cursors = clock.now, set[str]()
     await api.owner("root", role="ADMIN")
     # Its members see an organisation's lockers, but neither its profile nor what happens at them.
     await api.owner("guild", kind="ORGANIZATION", name="zebra guild")
@@ -85,18 +82,26 @@ async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
         start, end = f"2026-04-0{number + 1}T08:00:00Z", f"2026-04-0{number + 1}T18:00:00Z"
         await api.reservation(f"at-guild-{tenant}", "guild-1", tenant, start, end)
         named = {"owner": tenant, "locker": f"{tenant}-1", "booking": f"taken-{tenant}", "location": LOCATION}
-        shown = await api.run(PAGES, **named)
-        cursors += re.findall(r"'cursor': '([^']+)'", str(shown))
+        cursors.update(*(await cursors_of(api, {kind: [own_id] for kind, own_id in named.items()})).values())
     clock.now = now
     # That a half day is taken, and since when, is no tenant's secret: the calendar is the location's.
     for tenant in NAMES:
-        await _done(api, places.APPROVE, bookingId=f"taken-{tenant}", expectedVersion=1)
-    return {"cursor": sorted(set(cursors)), "node": _global_ids()}
+        await api.done(places.APPROVE, bookingId=f"taken-{tenant}", expectedVersion=1)
+    return {"cursor": sorted(cursors), "node": _global_ids()}
 
 
-async def _done(api: Api, document: str, **values: Any) -> None:
-    payload = await api.mutate(document, **values)
-    assert not payload["userErrors"], payload
+async def cursors_of(api: Api, ids: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], list[str]]:
+    """The cursors that an admin sees, by list and the id of the object whose list it is."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for kind, own_id in ((kind, own_id) for kind, some in ids.items() for own_id in some):
+        selected = " ".join(f"{name} {{ edges {{ cursor }} }}" for name in LISTS[kind])
+        data = await api.run(f"query ($id: ID!) {{ {kind}({kind}Id: $id) {{ {selected} }} }}", id=own_id)
+        for name, connection in data[kind].items():
+            found[f"{kind.title()}.{name}", own_id] = [edge["cursor"] for edge in connection["edges"]]
+    for name in ("locations", "pendingBookings", "apiKeys"):
+        data = await api.run(f"{{ {name} {{ edges {{ cursor }} }} }}")
+        found[f"Query.{name}", ""] = [edge["cursor"] for edge in data[name]["edges"]]
+    return found
 
 
 async def _owned(api: Api, tenant: str) -> None:
@@ -109,12 +114,12 @@ async def _owned(api: Api, tenant: str) -> None:
     ended = ("2026-02-10T00:00:00Z", "2026-02-11T00:00:00Z")
     await api.reservation(f"over-{tenant}", f"{tenant}-2", tenant, *ended)
     await api.reservation(f"given-up-{tenant}", f"{tenant}-1", tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
-    await _done(api, CANCEL, lockerId=f"{tenant}-1", reservationId=f"given-up-{tenant}")
+    await api.done(CANCEL, lockerId=f"{tenant}-1", reservationId=f"given-up-{tenant}")
     for event in ("opened", "shut"):
         reported = {"actorId": f"{secret}-actor", "metadata": {secret: [f"{secret} said"]}}
         await api.event(f"{tenant}-1", eventId=f"{event}-{tenant}", **reported)
     key = {"name": f"{secret} key", "role": "PARTNER", "ownerIds": [tenant], "scopes": ["LOCKERS_READ"]}
-    await _done(api, CREATE_KEY, keyId=f"key-{tenant}", **key)
+    await api.done(CREATE_KEY, keyId=f"key-{tenant}", **key)
 
 
 async def _bookings(api: Api, tenant: str) -> None:
@@ -123,9 +128,9 @@ async def _bookings(api: Api, tenant: str) -> None:
         about = {"date": date, "duration": "MORNING", "description": f"{secret} {booking}"}
         await places.book(api, f"{booking}-{tenant}", ownerId=tenant, **about)
     refusal = {"reason": f"{secret} reason", "expectedVersion": 1}
-    await _done(api, places.REJECT, bookingId=f"refused-{tenant}", **refusal)
+    await api.done(places.REJECT, bookingId=f"refused-{tenant}", **refusal)
     paid = {"amount": {"amount": AMOUNTS[tenant], "currency": "EUR"}, "method": f"{secret} bank"}
-    await _done(api, places.PAY, bookingId=f"taken-{tenant}", paymentId=f"paid-{tenant}", **paid)
+    await api.done(places.PAY, bookingId=f"taken-{tenant}", paymentId=f"paid-{tenant}", **paid)
 
 
 def _global_ids() -> list[str]:

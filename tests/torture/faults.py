@@ -30,7 +30,6 @@ class CountingWire(Wire):
         self.count = 0
 
     async def handle(self, request: web.Request) -> web.Response:
-        """Passes one request on."""
         self.count += 1
         try:
             return await super().handle(request)
@@ -57,7 +56,6 @@ def noise(chance: Random) -> Callable[[Call], Answer | Lose | Twice | None]:
 
 
 def hanging(chance: Random) -> Callable[[Call], Wait | None]:
-    """5 % of calls hang."""
     return lambda _: Wait(HANG_SECONDS) if chance.random() < 0.05 else None
 
 
@@ -76,8 +74,6 @@ class Throttling:
 
 
 class LosingTransactions:
-    """The answers to transactions are lost."""
-
     def __init__(self) -> None:
         self.lost = 0
 

@@ -5,59 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
-import re
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 from domain.times import Instant, to_instant
-from tests.api import mutation
 from tests.places import ulid
-from tests.torture.model import FALSE_CONFLICT, INTERNAL_ERROR, LOST_OUTCOME, OK, UNEXPECTED, Change, Finding, Model
-from tests.torture.model import Request as Sent
+from tests.torture.model import FALSE_CONFLICT, LOST_OUTCOME, OK, UNEXPECTED, Change, Model
+from tests.torture.sender import UNKNOWN, Sender
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     Step = Callable[[], Coroutine[Any, Any, None]]
 
-LOST = "NO_ANSWER"
-REFUSED = "NO_CONNECTION"
-INTERNAL = "INTERNAL_SERVER_ERROR"
-UNKNOWN = {LOST, REFUSED, INTERNAL, "UNAVAILABLE", "TIMEOUT"}
 SHARED = [f"shared-{number}" for number in range(4)]
-LONGEST_SECONDS = 30
 _MOST_LIVE = 500
-_LOCKER = "locker { lockerId alias status ownerId version updatedAt }"
-_RESERVATION = "reservation { reservationId startAt endAt status }"
-_BOOKING = "booking { bookingId status version }"
-_SHOWN = {
-    "createOwner": "owner { ownerId name version }",
-    "updateOwner": "owner { ownerId name version }",
-    "registerLocker": _LOCKER,
-    "renameLocker": _LOCKER,
-    "updateLockerStatus": _LOCKER,
-    "transferLocker": _LOCKER,
-    "createReservation": _RESERVATION,
-    "cancelReservation": _RESERVATION,
-    "extendReservation": _RESERVATION,
-    "recordAccessEvent": "accessEvent { eventId timestamp }",
-    "recordAccessEvents": "accessEvents { eventId timestamp }",
-    "createLocation": "location { locationId version }",
-    "requestBooking": _BOOKING,
-    "approveBooking": _BOOKING,
-    "cancelBooking": _BOOKING,
-    "createApiKey": "apiKey { keyId } secret",
-}
-DOCUMENTS = {name: mutation(name, shown) for name, shown in _SHOWN.items()}
-DOCUMENTS["locker"] = "query ($input: ID!) { locker(lockerId: $input) { lockerId alias status ownerId version } }"
-DOCUMENTS["active"] = "query ($input: ID!) { locker(lockerId: $input) { activeReservation { reservationId } } }"
-_HEAD = "POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n"
-_LENGTH = re.compile(rb"\r\ncontent-length: ([0-9]+)\r\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,30 +37,11 @@ class Spec:
     result: str
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a request; `sends` says how often it may have reached a server."""
-
-    code: str
-    payload: Any
-    errors: list[dict[str, Any]]
-    sends: int = 1
-
-    @property
-    def is_version_conflict(self) -> bool:
-        return any(error["__typename"] == "VersionConflictError" for error in self.errors)
-
-
-class Client:
+class Client(Sender):
     """One client with things of its own, which nobody else changes: there, any conflict is a false one."""
 
     def __init__(self, name: str, ports: list[int], model: Model) -> None:
-        self.name = name
-        self.model = model
-        self._chance = Random(name)
-        self._ports = ports
-        self._port = self._chance.randrange(len(ports))
-        self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        super().__init__(name, ports, model)
         self._count = 0
         self._owners = [f"{name}-a", f"{name}-b"]
         self._locker = f"{name}-l"
@@ -102,67 +49,16 @@ class Client:
         self._versions: dict[str, int] = {}
         self._status = "AVAILABLE"
         self._live: list[dict[str, Any]] = []
-        self._is_ready = False
-
-    async def send(self, name: str, values: Any) -> Outcome:
-        """Sends a request once."""
-        body = json.dumps({"query": DOCUMENTS[name], "variables": {"input": values}}).encode()
-        start = time.monotonic()
-        payload: Any = None
-        errors: list[dict[str, Any]] = []
-        try:
-            async with asyncio.timeout(LONGEST_SECONDS):
-                answer = json.loads(await self._post(body))
-        except ConnectionRefusedError:
-            code = REFUSED
-        except (OSError, EOFError, TimeoutError):
-            code = LOST
-        else:
-            if "errors" in answer:
-                code = answer["errors"][0]["extensions"]["code"]
-            else:
-                (payload,) = answer["data"].values()
-                errors = payload.pop("userErrors", []) if payload else []
-                code = errors[0]["code"] if errors else OK
-        self.model.requests.append(Sent(start, time.monotonic() - start, name, code))
-        if code in {LOST, REFUSED}:
-            self.hang_up()
-        if code == INTERNAL:
-            self.model.findings.append(Finding(INTERNAL_ERROR, name, str(values)))
-        return Outcome(code, payload, errors, 0 if code == REFUSED else 1)
-
-    async def settle(self, name: str, values: Any) -> Outcome:
-        """Sends a request until its outcome is known."""
-        sends = 0
-        while True:
-            outcome = await self.send(name, values)
-            sends += outcome.sends
-            if outcome.code not in UNKNOWN:
-                return Outcome(outcome.code, outcome.payload, outcome.errors, sends)
-            await asyncio.sleep(self._chance.uniform(0.05, 0.2))
-
-    async def must(self, name: str, /, **values: Any) -> Any:
-        """What a request must return; None where it does not."""
-        outcome = await self.settle(name, values)
-        if outcome.code == OK:
-            return next(iter(outcome.payload.values()))
-        self._find(FALSE_CONFLICT, name, outcome)
-        return None
 
     async def prepare(self) -> None:
-        """Creates the client's own things."""
         for owner in self._owners:
             await self.create_owner(owner, role="ADMIN")
         await self.create_locker(self._locker, self._owners[0])
         values = {"locationId": self._place, "code": self.name.lower(), "name": self.name, "timeZone": "Europe/Rome"}
         if await self.must("createLocation", **values):
             self._expect(f"LOCATION#{self._place}", "META", version=1)
-        self._is_ready = True
 
     async def own(self) -> None:
-        """Something with the client's own things."""
-        if not self._is_ready:
-            await self.prepare()
         steps: list[Step] = [self._change_locker] * 4
         steps += [self._change_owner, self._reserve, self._reserve, self._change_reservation, self._book]
         steps += [self._record, self._record_without_ids, self._create_key, self._read]
@@ -170,24 +66,18 @@ class Client:
 
     async def read(self) -> None:
         """Mostly reads: load without much work for the store."""
-        if not self._is_ready:
-            await self.prepare()
         await (self._change_locker if self._chance.random() < 0.1 else self._read)()
 
     async def create(self) -> None:
         """Creates something, and sends the same request again."""
-        if not self._is_ready:
-            await self.prepare()
-        self._count += 1
-        new = f"{self.name}-{self._count}"
+        new = self._new_id()
         reservation = {"lockerId": self._locker, "ownerId": self._owners[0], **self._window(self._count)}
-        event = {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
         name, values, place = self._chance.choice(
             [
                 ("createOwner", {"ownerId": new, "kind": "USER", "name": new}, (f"OWNER#{new}", "META")),
                 ("registerLocker", {"lockerId": new, "ownerId": self._owners[0]}, (f"LOCKER#{new}", "META")),
                 ("createReservation", reservation | {"reservationId": new}, (f"LOCKER#{self._locker}", f"RID#{new}")),
-                ("recordAccessEvent", event | {"eventId": new}, (f"LOCKER#{self._locker}", f"EID#{new}")),
+                ("recordAccessEvent", self._event(eventId=new), (f"LOCKER#{self._locker}", f"EID#{new}")),
                 ("requestBooking", self._booking(new), (f"BOOKING#{new}", "META")),
             ]
         )
@@ -206,8 +96,7 @@ class Client:
         if self._chance.random() < 0.6:
             await self._change_shared(locker_id)
             return
-        self._count += 1
-        reservation_id = f"{self.name}-{self._count}"
+        reservation_id = self._new_id()
         start = datetime.now(UTC) + timedelta(seconds=self._chance.uniform(-60, 600))
         length = timedelta(seconds=self._chance.choice([5, 20, 60]))
         if self._chance.random() < 0.5:
@@ -227,24 +116,21 @@ class Client:
             self._find(UNEXPECTED, "createReservation", outcome)
 
     async def create_owner(self, owner_id: str, **values: str) -> None:
-        """An owner."""
         if await self.must("createOwner", ownerId=owner_id, kind="USER", name=owner_id, **values):
             self._expect(f"OWNER#{owner_id}", "META", name=owner_id, version=1)
         self._versions[owner_id] = 1
 
     async def create_locker(self, locker_id: str, owner_id: str) -> None:
-        """A locker."""
         if await self.must("registerLocker", lockerId=locker_id, ownerId=owner_id):
             self._expect(f"LOCKER#{locker_id}", "META")
         self._versions[locker_id] = 1
 
     async def _change_locker(self) -> None:
-        self._count += 1
         other_status = {"AVAILABLE": "OCCUPIED", "OCCUPIED": "AVAILABLE"}[self._status]
         kind, values = self._chance.choice(
             [
                 ("updateLockerStatus", {"newStatus": other_status}),
-                ("renameLocker", {"alias": f"alias {self._count}"}),
+                ("renameLocker", {"alias": self._new_id()}),
                 ("transferLocker", {"newOwnerId": self._owners[1]}),
             ]
         )
@@ -256,15 +142,14 @@ class Client:
             self._expect(f"LOCKER#{self._locker}", "META", **{name: shown[name] for name in ("version", "status")})
 
     async def _change_owner(self) -> None:
-        self._count += 1
-        shown = await self._change("updateOwner", self._owners[0], "OWNER", {"name": f"name {self._count}"})
+        shown = await self._change("updateOwner", self._owners[0], "OWNER", {"name": self._new_id()})
         if shown is not None:
             self._expect(f"OWNER#{self._owners[0]}", "META", name=shown["name"], version=shown["version"])
 
     async def _change(self, name: str, own_id: str, kind: str, values: dict[str, Any]) -> dict[str, Any] | None:
         """A change of something versioned; its repeat after a lost answer is recognised by its change id."""
         version = self._versions[own_id]
-        change = {"expectedVersion": version, "changeId": f"{self.name}-{self._count}"}
+        change = {"expectedVersion": version, "changeId": self._new_id()}
         values = {f"{kind.lower()}Id": own_id, **change, **values}
         outcome = await self.settle(name, values)
         shown: dict[str, Any] | None = (outcome.payload or {}).get(kind.lower())
@@ -278,11 +163,9 @@ class Client:
 
     async def _change_shared(self, locker_id: str) -> None:
         """Once: a client without an answer does not know the outcome."""
-        self._count += 1
-        alias, expected = f"{self.name} {self._count}", self._versions.get(locker_id, 1)
+        alias, expected = self._new_id(), self._versions.get(locker_id, 1)
         start = time.monotonic()
-        change = {"expectedVersion": expected, "changeId": f"{self.name}-{self._count}"}
-        values = {"lockerId": locker_id, "alias": alias, **change}
+        values = {"lockerId": locker_id, "alias": alias, "expectedVersion": expected, "changeId": alias}
         outcome = await self.send("renameLocker", values)
         end = time.monotonic()
         if outcome.is_version_conflict:
@@ -307,8 +190,7 @@ class Client:
         if len(self._live) >= _MOST_LIVE:
             await self._cancel(self._locker, self._live.pop())
             return
-        self._count += 1
-        new = f"{self.name}-{self._count}"
+        new = self._new_id()
         values = {"lockerId": self._locker, "ownerId": self._owners[0], "reservationId": new}
         found = await self.must("createReservation", **values, **self._window(self._count))
         if found is not None:
@@ -335,8 +217,7 @@ class Client:
             self._expect_reservation(locker_id, changed)
 
     async def _book(self) -> None:
-        self._count += 1
-        new = f"{self.name}-{self._count}"
+        new = self._new_id()
         if not await self.must("requestBooking", **self._booking(new)):
             return
         shown = await self.must("approveBooking", bookingId=new, expectedVersion=1, changeId=new)
@@ -346,17 +227,14 @@ class Client:
             self._expect(f"BOOKING#{new}", "META", status=shown["status"], version=shown["version"])
 
     async def _record(self) -> None:
-        self._count += 1
-        event = {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
-        events = [event | {"eventId": f"{self.name}-{self._count}-{letter}"} for letter in "abc"]
+        events = [self._event(eventId=self._new_id()) for _ in range(3)]
         for found in await self.must("recordAccessEvents", events=events) or []:
             self._expect(f"LOCKER#{self._locker}", f"EID#{found['eventId']}")
             self._expect(f"LOCKER#{self._locker}", f"EVT#{found['timestamp']}#{found['eventId']}")
 
     async def _record_without_ids(self) -> None:
         """Once: nobody could tell a repeat from other events."""
-        event = {"lockerId": self._locker, "action": "CLOSE", "actorId": "ada", "result": "SUCCESS"}
-        outcome = await self.send("recordAccessEvents", {"events": [event] * 2})
+        outcome = await self.send("recordAccessEvents", {"events": [self._event()] * 2})
         if outcome.code == OK:
             for found in outcome.payload["accessEvents"]:
                 self._expect(f"LOCKER#{self._locker}", f"EVT#{found['timestamp']}#{found['eventId']}")
@@ -364,8 +242,7 @@ class Client:
             self._find(LOST_OUTCOME, "recordAccessEvents without ids", outcome)
 
     async def _create_key(self) -> None:
-        self._count += 1
-        values = {"keyId": f"{self.name}-{self._count}", "name": "key", "role": "DEVICE", "lockerId": self._locker}
+        values = {"keyId": self._new_id(), "name": "key", "role": "DEVICE", "lockerId": self._locker}
         outcome = await self.settle("createApiKey", values)
         if outcome.code != OK or (outcome.sends == 1 and outcome.payload["secret"] is None):
             self._find(LOST_OUTCOME, "createApiKey", outcome)
@@ -377,14 +254,17 @@ class Client:
         if outcome.code not in {OK, *UNKNOWN}:
             self._find(UNEXPECTED, "locker", outcome)
 
-    @property
-    def _owner_of_bookings(self) -> str:
-        return f"{self.name}-a"
+    def _new_id(self) -> str:
+        self._count += 1
+        return f"{self.name}-{self._count}"
+
+    def _event(self, **values: str) -> dict[str, str]:
+        return {"lockerId": self._locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS", **values}
 
     def _booking(self, booking_id: str) -> dict[str, Any]:
         """A day of its own for each."""
         day = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=self._count)
-        content = {"locationId": self._place, "ownerId": self._owner_of_bookings, "date": day.date().isoformat()}
+        content = {"locationId": self._place, "ownerId": f"{self.name}-a", "date": day.date().isoformat()}
         return {"bookingId": booking_id, "duration": "FULL_DAY", "description": "Chess", "attendees": 5, **content}
 
     @staticmethod
@@ -401,26 +281,6 @@ class Client:
         status = shown["status"] if shown["status"] == "CANCELLED" else "ACTIVE"
         self._expect(f"LOCKER#{locker_id}", place, endAt=shown["endAt"], status=status)
 
-    def _find(self, kind: str, name: str, outcome: Outcome) -> None:
-        self.model.findings.append(Finding(kind, name, f"{self.name}: {asdict(outcome)}"))
-
-    async def _post(self, body: bytes) -> bytes:
-        if self._connection is None:
-            self._connection = await asyncio.open_connection("127.0.0.1", self._ports[self._port])
-        reader, writer = self._connection
-        writer.write(_HEAD.format(len(body)).encode() + body)
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = _LENGTH.search(head)
-        assert length is not None, head
-        return await reader.readexactly(int(length[1]))
-
-    def hang_up(self) -> None:
-        """Closes the connection; the next request goes to the next server."""
-        self._port = (self._port + 1) % len(self._ports)
-        if self._connection is not None:
-            self._connection[1].close()
-            self._connection = None
-
 
 async def run(spec: Spec, stopped: asyncio.Event) -> Model:
     """Runs all clients of a process until it is told to stop, or its steps are done."""
@@ -432,6 +292,8 @@ async def run(spec: Spec, stopped: asyncio.Event) -> Model:
         nonlocal left
         client = Client(f"{spec.seed}-{kind}-{number}", spec.ports, model)
         step: Step = getattr(client, kind)
+        if kind != "contend":
+            await client.prepare()
         while not stopped.is_set():
             if left is not None and kind == counted:
                 left -= 1

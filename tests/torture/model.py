@@ -58,8 +58,6 @@ class Change(NamedTuple):
 
 @dataclass
 class Model:
-    """What one process of clients has learned."""
-
     present: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     absent: set[tuple[str, str]] = field(default_factory=set)
     requests: list[Request] = field(default_factory=list)

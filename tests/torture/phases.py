@@ -3,298 +3,61 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import pickle
 import signal
-import socket
 import statistics
-import subprocess
-import sys
-import time
-from collections import Counter
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from domain.times import Instant, shift
 from loaders.table.client import Connection
 from loaders.table.embedded import find_binary, run_embedded
-from loaders.table.sdk import open_client
-from loaders.table.values import item_from_wire
 from loaders.tools.definition import create_table
 from server.app import utc_now
-from tests.e2e.serving import ROOT, Server, offspring_of
-from tests.torture.faults import CountingWire, LosingTransactions, Throttling, hanging, noise
-from tests.torture.load import LOST, SHARED, UNKNOWN, Client, Spec
-from tests.torture.model import FINDINGS, OK, VIOLATION, Finding, Model, compare
-from tests.wire import Until, serve_wire
+from tests.torture.faults import CountingWire, Throttling, hanging, noise
+from tests.torture.load import SHARED
+from tests.torture.model import VIOLATION, Finding
+from tests.torture.sender import LOST, UNKNOWN
+from tests.torture.stage import Stage, Verdict
+from tests.wire import serve_wire
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from tests.invariants import Items
-    from tests.torture.model import Request
+    from tests.torture.stage import Result
 
-PROGRAM = (sys.executable, "-m", "tests.torture.skewed")
-PROCESSES = 3
 MIXED = {"own": 4, "contend": 3}
 READY_SECONDS = 5
-DEADLINE_SECONDS = 10.5  # of the server, and what its answer takes to arrive
 ERROR_SECONDS = 3
 RECOVERY_SECONDS = 10
 MOST_GROWTH_MB = 10
 AHEAD = timedelta(minutes=5)
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Something that must hold; figures depend on the machine where they are measured in seconds or megabytes."""
-
-    text: str
-    measured: str
-    holds: bool
-    depends_on_machine: bool = False
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A fault on the time axis."""
-
-    text: str
-    start: float
-    end: float
-
-
-@dataclass
-class Result:
-    """The result of a phase."""
-
-    phase: str
-    requests: list[Request]
-    findings: list[Finding]
-    marks: list[Mark]
-    verdicts: list[Verdict]
-    figures: dict[str, int]
-    circumstances: str = ""
-
-    @property
-    def holds(self) -> bool:
-        return all(verdict.holds for verdict in self.verdicts)
-
-
-@dataclass
-class Stage:
-    """Store, proxy and servers of a phase."""
-
-    folder: Path
-    table: str
-    store_url: str
-    wire: CountingWire
-    chance: Random
-    servers: list[Server] = field(default_factory=list)
-    settings: list[dict[str, str]] = field(default_factory=list)
-    model: Model = field(default_factory=Model)
-    marks: list[Mark] = field(default_factory=list)
-    verdicts: list[Verdict] = field(default_factory=list)
-    figures: dict[str, int] = field(default_factory=dict)
-    memory: list[float] = field(default_factory=list)
-
-    @property
-    def ports(self) -> list[int]:
-        return [int(settings["SMARTLOCKER_PORT"]) for settings in self.settings]
-
-    async def start(self, url: str, ahead: timedelta = timedelta()) -> None:
-        """Starts one more server."""
-        self.settings.append(
-            {
-                "SMARTLOCKER_ENDPOINT_URL": url,
-                "SMARTLOCKER_TABLE_NAME": self.table,
-                "SMARTLOCKER_PORT": str(_free_port()),
-                "SMARTLOCKER_MAX_PENDING_BOOKINGS": "1000000",
-                "SMARTLOCKER_MAX_LIVE_RESERVATIONS": "1000",
-                "CLOCK_AHEAD_SECONDS": str(ahead.total_seconds()),
-            }
-        )
-        self.servers.append(await self._started(self.settings[-1]))
-
-    async def prepare(self) -> None:
-        """Creates what all clients share."""
-        with self.client("first") as client:
-            await client.create_owner("root", role="ADMIN")
-            for locker_id in SHARED:
-                await client.create_locker(locker_id, "root")
-
-    @contextmanager
-    def client(self, name: str, server: int | None = None) -> Iterator[Client]:
-        """A client in this process."""
-        client = Client(name, self.ports if server is None else [self.ports[server]], self.model)
-        yield client
-        client.hang_up()
-
-    @asynccontextmanager
-    async def load(
-        self, clients: dict[str, int], steps: int | None = None, processes: int = PROCESSES
-    ) -> AsyncIterator[None]:
-        """Processes of clients: as long as the block runs, or until they have done their steps."""
-        running: list[tuple[subprocess.Popen[bytes], Path]] = []
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        for number in range(processes):
-            path = self.folder / f"clients-{number}"
-            share = None if steps is None else -(-steps // processes)
-            seed = f"{self.chance.randrange(10**6)}-{number}"
-            spec = json.dumps(asdict(Spec(seed, self.ports, clients, share, str(path))))
-            command = [sys.executable, "-m", "tests.torture.load", spec]
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)  # noqa: ASYNC220  # takes no time
-            running.append((process, path))
-        sampler = asyncio.create_task(self._sample_memory())
-        try:
-            yield
-        finally:
-            for process, _ in running:
-                assert process.stdin is not None
-                if steps is None:
-                    process.stdin.close()
-            statuses = [await asyncio.to_thread(process.wait) for process, _ in running]
-            sampler.cancel()
-            for process, _ in running:
-                assert process.stdin is not None
-                process.stdin.close()
-        assert statuses == [0] * processes
-        for _, path in running:
-            self.model.add(pickle.loads(path.read_bytes()))  # noqa: S301  # written by a process of ours
-
-    async def calls(self, count: int) -> None:
-        """Waits until so many more calls have reached the proxy."""
-        target = self.wire.count + count
-        while self.wire.count < target:  # noqa: ASYNC110  # the proxy has no event for it
-            await asyncio.sleep(0.01)
-
-    async def kill_server(self, number: int) -> float:
-        """Kills a server and starts it again; returns after how many seconds it serves."""
-        begin = time.monotonic()
-        self.servers[number].end(signal.SIGKILL)
-        self.servers[number] = await self._started(self.settings[number])
-        return self._mark("server killed", begin)
-
-    async def kill_store(self) -> float:
-        """Kills the store after a change that it did not answer; returns after how many seconds requests succeed."""
-        losing, back = LosingTransactions(), asyncio.Event()
-        self.wire.fault = losing
-        while not losing.lost:  # noqa: ASYNC110  # as above
-            await asyncio.sleep(0.001)
-        # What comes meanwhile waits at the proxy: so what the server sends again meets a store without a memory of it.
-        self.wire.fault = lambda _: Until(back)
-        begin = time.monotonic()
-        old = self._store_process()
-        os.kill(old, signal.SIGKILL)
-        while not await _listens(self.store_url) or self._store_process(old) == old:  # noqa: ASYNC110  # as above
-            await asyncio.sleep(0.01)
-        back.set()
-        self.wire.fault = lambda _: None
-        with self.client("probe") as client:
-            await client.settle("locker", SHARED[0])
-        return self._mark("store killed", begin)
-
-    @asynccontextmanager
-    async def fault(self, text: str, rule: Callable[[Any], Any]) -> AsyncIterator[None]:
-        """A rule of the proxy for as long as the block runs."""
-        begin = time.monotonic()
-        self.wire.fault = rule
-        yield
-        self.wire.fault = lambda _: None
-        self._mark(text, begin)
-
-    def judge(self, text: str, measured: float, most: float, unit: str = "") -> None:
-        """A verdict about a figure; one in a unit depends on the machine."""
-        shown = f"{measured:.2f}".rstrip("0").rstrip(".") + (unit and f" {unit}")
-        self.verdicts.append(Verdict(text, shown, measured <= most, depends_on_machine=bool(unit)))
-
-    async def finish(self, phase: str, skew: timedelta) -> Result:
-        """Compares the table with what clients know, when nothing is under way any more."""
-        while self.wire.running:  # noqa: ASYNC110  # as above
-            await asyncio.sleep(0.05)
-        findings = [*self.model.findings, *compare(self.model, await self.dump(), utc_now(), skew)]
-        counts = Counter(finding.kind for finding in findings)
-        verdicts = [Verdict(f"no {kind}", str(counts[kind]), not counts[kind]) for kind in FINDINGS]
-        requests = sorted(self.model.requests)
-        succeeded = sum(request.code == OK for request in requests)
-        verdicts.append(Verdict("requests succeed", str(succeeded), succeeded > 0))
-        slowest = max(request.seconds for request in requests)
-        self.judge("no request over its deadline (10 s)", slowest, DEADLINE_SECONDS, "s")
-        figures = {
-            "requests": len(requests),
-            "unknown outcomes": sum(request.code in UNKNOWN for request in requests),
-            "acknowledged writes checked": len(self.model.present),
-            "versions of shared lockers": sum(change.version is not None for change in self.model.history),
-        }
-        return Result(phase, requests, findings, self.marks, verdicts + self.verdicts, figures | self.figures)
-
-    async def dump(self) -> Items:
-        """All items of the table, without its format version."""
-        found: Items = {}
-        async with open_client(Connection(self.table, "eu-central-1", self.store_url, local=True)) as client:
-            start: dict[str, Any] = {}
-            while start is not None:
-                page = await client.scan(TableName=self.table, **start)
-                found |= {(str(item["PK"]), str(item["SK"])): item for item in map(item_from_wire, page["Items"])}
-                if "LastEvaluatedKey" not in page:
-                    break
-                start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
-        found.pop(("TABLE", "FORMAT"), None)
-        return found
-
-    def _mark(self, text: str, begin: float) -> float:
-        end = time.monotonic()
-        self.marks.append(Mark(text, begin, end))
-        return end - begin
-
-    async def _started(self, settings: dict[str, str]) -> Server:
-        run = sum(path.name.startswith("server-") for path in self.folder.iterdir())
-        server = Server(self.folder / f"server-{run}", settings, PROGRAM)
-        try:
-            await asyncio.to_thread(server.wait_until_it_serves)
-        except BaseException:
-            server.end(signal.SIGKILL)
-            raise
-        return server
-
-    def _store_process(self, default: int = 0) -> int:
-        for process, program in offspring_of(os.getpid()).items():
-            if program == "dynoxide" and str(self.folder) in Path(f"/proc/{process}/cmdline").read_text():
-                return process
-        return default
-
-    async def _sample_memory(self) -> None:
-        while True:
-            self.memory.append(_resident_mb(self.servers[0].process.pid))
-            await asyncio.sleep(0.5)
-
-
 async def kills(stage: Stage, scale: float) -> None:
     """kill -9 of two servers in turn."""
-    async with stage.load(MIXED):
-        seconds = []
-        for number in range(_scaled(50, scale)):
-            await stage.calls(stage.chance.randrange(20, 400))
-            seconds.append(await stage.kill_server(number % 2))
+    seconds = await _seconds_of(stage, _scaled(50, scale), lambda number: stage.kill_server(number % 2))
     stage.figures["server kills"] = len(seconds)
     stage.judge("a killed server is ready again within 5 s", max(seconds), READY_SECONDS, "s")
 
 
 async def store(stage: Stage, scale: float) -> None:
     """kill -9 of the store."""
-    async with stage.load(MIXED):
-        seconds = []
-        for _ in range(_scaled(25, scale)):
-            await stage.calls(stage.chance.randrange(20, 400))
-            seconds.append(await stage.kill_store())
+    seconds = await _seconds_of(stage, _scaled(25, scale), lambda _: stage.kill_store())
     stage.figures["store kills"] = len(seconds)
     stage.judge("requests succeed within 5 s after a kill of the store", max(seconds), READY_SECONDS, "s")
+
+
+async def _seconds_of(stage: Stage, count: int, kill: Callable[[int], Awaitable[float]]) -> list[float]:
+    """The seconds that each of many kills takes under load."""
+    seconds = []
+    async with stage.load(MIXED):
+        for number in range(count):
+            await stage.calls(stage.chance.randrange(20, 400))
+            seconds.append(await kill(number))
+    return seconds
 
 
 async def retries(stage: Stage, scale: float) -> None:
@@ -327,7 +90,6 @@ async def throttle(stage: Stage, scale: float) -> None:
 
 
 async def hangs(stage: Stage, scale: float) -> None:
-    """5 % of calls hang."""
     async with stage.load(MIXED):
         await stage.calls(500)
         async with stage.fault("5 % hang", hanging(stage.chance)):
@@ -403,30 +165,3 @@ def _active(items: Items, locker_id: str, now: Instant) -> str | None:
         if is_reservation and item["status"] == "ACTIVE" and item["startAt"] <= now < item["endAt"]:
             return str(item["reservationId"])
     return None
-
-
-async def _listens(url: str) -> bool:
-    try:
-        host, port = urlsplit(url).netloc.split(":")
-        _, writer = await asyncio.open_connection(host, int(port))
-    except OSError:
-        return False
-    writer.close()
-    return True
-
-
-def _resident_mb(process: int) -> float:
-    try:
-        pages = Path(f"/proc/{process}/statm").read_text().split()[1]
-    except FileNotFoundError:  # it was killed
-        return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def _free_port() -> int:
-    """A port that no other program gets while a killed server is down: below those that the system gives."""
-    while True:
-        port = Random().randrange(20_000, 32_768)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port

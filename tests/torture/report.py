@@ -7,14 +7,14 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
-from tests.torture.load import UNKNOWN
 from tests.torture.model import OK
+from tests.torture.sender import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tests.torture.model import Request
-    from tests.torture.phases import Mark, Result
+    from tests.torture.stage import Mark, Result
 
 TITLES = {
     "kills": "Servers are killed",
@@ -32,8 +32,7 @@ _COLOURS = {"median": "#0b6e4f", "99th percentile": "#2f6fab", "slowest": "#8a5f
 _KINDS = {"succeeded": "#57b894", "refused": "#9aa5ad", "outcome unknown": "#d1495b"}
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #222; }
-table { border-collapse: collapse; margin: 1em 0; } td, th { padding: 2px 14px 2px 0; text-align: left; }
-.fail { color: #b00020; font-weight: 600; } svg text { font: 11px system-ui, sans-serif; fill: #555; }
+svg text { font: 11px system-ui, sans-serif; fill: #555; }
 svg { width: 100%; height: auto; } pre { white-space: pre-wrap; background: #f4f4f4; padding: 8px; }
 .key span { margin-right: 1.5em; } .key i { display: inline-block; width: 10px; height: 10px; margin-right: 5px; }
 """
@@ -46,7 +45,8 @@ def text_of(result: Result) -> str:
         f"  {'holds' if verdict.holds else 'FAILS'}  {verdict.text}: {verdict.measured}".rstrip(": ")
         for verdict in result.verdicts
     ]
-    lines += [f"  found  {count}: {kind} ({name})" for (kind, name), count in _found(result).items()]
+    found = Counter((finding.kind, finding.name) for finding in result.findings)
+    lines += [f"  found  {count}: {kind} ({name})" for (kind, name), count in found.items()]
     return "\n".join(lines)
 
 
@@ -69,34 +69,17 @@ def page_of(results: Sequence[Result]) -> str:
         "</p>",
     ]
     for result in results:
-        parts += [f"<h2>{escape(TITLES[result.phase])}</h2><p>{escape(_about(result))}</p>", _chart(result), "<table>"]
-        for verdict in result.verdicts:
-            mark = "<td>holds</td>" if verdict.holds else "<td class='fail'>fails</td>"
-            parts.append(f"<tr>{mark}<td>{escape(verdict.text)}</td><td>{escape(verdict.measured)}</td></tr>")
-        parts.append("</table>")
-        if result.findings:
-            counts = [f"{count}: {kind} ({name})" for (kind, name), count in _found(result).items()]
-            examples = [finding.detail for finding in result.findings[:5]]
-            parts.append(f"<pre>{escape(chr(10).join([*counts, '', *examples]))}</pre>")
+        details = [finding.detail for finding in result.findings[:5]]
+        shown = escape("\n".join([text_of(result), *details]))
+        parts += [f"<h2>{TITLES[result.phase]}</h2>", _chart(result), f"<pre>{shown}</pre>"]
     return "\n".join([*parts, "</body></html>\n"])
 
 
 def _about(result: Result) -> str:
-    return f"{result.circumstances}. {_figures(result)}. Response times: {_latencies(result.requests)}."
-
-
-def _found(result: Result) -> Counter[tuple[str, str]]:
-    return Counter((finding.kind, finding.name) for finding in result.findings)
-
-
-def _figures(result: Result) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in result.figures.items() if count)
-
-
-def _latencies(requests: Sequence[Request]) -> str:
-    times = sorted(request.seconds * 1000 for request in requests)
-    median, most = _quantile(times, 0.5), _quantile(times, 0.99)
-    return f"median {median:.0f} ms, 99 % within {most:,.0f} ms, slowest {times[-1]:,.0f} ms"
+    figures = ", ".join(f"{count:,} {name}" for name, count in result.figures.items() if count)
+    times = sorted(request.seconds * 1000 for request in result.requests)
+    latencies = f"median {_quantile(times, 0.5):.0f} ms, 99 % within {_quantile(times, 0.99):,.0f} ms"
+    return f"{result.circumstances}. {figures}. Response times: {latencies}, slowest {times[-1]:,.0f} ms."
 
 
 def _quantile(times: Sequence[float], part: float) -> float:
