@@ -12,7 +12,7 @@ from domain.errors import NotFoundError
 from loaders.contracts.base import Consistency
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
-from resolvers.bindings.rules import AS_OBJECT, Rule
+from resolvers.bindings.rules import Rule
 from resolvers.bindings.values import camel_case
 
 if TYPE_CHECKING:
@@ -221,14 +221,12 @@ async def load_named(
     return found
 
 
-def one(
-    contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule = AS_OBJECT, description: str, **binding: Any
-) -> Any:
+def one(contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule, description: str, **binding: Any) -> Any:
     """A field with the one object that an attribute of its parent names, or several attributes together."""
     return bound_field(Reference(contract=contract, key=key, rule=rule, **binding), description)
 
 
-def many(contract: ReadOne[Any], *, key: str, most: int, rule: Rule = AS_OBJECT, description: str) -> Any:
+def many(contract: ReadOne[Any], *, key: str, most: int, rule: Rule, description: str) -> Any:
     """A field with the objects that a list of ids of its parent names."""
     return bound_field(References(contract=contract, key=key, most=most, rule=rule), description)
 

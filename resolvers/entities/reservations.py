@@ -38,6 +38,7 @@ from resolvers.api.scalars import JSON, show_json
 from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_charge
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
+    AS_OBJECT,
     CODES,
     OFFERS,
     PROFILE,
@@ -130,6 +131,7 @@ class Reservation(Node):
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
         key="locker_id",
+        rule=AS_OBJECT,
         description="The reserved locker; who sees the reservation sees its public fields, even later.",
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
