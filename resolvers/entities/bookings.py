@@ -64,9 +64,9 @@ async def _is_payment_visible(request: RequestState, payment: PaymentRecord, pat
 
 
 def _booking_charges(count: int) -> list[Charge]:
-    cost = look_up_charge(BOOKING_BY_ID, 1).maximum * count
-    condition = "only where the owner of the booking decides who may see it"
-    return [Charge(BOOKING_BY_ID, "GetItem", maximum=cost, condition=condition)]
+    return [
+        look_up_charge(BOOKING_BY_ID, count, condition="only where the owner of the booking decides who may see it")
+    ]
 
 
 @entity(
