@@ -292,7 +292,7 @@ class AccessCodeList:
     revision: str = column("Changes with the list. Acknowledge it once the list is stored.")
     generation: int = column("Generation of the device whose key the list is for.")
     refresh_before: Instant = column("Time before which the device should read the list again.")
-    codes: list[ListedAccessCode] = embedded("The codes.", most=MAX_LIVE_CODES)
+    codes: list[ListedAccessCode] = embedded("Access codes of the door.", most=MAX_LIVE_CODES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class RateLimit:
     """Budget of a caller in capacity units, as after the charge for this request."""
 
-    limit: int = column("Most units that can be saved up.")
+    limit: int = column("Maximum number of units in the budget.")
     remaining: int = column("Units that are left.")
     reset_seconds: int = column("Seconds until the budget is full again.")
 
@@ -36,7 +36,7 @@ def _scopes(principal: Principal, _request: RequestState) -> list[Scope]:
 
 @entity(Principal)
 class Viewer:
-    """The caller of this request, as its credentials say."""
+    """The caller of this request, according to its credentials."""
 
     subject: str = column("Subject of the credentials: of the token, or the id of the API key.")
     role: Role = column("Role of the caller.")
