@@ -101,6 +101,7 @@ class SmartLockerSchema:
     def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> None:
         self._strawberry = declared_schema()
         self.bound = BoundSchema(self._strawberry._schema)  # noqa: SLF001  # Strawberry has no other way to it
+        self.bound.require_attributes(RECORD_TYPES)
         self.documents = DocumentCache(self.bound, limits, hides_suggestions=hides_suggestions)
         self._hides_suggestions = hides_suggestions
         self._type_of = RECORD_TYPES | {type_: type_.__name__ for type_ in ERROR_TYPES}

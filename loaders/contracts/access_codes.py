@@ -87,7 +87,6 @@ PURPOSE_ACCESS_CODES = ReadPage(
     purpose="Access codes of a reservation or a booking",
     range=keys.purpose_codes,
     codec=ACCESS_CODE,
-    index="GSI1",
     note="By code id, including codes that are over.",
     item_bytes=_CODE_BYTES,
     typical_bytes=600,

@@ -59,7 +59,6 @@ API_KEYS = ReadPage(
     range=keys.api_keys,
     codec=API_KEY,
     orders=(Order.DESC,),
-    index="GSI1",
     note="Newest first, revoked and expired keys included.",
     item_bytes=_API_KEY_BYTES,
     typical_bytes=700,

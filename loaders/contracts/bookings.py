@@ -92,7 +92,6 @@ PENDING_BOOKINGS = ReadPage(
     purpose="Bookings that wait for a decision",
     range=keys.pending_bookings,
     codec=BOOKING,
-    index="GSI1",
     note="Oldest first. A booking leaves the index when it is decided or cancelled.",
     item_bytes=_PENDING_BYTES,
     typical_bytes=700,

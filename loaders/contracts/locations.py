@@ -76,7 +76,6 @@ LOCATIONS_BY_STATUS = ReadPage(
     range=keys.locations,
     codec=LOCATION,
     orders=(Order.DESC,),
-    index="GSI1",
     note="Newest first. The status is part of the index key, so nothing is filtered. Without a status, one Query for "
     "each status, merged by creation.",
     item_bytes=LOCATION_BYTES,
@@ -142,7 +141,6 @@ LOCATION_LOCKERS_BY_STATUS = ReadPage(
     purpose="Lockers at a location with a given status",
     range=keys.location_lockers_by_status,
     codec=LOCATION_LOCKER,
-    index="GSI1",
     needs_format=2,
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="Ordered by lockerId. The status is part of the index key, so nothing is filtered. A change of status appears "

@@ -114,14 +114,13 @@ class ReadOne(_ReadContract, Generic[M]):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPage(_ReadContract, Generic[M]):
-    """An ordered, bounded range of one partition. `index` is the index it reads, if not the table itself."""
+    """An ordered, bounded range of one partition."""
 
     range: Callable[..., KeyRange]
     codec: Codec[M]
     page_rule: PageRule = field(default_factory=PageRule)
     errors: tuple[type[SmartLockerError], ...] = (BadInputError, InvalidCursorError)
     orders: tuple[Order, ...] = (Order.ASC,)
-    index: str | None = None
     needs_format: int = 1
     """The table format from which on the items that this list reads are complete."""
     operation: str = field(default="Query", init=False)

@@ -7,6 +7,7 @@ what comes back, and gives the price and the documentation.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack
 
@@ -272,9 +273,7 @@ class WriteContract(Contract):
         **values: Any,
     ) -> Step:
         """The step of that name on the item of these key arguments; its condition compares with `values`."""
-        rule = next((rule for rule in self.steps if rule.name == name), None)
-        if rule is None:
-            raise ContractError(f"{self.id} declares no step {name}")
+        rule = self._rule(name)
         compared = {f":{placeholder}": value for placeholder, value in values.items()}
         key = rule.key(*key_arguments)
         return Step(name, rule.action, key, attributes or {}, rule.condition, compared, added or {})
@@ -283,6 +282,13 @@ class WriteContract(Contract):
         """All these steps or none."""
         if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_steps:
             raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
+        counts = Counter(step.name for step in steps)
+        for step in steps:
+            rule = self._rule(step.name)
+            if (step.action, step.condition) != (rule.action, rule.condition):
+                raise ContractError(f"{self.id} declares another step {step.name}")
+            if counts[step.name] > rule.most:
+                raise ContractError(f"{self.id} does not write {counts[step.name]} items of {step.name}")
         return Transact(self.id, steps)
 
     def put(self, name: str, key_arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> Put:
@@ -355,6 +361,12 @@ class WriteContract(Contract):
                 expected = part.expected(entries, self.most_entries)
                 priced.append(PricedRequest("GetItem" if is_one else part.operation, part.when, maximum, expected))
         return priced
+
+    def _rule(self, name: str) -> StepRule:
+        for rule in self.steps:
+            if rule.name == name:
+                return rule
+        raise ContractError(f"{self.id} declares no step {name}")
 
     def _declared(self, kind: type[R], name: str) -> R:
         for read in (*self.reads, *self.fallbacks):

@@ -152,7 +152,7 @@ class DynamoStore:
             except BusyError:
                 continue  # no transport retries a conflict between transactions
             return
-        raise UnavailableError("Too many changes met at one item: try again in a moment.")
+        raise UnavailableError("Too many concurrent changes to the same item: try again in a moment.")
 
     async def _send(self, name: str, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
         return (await self.answer(name, operation, request)).body

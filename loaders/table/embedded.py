@@ -74,7 +74,7 @@ def find_binary(chosen: Path | None) -> Path:
     """The store's binary: the chosen one, the one fetched before, or one fetched now."""
     if chosen is not None:
         if not os.access(chosen, os.X_OK) or chosen.is_dir():
-            raise EmbeddedStoreError(f"SMARTLOCKER_STORE_BINARY names {chosen}, which is no program that can be run")
+            raise EmbeddedStoreError(f"SMARTLOCKER_STORE_BINARY names {chosen}, which is not an executable file")
         return chosen
     home = _cache_directory()
     fetched = home / "node_modules" / _PACKAGE / "dynoxide"

@@ -88,7 +88,7 @@ def json_of(
     """The JSON object of an answer. An error may come from a proxy, without any.
 
     Raises:
-        DamagedAnswerError: where the checksum does not match, or a success is no JSON object.
+        DamagedAnswerError: where the checksum does not match, or a success is not a JSON object.
     """
     try:
         if checksum is not None and int(checksum) != zlib.crc32(body):
@@ -99,5 +99,5 @@ def json_of(
     if isinstance(content, dict):
         return content
     if status < FIRST_ERROR_STATUS:
-        raise DamagedAnswerError("the answer is no JSON object")
+        raise DamagedAnswerError("the answer is not a JSON object")
     return {}

@@ -531,7 +531,9 @@ async def _latest_before(store: Store, wanted: Reservation, ledger: Ledger) -> R
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
     path = ("input", "reservationId")
     if "any claim" in refusal.failed:
-        raise IdTakenByOwnerError(f"The id {wanted.reservation_id} was used before, for any locker.", path) from None
+        raise IdTakenByOwnerError(
+            f"The id {wanted.reservation_id} was used before, by reserveAnyLocker.", path
+        ) from None
     # A locker whose check fails is in maintenance by now, has another owner, or is offered to others, and a slot was
     # taken by another reservation at once: reading them again tells.
     if refusal.failed.keys() & (MOVED | {"locker", "slot"}):

@@ -70,7 +70,7 @@ _describe(
 _describe(
     ReservableBy,
     "Who may reserve a locker, apart from its owner and the partners and admins who act for the owner.",
-    OWNER="Nobody else.",
+    OWNER="Only the owner of the locker, and the partners and admins who act for the owner.",
     MEMBERS="Members of the organisation that owns the locker.",
     EVERYONE="Every owner, and the partners who act for one.",
 )
@@ -175,18 +175,18 @@ _describe(
 _describe(
     AccessCodeState,
     "State of an access code.",
-    SCHEDULED="The code is going to be valid.",
+    SCHEDULED="The code is not valid yet.",
     ACTIVE="The code opens its door.",
     USED_UP="The code was used as often as it can be.",
     REVOKED="The code was revoked.",
-    EXPIRED="The validity of the code has ended, or what it was for has.",
+    EXPIRED="The code is no longer valid: its time has passed, or its reservation or booking has ended.",
 )
 _describe(
     DeviceStatus,
     "Whether the device of a door has an access code in its offline list.",
     PENDING="The device is going to get the code.",
     LOADED="The device has the code.",
-    REMOVING="The device still has the code, although it is over.",
+    REMOVING="The device still has the code, although the code is no longer valid.",
     REMOVED="The device does not have the code.",
 )
 _describe(

@@ -26,11 +26,16 @@ BINDING = "smartlocker.binding"
 """Key of the binding in a Strawberry field's metadata."""
 
 _NOTHING = Cost()
-_EVERYTHING = frozenset({"*"})
+EVERYTHING = frozenset({"*"})
+"""What a function reads of an object, unless it is known."""
 
 
 Source: TypeAlias = "str | Callable[[Any, RequestState], Any]"
 """Where a value comes from: an attribute of the object, or a function of the object and the request."""
+
+
+def _read_by(source: Source) -> frozenset[str]:
+    return frozenset({source}) if isinstance(source, str) else EVERYTHING
 
 
 class Argument(NamedTuple):
@@ -93,7 +98,7 @@ class Column(Binding):
     def needs(self) -> frozenset[str]:
         if self.reads is not None:
             return frozenset(self.reads)
-        return frozenset({self.source}) if isinstance(self.source, str) else _EVERYTHING
+        return _read_by(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +109,19 @@ class Embedded(Binding):
     most: int = 1
     of_page: bool = False
 
+    @property
+    def needs(self) -> frozenset[str]:
+        return _read_by(self.source)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(Binding):
-    """A field that asks the store; `key` is the attribute of its parent that it looks for, or several."""
+    """A field that asks the store, for which there is no default of who may use it.
 
+    `key` is the attribute of its parent that it looks for, or several.
+    """
+
+    rule: Rule
     contract: Contract | None = None
     key: str | tuple[str, ...] | None = None
 

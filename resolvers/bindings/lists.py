@@ -21,7 +21,7 @@ from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
-from resolvers.bindings.rules import AS_OBJECT, Rule
+from resolvers.bindings.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
@@ -333,7 +333,7 @@ def pages(contract: ReadPage[Any], *, description: str, arguments: Sequence[Argu
     return bound_field(Pages(contract=contract, **binding), description, arguments)
 
 
-def latest(contract: ReadPage[Any], *, key: str, rule: Rule = AS_OBJECT, description: str) -> Any:
+def latest(contract: ReadPage[Any], *, key: str, rule: Rule, description: str) -> Any:
     """A field with the first item of a list."""
     return bound_field(Latest(contract=contract, key=key, rule=rule), description)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from domain.authorization import is_admin
 from domain.errors import BadInputError, ForbiddenError
 from loaders.contracts.base import MAX_ITEMS
+from loaders.table.retry import together
 from resolvers.bindings.base import Reading, look_up_charge
 from resolvers.bindings.rules import Rule
 
@@ -130,25 +131,30 @@ class Nodes(Reading):
         else:
             allowed = keys
         loader = request.loaders.of(kind.contract)
-        records = dict(
-            zip(
-                allowed, await loader.load_bulk(allowed, step.path, alone=step.is_alone) if allowed else (), strict=True
-            )
-        )
-        return [
-            await self._shown(kind, records[key], step, request) if key in records else ForbiddenError() for key in keys
-        ]
+        found = await loader.load_bulk(allowed, step.path, alone=step.is_alone) if allowed else []
+        if rule.on_result and not is_admin(principal):
+            return await self._shown(kind, found, step, request)
+        records = dict(zip(allowed, found, strict=True))
+        return [records[key] if key in records else ForbiddenError() for key in keys]
 
-    async def _shown(self, kind: NodeKind, record: Any, step: Step, request: RequestState) -> Any:
-        if isinstance(record, Exception) or is_admin(request.principal):
-            return record
-        if not kind.rule.on_result:
-            return record
-        if record is None:
-            return ForbiddenError()
-        if kind.visible is not None:
-            return record if await kind.visible(request, record, step.path) else ForbiddenError()
-        return record if kind.rule.permits(request.principal, record) else ForbiddenError()
+    async def _shown(self, kind: NodeKind, records: list[Any], step: Step, request: RequestState) -> list[Any]:
+        async def shown(record: Any) -> Any:
+            if isinstance(record, Exception):
+                return record
+            try:
+                is_visible = record is not None and await self._is_visible(kind, record, step, request)
+            except Exception as error:  # noqa: BLE001  # an error is a value here
+                return error
+            return record if is_visible else ForbiddenError()
+
+        if kind.visible is None:
+            return [await shown(record) for record in records]
+        return await together(map(shown, records))  # at the same time, so that their reads are one batch
+
+    async def _is_visible(self, kind: NodeKind, record: Any, step: Step, request: RequestState) -> bool:
+        if kind.visible is None:
+            return kind.rule.permits(request.principal, record)
+        return await kind.visible(request, record, step.path)
 
 
 def _is_proved(named: _Named, record: Any, request: RequestState) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from domain.errors import NotFoundError
 from loaders.contracts.base import Consistency
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
-from resolvers.bindings.rules import AS_OBJECT, Rule
+from resolvers.bindings.rules import Rule
 from resolvers.bindings.values import camel_case
 
 if TYPE_CHECKING:
@@ -70,16 +70,21 @@ class Reference(Reading):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class References(Reading):
-    """The objects of a list of ids that the parent holds, `most` at most; null in the place of one that is missing."""
+    """The objects of a list of ids that the parent holds; null in the place of one that is missing.
+
+    There are `usual` ids in such a list, and `most` at most.
+    """
 
     contract: ReadOne[Any]
     key: str
+    usual: int
     most: int
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         """See Reading: one batch for each hundred ids."""
         del step, bound
-        return [look_up_charge(self.contract, parents * self.most)]
+        usual, most = (look_up_charge(self.contract, parents * ids) for ids in (self.usual, self.most))
+        return [replace(most, expected=usual.expected)]
 
     def below(self, parents: int, bound: Any) -> int:
         del bound
@@ -221,16 +226,14 @@ async def load_named(
     return found
 
 
-def one(
-    contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule = AS_OBJECT, description: str, **binding: Any
-) -> Any:
+def one(contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule, description: str, **binding: Any) -> Any:
     """A field with the one object that an attribute of its parent names, or several attributes together."""
     return bound_field(Reference(contract=contract, key=key, rule=rule, **binding), description)
 
 
-def many(contract: ReadOne[Any], *, key: str, most: int, rule: Rule = AS_OBJECT, description: str) -> Any:
+def many(contract: ReadOne[Any], *, key: str, usual: int, most: int, rule: Rule, description: str) -> Any:
     """A field with the objects that a list of ids of its parent names."""
-    return bound_field(References(contract=contract, key=key, most=most, rule=rule), description)
+    return bound_field(References(contract=contract, key=key, usual=usual, most=most, rule=rule), description)
 
 
 def look_up(contract: ReadOne[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:

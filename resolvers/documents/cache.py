@@ -25,9 +25,9 @@ from resolvers.documents.selection import directive_variables, is_included
 from resolvers.plan.compile import compile_operation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from graphql import DocumentNode, SelectionNode
+    from graphql import DocumentNode
 
     from resolvers.documents.limits import DocumentLimits, ParsedDocument
     from resolvers.plan.compile import Place
@@ -64,7 +64,7 @@ class Operation:
         self._variable_nodes = node.variable_definitions or ()
         signatures = [get_variable_signature(schema.graphql_schema, variable) for variable in self._variable_nodes]
         self._signatures = [found for found in signatures if not isinstance(found, GraphQLError)]
-        self._directive_variables = tuple(sorted(set(_directive_variables(document))))
+        self._directive_variables = tuple(sorted(directive_variables(document)))
         self._trees: OrderedDict[tuple[Any, ...], Place] = OrderedDict()
 
     def coerced(self, variables: Mapping[str, Any], *, hides_suggestions: bool) -> VariableValues | list[GraphQLError]:
@@ -172,14 +172,3 @@ def _unlink_tokens(document: DocumentNode) -> None:
     while token:
         token.prev = None
         token = token.next
-
-
-def _directive_variables(document: DocumentNode) -> Iterator[str]:
-    left: list[Any] = list(document.definitions)
-    while left:
-        node = left.pop()
-        selection: SelectionNode
-        for selection in node.selection_set.selections if node.selection_set else ():
-            yield from directive_variables(selection)
-            if getattr(selection, "selection_set", None) is not None:
-                left.append(selection)

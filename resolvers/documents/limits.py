@@ -10,14 +10,13 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     GraphQLSyntaxError,
-    InlineFragmentNode,
     OperationDefinitionNode,
     TokenKind,
     parse,
 )
 
 from domain.errors import QueryTooComplexError
-from resolvers.documents.selection import Part, Walker, parts_of
+from resolvers.documents.selection import Part, Walker, parts_of, written_selections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,18 +118,13 @@ def _tokens(document: DocumentNode) -> tuple[int, int]:
 def _check_written(document: DocumentNode, limits: DocumentLimits) -> None:
     """Counts aliases and directives where they are written, each once."""
     aliases = directives = 0
-    left: list[SelectionSetNode] = []
     for node in document.definitions:
         if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode):
-            left.append(node.selection_set)
             directives += len(node.directives or ())
             directives += sum(len(variable.directives or ()) for variable in node.variable_definitions or ())
-    while left:
-        for selection in left.pop().selections:
-            directives += len(selection.directives or ())
-            aliases += isinstance(selection, FieldNode) and selection.alias is not None
-            if isinstance(selection, FieldNode | InlineFragmentNode) and selection.selection_set is not None:
-                left.append(selection.selection_set)
+    for selection in written_selections(document):
+        directives += len(selection.directives or ())
+        aliases += isinstance(selection, FieldNode) and selection.alias is not None
     _refuse_above(limits.aliases, aliases, "aliases")
     _refuse_above(limits.directives, directives, "directives")
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphql import FieldNode, FragmentDefinitionNode, GraphQLError, InlineFragmentNode, VariableNode
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    VariableNode,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from graphql import DirectiveNode, DocumentNode, SelectionNode, SelectionSetNode
 
@@ -121,15 +128,31 @@ def is_included(node: SelectionNode, variables: Mapping[str, Any]) -> bool:
     return "include" not in directives or _condition(directives["include"], variables)
 
 
-def directive_variables(node: SelectionNode) -> list[str]:
-    """The variables that decide whether a selection is included."""
-    return [
+def written_selections(document: DocumentNode) -> Iterator[SelectionNode]:
+    """Every selection where it is written, each once."""
+    left: list[SelectionSetNode] = [
+        node.selection_set
+        for node in document.definitions
+        if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode)
+    ]
+    while left:
+        for selection in left.pop().selections:
+            yield selection
+            below: SelectionSetNode | None = getattr(selection, "selection_set", None)
+            if below is not None:
+                left.append(below)
+
+
+def directive_variables(document: DocumentNode) -> set[str]:
+    """The variables that decide whether selections are included."""
+    return {
         argument.value.name.value
-        for directive in node.directives or ()
+        for selection in written_selections(document)
+        for directive in selection.directives or ()
         if directive.name.value in {"skip", "include"}
         for argument in directive.arguments or ()
         if isinstance(argument.value, VariableNode)
-    ]
+    }
 
 
 def _condition(directive: DirectiveNode, variables: Mapping[str, Any]) -> bool:

@@ -64,7 +64,7 @@ from resolvers.api.payloads import Payload, payload
 from resolvers.api.relay import PAGING, Node
 from resolvers.bindings.base import Charge, Reading, bound_field, column, embedded, look_up_charge
 from resolvers.bindings.lists import Pages, format_charge, query_each
-from resolvers.bindings.rules import CODE_CHANGES, CODES, DOOR_DEVICES
+from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES, DOOR_DEVICES
 from resolvers.entities.base import entity, locker_of, locker_owner_charges
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class AccessCode(Node):
     revoked_at: Instant | None = column("Time at which the code was revoked; null if it was not.")
     reveals: list[AccessCodeReveal] = embedded("The latest ten reveals of the digits.", _reveals, most=10)
     validity: AccessCodeValidity | None = bound_field(
-        _ValidityOf(), "Whether and when the code opens its door, as of now."
+        _ValidityOf(rule=AS_OBJECT), "Whether and when the code opens its door, as of now."
     )
 
 
@@ -292,7 +292,7 @@ class AccessCodeList:
     revision: str = column("Changes with the list. Acknowledge it once the list is stored.")
     generation: int = column("Generation of the device whose key the list is for.")
     refresh_before: Instant = column("Time before which the device should read the list again.")
-    codes: list[ListedAccessCode] = embedded("The codes.", most=MAX_LIVE_CODES)
+    codes: list[ListedAccessCode] = embedded("Access codes of the door.", most=MAX_LIVE_CODES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

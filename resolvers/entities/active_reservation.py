@@ -76,7 +76,7 @@ async def _followed(
     return shown
 
 
-def search_charges(count: int) -> list[Charge]:
+def current_charges(count: int) -> list[Charge]:
     """What the Queries cost, if the pointers of all lockers have ended."""
     maximum = CURRENT_RESERVATION.maximum(1) * count
     return [Charge(CURRENT_RESERVATION, "Query", maximum=maximum, condition=_POINTER_ENDED), format_charge()]

@@ -48,6 +48,7 @@ class ApiKey(Node):
     owners: list[Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None] | None = many(
         OWNER_BY_ID,
         key="owner_ids",
+        usual=2,
         most=MAX_OWNERS_PER_KEY,
         rule=ADMINS,
         description="Owners that a partner acts for, in the order of `ownerIds`; null for one that does not exist.",

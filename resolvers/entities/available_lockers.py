@@ -46,7 +46,7 @@ class Found(NamedTuple):
 
 @entity(Found)
 class AvailableLockers:
-    """Lockers that seem to be free. Whether one can still be reserved, only `createReservation` decides."""
+    """Lockers that seem to be free. `createReservation` decides whether one can still be reserved."""
 
     lockers: list[Locker] = embedded(
         "Lockers that the caller may reserve, in service and free in the whole window.", of_page=True

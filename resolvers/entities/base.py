@@ -78,6 +78,4 @@ async def locker_of(record: Any, request: RequestState, path: str) -> Locker | N
 
 def locker_owner_charges(count: int) -> list[Charge]:
     """What it costs to read whose the lockers are."""
-    cost = look_up_charge(LOCKER_BY_ID, 1).maximum * count
-    condition = "only where the owner of the locker decides who may see it"
-    return [Charge(LOCKER_BY_ID, "GetItem", maximum=cost, condition=condition)]
+    return [look_up_charge(LOCKER_BY_ID, count, condition="only where the owner of the locker decides who may see it")]

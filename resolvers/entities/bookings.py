@@ -64,9 +64,9 @@ async def _is_payment_visible(request: RequestState, payment: PaymentRecord, pat
 
 
 def _booking_charges(count: int) -> list[Charge]:
-    cost = look_up_charge(BOOKING_BY_ID, 1).maximum * count
-    condition = "only where the owner of the booking decides who may see it"
-    return [Charge(BOOKING_BY_ID, "GetItem", maximum=cost, condition=condition)]
+    return [
+        look_up_charge(BOOKING_BY_ID, count, condition="only where the owner of the booking decides who may see it")
+    ]
 
 
 @entity(
@@ -141,7 +141,7 @@ class Booking(Node):
         key="booking_id",
         rule=CODES,
         arguments=PAGING,
-        description="Access codes of the booking by code id, including those that are over.",
+        description="Access codes of the booking by code id, including those no longer valid.",
     )
 
 
@@ -164,7 +164,9 @@ class Notification(Node):
     reservation_id: strawberry.ID | None = column("Id of the reservation, if the notification is about one.")
     message: str = column("Text of the notification.")
     created_at: Instant = column("Time of the notification.")
-    booking: Booking | None = one(BOOKING_BY_ID, key="booking_id", rule=BOOKINGS, description="The booking.")
+    booking: Booking | None = one(
+        BOOKING_BY_ID, key="booking_id", rule=BOOKINGS, description="The booking that it is about."
+    )
 
 
 @strawberry.type

@@ -68,7 +68,7 @@ class AccessEvent(Node):
     result: AccessResult = column("Whether the action succeeded.")
     metadata: JSON | None = column("Further data reported by the device.", _metadata)
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
-        LOCKER_BY_ID, key="locker_id", rule=LOCKER.decided_by_result(), description="The locker."
+        LOCKER_BY_ID, key="locker_id", rule=LOCKER.decided_by_result(), description="Locker at which it happened."
     )
 
 

@@ -53,7 +53,7 @@ _SLOTS_A_DAY = 2
 _OWNER_IDS = Argument(
     "owner_ids",
     list[strawberry.ID] | None,
-    "Owners of the caller's credentials (itself, its organizations, or the owners that it acts for) for whom lockers "
+    "Owners of the caller's credentials (itself, its organisations, or the owners that it acts for) for whom lockers "
     f"are found, besides those for everyone; all of them if left out. At most {MOST_AUDIENCES - 1}: a caller with more "
     "must name some.",
 )
@@ -129,7 +129,7 @@ class Location(Node):
         "Lockers that the caller may reserve and that are free in the whole window, as far as can be told without "
         "reserving. At an inactive location there are none.",
         [
-            Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is not looked at."),
+            Argument("window", TimeSpan, "Span of time, at most 31 days. The part in the past is ignored."),
             Argument("size", LockerSize | None, "Size that the lockers must have; any if left out."),
             _OWNER_IDS,
             Argument("first", int | None, f"Number of lockers to find, {DEFAULT} if left out, at most {AT_ONCE}."),

@@ -58,10 +58,10 @@ from resolvers.bindings.rules import (
 )
 from resolvers.entities.access_codes import AccessCode, AccessCodeList, Lockout, code_list
 from resolvers.entities.active_reservation import (
+    current_charges,
     current_reservations,
     next_charges,
     next_reservations,
-    search_charges,
 )
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.busy import Busy, BusyInterval
@@ -104,7 +104,7 @@ class Locker(Node):
         key="locker_id",
         rule=NEXT_RESERVATIONS,
         follow=current_reservations,
-        follow_charges=search_charges,
+        follow_charges=current_charges,
         description="Reservation whose time window contains the present moment.",
     )
     next_reservation: Reservation | None = one(
@@ -119,7 +119,7 @@ class Locker(Node):
         Busy(key="locker_id", rule=BUSY),
         "Future intervals of the window in which the locker is reserved, for callers who see the locker or may reserve "
         "it.",
-        [Argument("window", TimeSpan, "Span of time, at most 31 days. What is past of it is left out.")],
+        [Argument("window", TimeSpan, "Span of time, at most 31 days. The part in the past is left out.")],
     )
     latest_event: AccessEvent | None = latest(
         LATEST_EVENT, key="locker_id", rule=EVENTS, description="Most recent access event of the locker."
@@ -156,7 +156,7 @@ class Locker(Node):
         key="locker_id",
         rule=CODES,
         arguments=PAGING,
-        description="Access codes of the locker by code id, including those of reservations and those that are over.",
+        description="Access codes of the locker by code id, including those of reservations and those no longer valid.",
     )
     access_code_list: AccessCodeList | None = code_list(
         "locker_id",

@@ -38,6 +38,7 @@ from resolvers.api.scalars import JSON, show_json
 from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_charge
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
+    AS_OBJECT,
     CODES,
     OFFERS,
     PROFILE,
@@ -87,7 +88,7 @@ class Recipient:
 
 @entity(DetailsRecord)
 class ReservationDetails:
-    """What only the owner who made a reservation sees of it."""
+    """Details of a reservation that only the owner who made it can see."""
 
     recipient: Recipient | None = embedded("The person that the locker is reserved for.")
     metadata: JSON | None = column("Metadata of the reservation.", _metadata)
@@ -119,7 +120,7 @@ class Reservation(Node):
     ended_at: Instant | None = column("Time at which the reservation was cancelled or released; null if it was not.")
     ended_by: ReservationParty | None = column("Who cancelled or released the reservation; null if nobody did.")
     end_reason: str | None = column("Why the reservation was cancelled or released, if a reason was given.")
-    reference: str | None = column("Number of the reservation in the system of who made it, such as an order number.")
+    reference: str | None = column("Your own number of the reservation, such as an order number.")
     details: ReservationDetails | None = one(
         DETAILS_OF_RESERVATION,
         key=("locker_id", "reservation_id"),
@@ -130,13 +131,14 @@ class Reservation(Node):
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID,
         key="locker_id",
-        description="The reserved locker; who sees the reservation sees its public fields, even later.",
+        rule=AS_OBJECT,
+        description="The reserved locker. Callers who see the reservation see the public fields of the locker.",
     )
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."
     )
     access_codes: Connection[AccessCode] | None = reservation_codes(
-        CODES, "Access codes of the reservation by code id, including those that are over."
+        CODES, "Access codes of the reservation by code id, including those no longer valid."
     )
 
 

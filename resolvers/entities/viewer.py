@@ -12,6 +12,7 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
 from resolvers.bindings.base import column, embedded
 from resolvers.bindings.references import one
+from resolvers.bindings.rules import AS_OBJECT
 from resolvers.entities.base import entity
 from resolvers.entities.lockers import Locker
 from resolvers.entities.owners import Owner
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class RateLimit:
     """Budget of a caller in capacity units, as after the charge for this request."""
 
-    limit: int = column("Most units that can be saved up.")
+    limit: int = column("Maximum number of units in the budget.")
     remaining: int = column("Units that are left.")
     reset_seconds: int = column("Seconds until the budget is full again.")
 
@@ -35,13 +36,13 @@ def _scopes(principal: Principal, _request: RequestState) -> list[Scope]:
 
 @entity(Principal)
 class Viewer:
-    """The caller of this request, as its credentials say."""
+    """The caller of this request, according to its credentials."""
 
     subject: str = column("Subject of the credentials: of the token, or the id of the API key.")
     role: Role = column("Role of the caller.")
     scopes: list[Scope] = column("Permissions of a partner; empty for other roles, which need none.", _scopes)
     owner_id: strawberry.ID | None = column("Id of the owner that the caller is; null if it is none.")
-    owner: Owner | None = one(OWNER_BY_ID, key="owner_id", description="Owner that the caller is.")
+    owner: Owner | None = one(OWNER_BY_ID, key="owner_id", rule=AS_OBJECT, description="Owner that the caller is.")
     organization_ids: list[strawberry.ID] = column(
         "Ids of the organisations that an owner belongs to.", lambda principal, _: sorted(principal.organizations)
     )
@@ -50,7 +51,7 @@ class Viewer:
     )
     locker_id: strawberry.ID | None = column("Id of the locker of a device.")
     location_id: strawberry.ID | None = column("Id of the location of a device that controls a location's door.")
-    locker: Locker | None = one(LOCKER_BY_ID, key="locker_id", description="Locker of a device.")
+    locker: Locker | None = one(LOCKER_BY_ID, key="locker_id", rule=AS_OBJECT, description="Locker of a device.")
     rate_limit: RateLimit | None = embedded(
         "What is left of the caller's budget; null if callers have none.", lambda _, request: request.budget
     )

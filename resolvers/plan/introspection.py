@@ -19,6 +19,7 @@ from graphql import (
 )
 
 from resolvers.bindings.base import Reading
+from resolvers.bindings.rules import AS_OBJECT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,6 +72,7 @@ class Introspection(Reading):
         for node in (*nodes, *fragments):
             visit(node, used)
         binding = cls(
+            rule=AS_OBJECT,
             schema=schema.graphql_schema,
             document=reduced,
             text=print_ast(reduced),

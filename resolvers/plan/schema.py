@@ -16,7 +16,7 @@ from graphql import (
     is_object_type,
 )
 
-from resolvers.bindings.base import BINDING, Column, Embedded, Reading
+from resolvers.bindings.base import BINDING, EVERYTHING, Column, Embedded, Reading
 from resolvers.bindings.nodes import NODE_KINDS
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.values import ArgumentNames
@@ -24,6 +24,8 @@ from resolvers.bindings.writes import Writing
 from resolvers.plan.introspection import IntrospectionAnswers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from graphql import GraphQLField, GraphQLSchema
 
     from resolvers.bindings.base import Binding
@@ -73,6 +75,21 @@ class BoundSchema:
             name: {field: self._bound(name, field, definition) for field, definition in type_.fields.items()}
             for name, type_ in objects.items()
         }
+
+    def require_attributes(self, record_types: Mapping[type, str]) -> None:
+        """Checks that records have what the fields of their type read of them; a copy need not have all of it.
+
+        Raises:
+            FieldDeclarationError: where none of them has it.
+        """
+        records: dict[str, list[type]] = {}
+        for record, type_name in record_types.items():
+            records.setdefault(type_name, []).append(record)
+        for type_name, classes in records.items():
+            for field in self.types[type_name].values():
+                for attribute in (field.binding.needs | field.binding.rule.needs) - EVERYTHING:
+                    if not any(hasattr(record, attribute) for record in classes):
+                        raise FieldDeclarationError(f"{field.name} reads {attribute}, which no record has")
 
     def _objects_of(self, type_: Any) -> list[str]:
         if is_abstract_type(type_):

@@ -30,10 +30,10 @@ No field needs a Scan or a filter after a Query: every read stays inside one par
 the commands `migrate`, `export`, `import` and `doctor` scan. A contract is the only way to send an operation,
 so keys, order, page, consistency and conditions below are exactly what is sent.
 
-Units are DynamoDB's capacity units. For a read, *expected* is for items of typical size and *at most* for the largest
-ones; both are for eventually consistent reads, and strongly consistent ones take twice as many. For a write, both are
-for the largest items, and *at most* includes every attempt and fallback. Every field can also be rejected with
-FORBIDDEN 403: [permissions.md](permissions.md) lists who may use it.
+Units are DynamoDB's capacity units: *expected* for items of typical size, *at most* for the largest ones. Those of a
+read are for eventually consistent reads, and strongly consistent ones take twice as many. Those of a write include the
+reads before it, and *at most* includes every attempt and fallback. Every field can also be rejected with FORBIDDEN 403:
+[permissions.md](permissions.md) lists who may use it.
 """
 
 

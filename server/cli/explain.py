@@ -129,7 +129,7 @@ def _variables(text: str) -> dict[str, Any]:
     try:
         values = parse_json((_read(text[1:]) if text.startswith("@") else text).encode(errors="replace"))
     except HttpError as error:
-        raise ExplainError(f"--variables is no JSON as requests have it: {error.__cause__ or error.message}") from error
+        raise ExplainError(f"--variables is not valid JSON: {error.__cause__ or error.message}") from error
     if not isinstance(values, dict):
         raise ExplainError("--variables must be a JSON object")
     return values

@@ -66,7 +66,12 @@ class ListExample:
     def position(self, number: int) -> Position:
         """Where the nth item stands in the list."""
         key, attributes = self.item(number)
-        return IndexKey(*key, attributes[_INDEX_NAME], attributes["GSI1SK"]) if self.contract.index else key
+        return IndexKey(*key, attributes[_INDEX_NAME], attributes["GSI1SK"]) if self.index_name else key
+
+    @property
+    def index_name(self) -> str | None:
+        """The index that the list reads, if not the table itself."""
+        return self.contract.range(*self.arguments).index
 
     @property
     def has_window(self) -> bool:
@@ -239,7 +244,7 @@ def neighbours(example: ListExample) -> list[Position]:
     crowd: list[Position] = [
         *_positions(NAMES),
         *_positions(SHORT),
-        *(other.position(1) for other in LISTS.values() if other.contract.index),
+        *(other.position(1) for other in LISTS.values() if other.index_name),
         IndexKey("LOCATION#2", "META", "LOCATION#INACTIVE", f"{NOON}#2"),
     ]
     return [position for position in crowd if position not in within]

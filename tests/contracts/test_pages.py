@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ORDERED = [(contract.id, order) for contract in PAGED.values() for order in contract.orders]
 WINDOWED = [(contract_id, order) for contract_id, order in ORDERED if LISTS[contract_id].has_window]
-INDEXED = [contract.id for contract in PAGED.values() if contract.index]
+INDEXED = [contract_id for contract_id, example in LISTS.items() if example.index_name]
 SIZE = 3
 STRANGER = {"entityType": "STRANGER"}
 
@@ -100,7 +100,7 @@ async def test_pages_show_each_item_once_and_end_exactly_where_there_is_nothing_
     assert {
         (call.request["Limit"], call.request["ScanIndexForward"], call.request["ConsistentRead"]) for call in wire.calls
     } == {(SIZE + 1, (order is Order.ASC) is not backward, False)}
-    assert {call.request.get("IndexName") for call in wire.calls} == {example.contract.index}
+    assert {call.request.get("IndexName") for call in wire.calls} == {example.index_name}
 
 
 @pytest.mark.parametrize("count", [99, 100, 101, 200])

@@ -197,6 +197,12 @@ def test_a_write_sends_only_what_it_declares() -> None:
         write.step("owner", ("o",))
     with pytest.raises(ContractError, match=r"^QC-93 does not write 2 items in a transaction$"):
         write.transact(step, step)
+    with pytest.raises(ContractError, match=r"^QC-93 does not write 2 items of locker$"):
+        WriteContract(**{**WRITE, "most_steps": 2}).transact(step, step)
+    with pytest.raises(ContractError, match=r"^QC-93 declares no step owner$"):
+        write.transact(replace(step, name="owner"))
+    with pytest.raises(ContractError, match=r"^QC-93 declares another step locker$"):
+        write.transact(replace(step, condition=None))
     with pytest.raises(ContractError, match=r"^QC-93 does not put locker alone$"):
         write.put("locker", ("l1",), {})
     with pytest.raises(ContractError, match=r"^QC-93 does not update locker alone$"):

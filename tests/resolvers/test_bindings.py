@@ -10,7 +10,7 @@ import strawberry
 
 from loaders.contracts.owners import OWNER_BY_ID
 from resolvers.bindings.base import Embedded, bound_field, column, embedded
-from resolvers.bindings.references import one
+from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import PROFILE
 from resolvers.plan.schema import BoundSchema, FieldDeclarationError
 from tests.resolvers.plans import SCHEMA, request_state
@@ -60,7 +60,7 @@ class Refused:
 class Unread:
     """A field that reads and promises a value."""
 
-    part: Part = one(OWNER_BY_ID, key="owner_id", description="Part.")
+    part: Part = one(OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Part.")
 
 
 def bound(query: type) -> BoundSchema:
@@ -88,6 +88,19 @@ def test_a_schema_whose_fields_are_all_bound_is_built() -> None:
 def test_a_field_without_a_binding_a_bound_or_the_null_that_it_can_be_fails_the_build(query: type, field: str) -> None:
     with pytest.raises(FieldDeclarationError, match=rf"^{field} "):
         bound(query)
+
+
+def test_a_field_that_reads_and_does_not_say_who_may_use_it_is_not_declared() -> None:
+    with pytest.raises(TypeError, match="'rule'"):
+        look_up(OWNER_BY_ID, parse={}, message="", description="Part.", arguments=())
+
+
+def test_a_field_that_reads_what_no_class_of_records_has_fails_the_build() -> None:
+    schema = bound(Bound)
+    copy, record = type("Copy", (), {"name": ""}), type("Record", (), {"name": "", "part": Part})
+    schema.require_attributes({copy: "Bound", record: "Bound"})
+    with pytest.raises(FieldDeclarationError, match=r"^Bound.part reads part, "):
+        schema.require_attributes({copy: "Bound"})
 
 
 def test_columns_of_many_objects_are_read_at_once_in_document_order() -> None:

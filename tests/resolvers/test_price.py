@@ -126,6 +126,12 @@ async def test_a_field_with_wrong_arguments_costs_nothing(arguments: str) -> Non
     assert figures(priced.maximum) == (1, 1, 0.5)
 
 
+async def test_a_list_of_ids_is_expected_to_be_short() -> None:
+    priced = await price("{ apiKeys(first: 100) { nodes { owners { name } } } }")
+    (owners,) = steps(priced)["apiKeys.nodes.owners"].charges
+    assert (figures(owners.expected), figures(owners.maximum)) == ((2, 200, 100), (25, 2500, 1250))
+
+
 async def test_fields_of_one_key_and_repeated_fragments_are_priced_once() -> None:
     document = """{
       owner(ownerId: "a") { lockers(first: 2) { nodes { lockerId } } }

@@ -107,7 +107,6 @@ def test_selections_below_one_key_are_parts_that_remember_their_fragments() -> N
 
 
 def test_the_variables_of_directives_are_known() -> None:
-    (field,) = operation_of(
-        parse("{ a(x: $x) @skip(if: $v) @include(if: true) @other(if: $w) }")
-    ).selection_set.selections
-    assert directive_variables(field) == ["v"]
+    document = """{ a(x: $x) @skip(if: $v) @include(if: true) @other(if: $w) { ...F } }
+                  fragment F on Locker { b @skip(if: $u) }"""
+    assert directive_variables(parse(document)) == {"u", "v"}

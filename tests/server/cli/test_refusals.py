@@ -92,7 +92,7 @@ def test_a_cache_that_cannot_be_written_is_named(refused: Refused, tmp_path: Pat
 def test_a_store_binary_that_is_no_program_is_named(refused: Refused, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     line = refused(store_binary=str(tmp_path / "text"))
-    assert line == f"SMARTLOCKER_STORE_BINARY names {tmp_path / 'text'}, which is no program that can be run"
+    assert line == f"SMARTLOCKER_STORE_BINARY names {tmp_path / 'text'}, which is not an executable file"
 
 
 def test_a_store_binary_that_is_another_program_is_named(refused: Refused) -> None:
