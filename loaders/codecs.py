@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import cache, cached_property
+from inspect import signature
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -281,9 +282,17 @@ class Codec(Generic[M]):
 
     def at(self, key: Callable[..., Key], largest: int | None = None) -> Codec[M]:
         """The same kind of item where its key is built of other values, or where it is smaller."""
-        other = copy(self)
-        other.key, other.largest = key, largest or self.largest
-        return other
+        return Codec(self._model, self.entity_type, key, largest=largest or self.largest, usual=self.usual)
+
+    def key_of(self, model: M) -> Key:
+        """The key of the item that holds the model."""
+        return self.key(*(value_of(model) for value_of in self._key_values))
+
+    @cached_property
+    def _key_values(self) -> list[attrgetter[Any]]:
+        """A key's builder names its arguments as the model, or a record within it, names its fields."""
+        inner = {name: f"{member}.{name}" for member, codec in self._records.items() for name in codec.attributes}
+        return [attrgetter(inner.get(name, name)) for name in signature(self.key).parameters]
 
     def encode(self, model: M) -> dict[str, Any]:
         """The item's attributes, without its key."""

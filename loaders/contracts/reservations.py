@@ -159,7 +159,7 @@ _CHANGE_RULES = (
     *GUARD_RULES,
     update(
         "reservation",
-        STORED_RESERVATION,
+        RESERVATION,
         "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version)) "
         "AND (#slot = :readSlot OR attribute_not_exists(#slot))",  # the migration gives older ones a slot
     ),

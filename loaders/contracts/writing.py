@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from loaders import keys
-from loaders.codecs import Codec
+from loaders.codecs import Codec, difference
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
 from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
@@ -149,6 +149,24 @@ class StepRule:
         """The size of the largest item; `of_any` is that of an item of any kind."""
         return self.item_bytes or (self.item.largest if isinstance(self.item, Codec) else of_any)
 
+    @property
+    def codec(self) -> Codec[Any]:
+        """The kind of item."""
+        if not isinstance(self.item, Codec):
+            raise ContractError(f"{self.name} is an item of any kind")
+        return self.item
+
+    def step(
+        self,
+        key: Key,
+        attributes: Mapping[str, Any],
+        values: Mapping[str, Any],
+        added: Mapping[str, int] | None = None,
+    ) -> Step:
+        """The step on the item with this key; the condition compares with `values`."""
+        compared = {f":{placeholder}": value for placeholder, value in values.items()}
+        return Step(self.name, self.action, key, attributes, self.condition, compared, added or {})
+
 
 put = partial(StepRule, Action.PUT)
 update = partial(StepRule, Action.UPDATE)
@@ -261,12 +279,21 @@ class WriteContract(Contract):
         **values: Any,
     ) -> Step:
         """The step of that name on the item of these key arguments; its condition compares with `values`."""
-        rule = next((rule for rule in self.steps if rule.name == name), None)
-        if rule is None:
-            raise ContractError(f"{self.id} declares no step {name}")
-        compared = {f":{placeholder}": value for placeholder, value in values.items()}
-        key = rule.key(*key_arguments)
-        return Step(name, rule.action, key, attributes or {}, rule.condition, compared, added or {})
+        rule = self._rule(name)
+        return rule.step(rule.key(*key_arguments), attributes or {}, values, added)
+
+    def record_step(self, name: str, record: Any, more: dict[str, Any] | None = None, **values: Any) -> Step:
+        """The step of that name that writes a record, and `more` attributes beside it."""
+        rule = self._rule(name)
+        return rule.step(rule.codec.key_of(record), rule.codec.encode(record) | (more or {}), values)
+
+    def change_step(
+        self, name: str, before: Any, after: Any, more: dict[str, Any] | None = None, **values: Any
+    ) -> Step:
+        """The step of that name that writes the difference between a record as it was read and as it becomes."""
+        rule = self._rule(name)
+        changes = difference(rule.codec.encode(before), rule.codec.encode(after))
+        return rule.step(rule.codec.key_of(before), changes | (more or {}), values)
 
     def transact(self, *steps: Step) -> Transact:
         """All these steps or none."""
@@ -344,6 +371,12 @@ class WriteContract(Contract):
                 expected = part.expected(entries, self.most_entries)
                 priced.append(PricedRequest("GetItem" if is_one else part.operation, part.when, maximum, expected))
         return priced
+
+    def _rule(self, name: str) -> StepRule:
+        for rule in self.steps:
+            if rule.name == name:
+                return rule
+        raise ContractError(f"{self.id} declares no step {name}")
 
     def _declared(self, kind: type[R], name: str) -> R:
         for read in (*self.reads, *self.fallbacks):

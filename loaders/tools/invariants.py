@@ -36,6 +36,7 @@ from loaders.codecs import (
     OWNER_LOCKER,
     OWNER_RESERVATION,
     REFERENCE_CLAIM,
+    RESERVATION,
     RESERVATION_CLAIM,
     RESERVATION_DETAILS,
     RESERVATION_SLOT,
@@ -268,8 +269,9 @@ def _details(item: Item, get: Get) -> Iterator[Finding]:
 
 
 def _copies_of_reservation(reservation: Reservation) -> _Copies:
-    key = keys.owner_reservation(reservation.owner_id, reservation.start_at, reservation.reservation_id)
-    return _Copies(_as_read(reservation), {key: OWNER_RESERVATION.encode(reservation)})
+    return _Copies(
+        _as_read(reservation), {OWNER_RESERVATION.key_of(reservation): OWNER_RESERVATION.encode(reservation)}
+    )
 
 
 def _as_read(reservation: Reservation) -> Step:
@@ -390,8 +392,8 @@ def _booking(item: Item, get: Get) -> Iterator[Finding]:
 
 
 def _copies_of_booking(booking: Booking) -> _Copies:
-    key = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
-    return _Copies(_version(keys.booking(booking.booking_id), booking.version), {key: OWNER_BOOKING.encode(booking)})
+    as_read = _version(BOOKING.key_of(booking), booking.version)
+    return _Copies(as_read, {OWNER_BOOKING.key_of(booking): OWNER_BOOKING.encode(booking)})
 
 
 def _owner_booking(item: Item, get: Get) -> Iterator[Finding]:
@@ -415,7 +417,7 @@ def _pending_count(owner_id: OwnerId, copies: list[Item], get: Get) -> Iterator[
 def _slot(item: Item, get: Get) -> Iterator[Finding]:
     slot = CALENDAR_SLOT.decode(item)
     yield from _unindexed(item, get)
-    if _key(item) != keys.calendar_slot(slot.location_id, slot.date, slot.slot):
+    if _key(item) != CALENDAR_SLOT.key_of(slot):
         yield Finding("I8", _key(item), "the half day is stored under another key", _key(item))
     if slot.booking_id is None:
         return
@@ -424,7 +426,7 @@ def _slot(item: Item, get: Get) -> Iterator[Finding]:
         yield _orphan("I8", item, f"booking {slot.booking_id}")
         return
     taken = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
-    if _key(item) not in {keys.calendar_slot(one.location_id, one.date, one.slot) for one in taken}:
+    if _key(item) not in set(map(CALENDAR_SLOT.key_of, taken)):
         problem = f"booking {booking.booking_id} has a half day that it is not approved for"
         surplus = (slot.location_id, slot.date, slot.slot)
         repair = REPAIR_DERIVED.transact(
@@ -488,7 +490,7 @@ def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
     latest: Reservation | None = None
     for reservation in live:
         if latest is not None and reservation.start_at < latest.end_at:
-            key = keys.reservation(reservation.locker_id, reservation.start_at, reservation.reservation_id)
+            key = RESERVATION.key_of(reservation)
             problem = f"it overlaps reservation {latest.reservation_id}: cancel one of them"
             yield Finding("I1", key, problem, key, reservation.locker_id)
         if latest is None or latest.end_at < reservation.end_at:
@@ -501,7 +503,7 @@ def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get) -> I
         if one.slot is None:
             continue
         wanted = slot_of(one.reservation, one.slot)
-        key = keys.reservation_slot(wanted.owner_id, wanted.slot)
+        key = RESERVATION_SLOT.key_of(wanted)
         found = _read(RESERVATION_SLOT, key, get)
         if found is None:
             problem = f"the slot of reservation {wanted.reservation_id} is missing"
@@ -542,7 +544,7 @@ def _stale_guard(locker_id: LockerId, guard: Guard | None, stored: list[StoredRe
     place = (locker_id, guard.changed_start_at, guard.changed_reservation_id)
     for one in stored:
         reservation = one.reservation
-        if (reservation.locker_id, reservation.start_at, reservation.reservation_id) == place:
+        if STORED_RESERVATION.key_of(one) == keys.reservation(*place):
             if guard.changed_revision is not None and (one.revision or 0) < guard.changed_revision:
                 yield Finding(
                     "I5", key, f"reservation {reservation.reservation_id} lacks its last change", key, locker_id

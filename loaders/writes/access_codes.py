@@ -42,7 +42,7 @@ from domain.models import Location, Locker, Reservation, door_of
 from domain.schedule import check_end_after_start
 from domain.times import shift, to_datetime, to_instant, to_seconds
 from loaders import keys
-from loaders.codecs import ACCESS_CODE, CODE_CLAIM, CODE_DOOR, difference
+from loaders.codecs import CODE_CLAIM, CODE_DOOR, difference
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
@@ -197,9 +197,8 @@ def creating(
 ) -> Transact:
     """The request that creates a code."""
     contract = CREATE_ACCESS_CODE
-    item = ACCESS_CODE.encode(code) | code_index(code) | {"fingerprint": content}
     return contract.transact(
-        contract.step("code", (code.door, code.code_id), item),
+        contract.record_step("code", code, code_index(code) | {"fingerprint": content}),
         *_claim_steps(contract, ring, code),
         door_step(contract, code.door, door, live=live),
         basis_step(contract, code, purpose.basis, purpose.guard),
@@ -520,8 +519,7 @@ def _claimed_until(valid_until: Instant) -> int:
 
 
 def _code_step(code: AccessCode, changed: AccessCode) -> Step:
-    attributes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(changed))
-    return CHANGE_ACCESS_CODE.step("code", (code.door, code.code_id), attributes, readRevision=code.revision)
+    return CHANGE_ACCESS_CODE.change_step("code", code, changed, readRevision=code.revision)
 
 
 def _rotated(backend: Backend, code: AccessCode, door: CodeDoor, counter: int, subject: str) -> AccessCode:

@@ -25,10 +25,10 @@ from domain.access_codes import (
 from domain.authorization import may_use_door, not_found_or_forbidden, require
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
-from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, door_of
+from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, door_of, record_from
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, shift
-from loaders.codecs import ACCESS_CODE, ACCESS_EVENT, CODE_DOOR, EVENT_CLAIM, EventClaim, difference
+from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim, difference
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
@@ -175,18 +175,11 @@ def _reporting(
         result=AccessResult.SUCCESS,
         metadata={"codeId": code.code_id, "offline": True},
     )
-    claim = EventClaim(
-        event_id=event.event_id,
-        locker_id=event.locker_id,
-        location_id=event.location_id,
-        timestamp=event.timestamp,
-        fingerprint=content,
-    )
-    changes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(used))
+    claim = record_from(EventClaim, event, fingerprint=content)
     steps = [
-        contract.step("event", (event.door, event.timestamp, event.event_id), ACCESS_EVENT.encode(event)),
+        contract.record_step("event", event),
         contract.step("claim", (event.door, event.event_id), EVENT_CLAIM.encode(claim)),
-        contract.step("code", (code.door, code.code_id), changes, readRevision=code.revision),
+        contract.change_step("code", code, used, readRevision=code.revision),
     ]
     if used.max_uses is not None and used.uses >= used.max_uses:
         steps.append(door_step(contract, code.door, door))

@@ -23,13 +23,7 @@ from domain.errors import (
     TooManyReservationsError,
     UnavailableError,
 )
-from domain.models import (
-    LockerStatus,
-    Reservation,
-    ReservationId,
-    ReservationParty,
-    ReservationStatus,
-)
+from domain.models import LockerStatus, Reservation, ReservationId, ReservationParty, ReservationStatus, record_from
 from domain.schedule import check_end_after_start, check_reservation_window, effective_status, free_slot, overlaps
 from domain.times import EARLIEST, shift
 from loaders import keys
@@ -115,16 +109,9 @@ async def create_reservation(
         if owner is None:
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
         now = backend.clock()
-        reservation = Reservation(
-            reservation_id=reservation_id,
-            locker_id=locker_id,
-            owner_id=command.owner_id,
-            start_at=command.start_at,
-            end_at=command.end_at,
-            status=ReservationStatus.ACTIVE,
-            created_at=now,
-            updated_at=now,
-            reference=command.reference,
+        live = ReservationStatus.ACTIVE
+        reservation = record_from(
+            Reservation, command, reservation_id=reservation_id, status=live, created_at=now, updated_at=now
         )
         check_reservation_window(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
         if await _is_old(store, locker_id, ledger):
