@@ -15,8 +15,7 @@ API_KEY_BY_ID = ReadOne(
     codec=API_KEY,
     consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem. Also read, "
-    "strongly, to authenticate a request; each server remembers the result for three seconds.",
+    note="Also read strongly, to authenticate a request; each server remembers the result for three seconds.",
     cardinality="One item a key.",
     hot_partition="Low: one item a partition key, spread by id; servers remember it for three seconds.",
 )

@@ -72,7 +72,6 @@ BOOKING_BY_ID = ReadOne(
     purpose="A booking by id",
     codec=BOOKING,
     errors=(NotFoundError, BadInputError, ForbiddenError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
     cardinality="One item a booking.",
     hot_partition="Low: one item a partition key, spread by id.",
 )

@@ -94,7 +94,7 @@ EVENT_BY_KEY = ReadOne(
     id="QC-16",
     purpose="An access event by its global id",
     codec=ACCESS_EVENT,
-    note="The global id holds the whole key. Several in one request are one BatchGetItem of up to 100 keys.",
+    note="The global id holds the whole key.",
     cardinality="One item an event.",
     hot_partition="Low: one door's partition.",
 )

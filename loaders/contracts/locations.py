@@ -16,6 +16,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFER, OWNER
 from loaders.contracts.base import Order
+from loaders.contracts.lockers import OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, check, put, update
 
@@ -43,7 +44,6 @@ LOCATION_BY_ID = ReadOne(
     purpose="A location by its id",
     codec=LOCATION,
     errors=(NotFoundError, BadInputError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
     cardinality="One item a location.",
     hot_partition="Medium: lockers, calendar and record of a busy location share its partition.",
 )
@@ -119,16 +119,12 @@ LOCATION_OFFERS_OF_SIZE = replace(
     cardinality="As QC-37, divided by size.",
 )
 
-LOCATION_LOCKERS_BY_STATUS = ReadPage(
+LOCATION_LOCKERS_BY_STATUS = replace(
+    OWNER_LOCKERS_BY_STATUS,
     id="QC-35",
     purpose="Lockers at a location with a given status",
     range=keys.location_lockers_by_status,
     codec=LOCATION_LOCKER,
-    index="GSI1",
-    needs_format=2,
-    errors=(BadInputError, InvalidCursorError, UnavailableError),
-    note="Ordered by lockerId. The status is part of the index key, so nothing is filtered. A change of status appears "
-    "here a moment later.",
     cardinality="As QC-34, divided by status.",
     hot_partition="As QC-34: a status change writes to two partitions of the index.",
 )

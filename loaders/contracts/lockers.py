@@ -78,8 +78,7 @@ LOCKER_BY_ID = ReadOne(
     codec=LOCKER,
     consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError, ForbiddenError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem. Where a list or a "
-    "reservation names a locker that an eventual read does not find, it is read strongly.",
+    note="Where a list or a reservation names a locker that an eventual read does not find, it is read strongly.",
     cardinality="One item a locker.",
     hot_partition="Low: a locker's partition is read by its own device and owner, up to 3,000 read units a second.",
 )

@@ -19,7 +19,6 @@ OWNER_BY_ID = ReadOne(
     purpose="An owner by id",
     codec=OWNER,
     errors=(NotFoundError, BadInputError, ForbiddenError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
     cardinality="One item an owner.",
     hot_partition="Medium for a large organisation: its profile shares the partition with its lists.",
 )

@@ -128,6 +128,9 @@ _NO_POINTER_RULES = (
     check("still no pointer", ACTIVE_POINTER, IS_NEW, when="the locker has none and gets none"),
 )
 
+TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *_LAST_CHANGE_RULES)
+"""What every write of a locker's reservations depends on."""
+
 _WRITTEN_BY_OTHERS = f"{EXISTS} AND attribute_not_exists(#revision)"
 _OLD = "a reservation has an older form"
 UPGRADE_RULES = (
@@ -298,8 +301,8 @@ ACTIVE_RESERVATION = ReadOne(
     id="QC-07",
     purpose="The current or next reservation of a locker",
     codec=ACTIVE_POINTER,
-    note="Several in one request are one BatchGetItem of up to 100 keys. Where the reservation has ended and another "
-    "live one may follow, QC-19 finds the current one. Nothing is written.",
+    note="Where the reservation has ended and another live one may follow, QC-19 finds the current one. Nothing is "
+    "written.",
     cardinality="At most one item a locker.",
     hot_partition="Low: one locker's partition.",
 )
@@ -413,8 +416,8 @@ RESERVATION_BY_KEY = ReadOne(
     purpose="A reservation by its whole key",
     codec=RESERVATION,
     consistency=Consistency.EVENTUAL_OR_STRONG,
-    note="The global id and the claim hold the key. Several in one request are one BatchGetItem of up to 100 keys. A "
-    "reservation that a claim names and an eventual read does not find is read strongly.",
+    note="The global id and the claim hold the key. A reservation that a claim names and an eventual read does not "
+    "find is read strongly.",
     cardinality="One item a reservation.",
     hot_partition="Low: one locker's partition.",
 )
@@ -445,8 +448,7 @@ DETAILS_OF_RESERVATION = ReadOne(
     id="QC-89",
     purpose="Recipient and metadata of a reservation",
     codec=RESERVATION_DETAILS,
-    note="Read only where these are selected, by the owner who made the reservation. Several in one request are one "
-    "BatchGetItem of up to 100 keys.",
+    note="Read only where these are selected, by the owner who made the reservation.",
     cardinality="At most one item a reservation.",
     hot_partition="Low: one locker's partition.",
 )

@@ -301,25 +301,16 @@ class WriteContract(Contract):
             raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
         return Transact(self.id, steps)
 
-    def put(self, name: str, key_arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> Put:
-        """The step of that name alone, as a PutItem."""
-        step = self.step(name, key_arguments, attributes)
+    def put(self, step: Step) -> Put:
+        """The step alone, as a PutItem."""
         if self.operation != "PutItem" or step.action is not Action.PUT or step.condition is None:
-            raise ContractError(f"{self.id} does not put {name} alone")
+            raise ContractError(f"{self.id} does not put {step.name} alone")
         return Put(self.id, step.key, step.attributes, step.condition)
 
-    def update(
-        self,
-        name: str,
-        key_arguments: tuple[Any, ...],
-        attributes: Mapping[str, Any],
-        added: Mapping[str, int] | None = None,
-        **values: Any,
-    ) -> Update:
-        """The step of that name alone, as an UpdateItem; each number in `added` is added to its attribute."""
-        step = self.step(name, key_arguments, attributes, added=added, **values)
+    def update(self, step: Step) -> Update:
+        """The step alone, as an UpdateItem."""
         if self.operation != "UpdateItem" or step.action is not Action.UPDATE or step.condition is None:
-            raise ContractError(f"{self.id} does not update {name} alone")
+            raise ContractError(f"{self.id} does not update {step.name} alone")
         return Update(self.id, step.key, step.attributes, step.condition, step.values, step.added)
 
     @property

@@ -75,13 +75,8 @@ _key = Key.of_item
 _AT_ONCE = 8
 _ALL = 1_000_000
 _CODECS: dict[str, Codec[Any]] = {
-    "LOCKER": LOCKER,
-    "OWNER_LOCKER": OWNER_LOCKER,
-    "RESERVATION": RESERVATION,
-    "RESERVATION_ACTIVE": ACTIVE_POINTER,
-    "ACCESS_EVENT": ACCESS_EVENT,
-    "LOCATION": LOCATION,
-    "LOCATION_CODE": LOCATION_CODE,
+    codec.entity_type: codec
+    for codec in (LOCKER, OWNER_LOCKER, RESERVATION, ACTIVE_POINTER, ACCESS_EVENT, LOCATION, LOCATION_CODE)
 }
 _NEEDS_LOCATION = frozenset({"Booking", "Event"})
 _ADDED = {"RESERVATION_ACTIVE": "lastEndAt", "LOCKER": "reservableBy"}

@@ -58,8 +58,7 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         if existing is None:
             raise
         if existing.get("fingerprint") != content:
-            message = f"The id {key_id} was used before, for another key."
-            raise IdTakenError(message, ("input", "keyId")) from None
+            raise IdTakenError(key_id, "another key", ("input", "keyId")) from None
         first = API_KEY.decode(existing)
         # The same hash means that this very request wrote the key, although the response was lost.
         return CreatedKey(first, secret if first.digest == api_key.digest else None)

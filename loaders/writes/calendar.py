@@ -91,8 +91,7 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
         if existing is None:
             raise NotFoundError(f"Booking {command.booking_id} does not exist.", ("input", "bookingId")) from None
         if existing.get("fingerprint") != content:
-            message = f"The id {payment.payment_id} was used before, for another payment of this booking."
-            raise IdTakenError(message, ("input", "paymentId")) from None
+            raise IdTakenError(payment.payment_id, "another payment of this booking", ("input", "paymentId")) from None
         return PAYMENT.decode(existing)
     return payment
 
@@ -134,6 +133,5 @@ async def _first_result(backend: Backend, existing: CalendarClaim, wanted: Calen
     slots = [slot for slot in taken if slot is not None]
     is_there = bool(slots) and all(slot.event_id == existing.event_id and slot.booking_id is None for slot in slots)
     if existing.fingerprint != wanted.fingerprint or not is_there:
-        message = f"The id {wanted.event_id} was used before, for another event or one that was deleted."
-        raise IdTakenError(message, ("input", "eventId"))
+        raise IdTakenError(wanted.event_id, "another event or one that was deleted", ("input", "eventId"))
     return slots[0]

@@ -32,7 +32,7 @@ from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim, difference
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.access_codes import basis_place, contended, door_path, door_step, named_door, require_manager
+from loaders.writes.doors import basis_place, contended, door_path, door_step, named_door, require_manager
 from loaders.writes.timeline import MovedError, live_in, may_have_old
 
 if TYPE_CHECKING:
@@ -141,8 +141,7 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             message = f"There is no access code {command.code_id}."
             raise not_found_or_forbidden(principal, message, ("input", "codeId"))
         if claim is not None and claim.fingerprint != content:
-            message = f"The id {command.event_id} was used before, for another event of this door."
-            raise IdTakenError(message, ("input", "eventId"))
+            raise IdTakenError(command.event_id, "another event of this door", ("input", "eventId"))
         if claim is not None or (attempt is not None and attempt.code_id == command.code_id):
             first: AccessCode = code
             return first

@@ -77,7 +77,7 @@ def recording(entries: Sequence[Entry]) -> Transact:
 
 def putting(event: AccessEvent) -> Put:
     """The request that records one event whose id the server generated."""
-    return RECORD_EVENTS.put("event", _place(event), ACCESS_EVENT.encode(event))
+    return RECORD_EVENTS.put(RECORD_EVENTS.record_step("event", event))
 
 
 def _entry(backend: Backend, command: RecordAccessEvent, path: tuple[str, ...]) -> Entry:
@@ -150,7 +150,7 @@ async def _recorded_before(
     found: dict[Key, AccessEvent] = {}
     for entry in entries:
         if entry.claim is None:
-            item = written.get(keys.event(*_place(entry.event)))
+            item = written.get(ACCESS_EVENT.key_of(entry.event))
             if item is not None and ACCESS_EVENT.decode(item) == entry.event:
                 found[entry.key] = entry.event
             continue
@@ -159,8 +159,7 @@ async def _recorded_before(
             continue
         claim = EVENT_CLAIM.decode(item)
         if claim.fingerprint != entry.claim.fingerprint:
-            message = f"The id {claim.event_id} was used before, for another event of this locker."
-            raise IdTakenError(message, (*entry.path, "eventId"))
+            raise IdTakenError(claim.event_id, "another event of this locker", (*entry.path, "eventId"))
         found[entry.key] = await _claimed(store, claim)
     if not found:
         raise refusal
@@ -177,7 +176,3 @@ def _steps(entry: Entry) -> list[Step]:
     if entry.claim is not None:
         steps.append(RECORD_EVENTS.record_step("claim", entry.claim))
     return steps
-
-
-def _place(event: AccessEvent) -> tuple[Any, ...]:
-    return event.locker_id, event.timestamp, event.event_id

@@ -43,8 +43,7 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
             _check_manager(location, refusal)
             raise CodeTakenError(f"The code {location.code} is already in use.", ("input", "code")) from None
         if existing.get("fingerprint") != content:
-            message = f"The id {location.location_id} was used before, for another location."
-            raise IdTakenError(message, ("input", "locationId")) from None
+            raise IdTakenError(location.location_id, "another location", ("input", "locationId")) from None
         return LOCATION.decode(existing)
     return location
 

@@ -67,8 +67,7 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
         if not existing:
             check_location(refusal, command.location_id)
-        message = f"The id {locker.locker_id} was used before, for another locker."
-        raise IdTakenError(message, ("input", "lockerId")) from None
+        raise IdTakenError(locker.locker_id, "another locker", ("input", "lockerId")) from None
     return locker
 
 

@@ -34,8 +34,7 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
         if existing is None:
             raise _email_taken(owner) from None
         if existing.get("fingerprint") != content:
-            message = f"The id {owner.owner_id} was used before, for another owner."
-            raise IdTakenError(message, ("input", "ownerId")) from None
+            raise IdTakenError(owner.owner_id, "another owner", ("input", "ownerId")) from None
         return OWNER.decode(existing)
     return owner
 

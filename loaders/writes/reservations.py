@@ -485,8 +485,7 @@ def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) 
         raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", path)
     require(may_reserve(principal, locker.owner_id, locker.reservable_by, command.owner_id), path)
     if ledger.claim is not None:
-        message = f"The id {command.reservation_id} was used before, for another reservation of this locker."
-        raise IdTakenError(message, ("input", "reservationId"))
+        raise IdTakenError(command.reservation_id, "another reservation of this locker", ("input", "reservationId"))
     _check_in_service(locker)
     return locker
 
@@ -518,7 +517,7 @@ async def _latest_before(store: Store, wanted: Reservation, ledger: Ledger) -> R
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
     path = ("input", "reservationId")
     if "any claim" in refusal.failed:
-        raise IdTakenByOwnerError(f"The id {wanted.reservation_id} was used before, for any locker.", path) from None
+        raise IdTakenByOwnerError(wanted.reservation_id, "any locker", path) from None
     # A locker whose check fails is in maintenance by now, has another owner, or is offered to others, and a slot was
     # taken by another reservation at once: reading them again tells.
     if refusal.failed.keys() & (MOVED | {"locker", "slot"}):
@@ -526,8 +525,7 @@ def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -
     if "reference" in refusal.failed:
         raise ReferenceTakenError from None
     if "copy" in refusal.failed:
-        message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
-        raise IdTakenByOwnerError(message, path) from None
+        raise IdTakenByOwnerError(wanted.reservation_id, "the same start at another locker", path) from None
 
 
 def _contended() -> UnavailableError:

@@ -9,6 +9,7 @@ from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
 from domain.times import shift
 from loaders import keys
 from loaders.codecs import GUARD, Guard, StoredReservation, difference
+from loaders.contracts.reservations import TIMELINE_RULES
 
 if TYPE_CHECKING:
     from domain.models import LockerId, Reservation, ReservationId
@@ -18,21 +19,7 @@ if TYPE_CHECKING:
     from loaders.table.keys import Position
     from loaders.table.operations import Query, Step
 
-MOVED = frozenset(
-    {
-        "first guard",
-        "guard",
-        "first pointer",
-        "pointer",
-        "no pointer",
-        "same pointer",
-        "still no pointer",
-        "last change",
-        "last removal",
-        "reservation",
-        "claim",
-    }
-)
+MOVED = frozenset(rule.name for rule in TIMELINE_RULES) | {"reservation", "claim"}
 """The steps whose condition fails where a concurrent write was faster: everything must be read again."""
 
 
@@ -197,14 +184,19 @@ def pointer_step(
         if becomes is None:
             return contract.step("still no pointer", place)
         return contract.record_step("first pointer", becomes)
-    as_read: dict[str, Any] = {
-        "pointed": read.reservation.reservation_id,
-        "pointedEnd": read.reservation.end_at,
-        "pointedVersion": read.reservation.version,
-        "readLastEnd": read.last_end_at or "unknown",
-    }
+    as_read = pointer_as_read(read)
     if becomes is None:
         return contract.step("no pointer", place, **as_read)
     if becomes == read:
         return contract.step("same pointer", place, **as_read)
     return contract.record_step("pointer", becomes, **as_read)
+
+
+def pointer_as_read(pointer: ActivePointer) -> dict[str, Any]:
+    """What a condition that the pointer is as it was read compares with."""
+    return {
+        "pointed": pointer.reservation.reservation_id,
+        "pointedEnd": pointer.reservation.end_at,
+        "pointedVersion": pointer.reservation.version,
+        "readLastEnd": pointer.last_end_at or "unknown",
+    }

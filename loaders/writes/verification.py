@@ -28,7 +28,7 @@ from loaders.codecs import ATTEMPT, LOCKOUT, difference
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.access_codes import (
+from loaders.writes.doors import (
     basis_of,
     basis_step,
     contended,

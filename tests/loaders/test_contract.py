@@ -192,10 +192,10 @@ def test_a_write_sends_only_what_it_declares() -> None:
     with pytest.raises(ContractError, match=r"^QC-93 does not write 2 items in a transaction$"):
         write.transact(step, step)
     with pytest.raises(ContractError, match=r"^QC-93 does not put locker alone$"):
-        write.put("locker", ("l1",), {})
+        write.put(step)
     with pytest.raises(ContractError, match=r"^QC-93 does not update locker alone$"):
-        write.update("locker", ("l1",), {})
-    assert WriteContract(**{**WRITE, "operation": "PutItem"}).put("locker", ("l1",), {"a": 1}) == Put(
+        write.update(step)
+    assert WriteContract(**{**WRITE, "operation": "PutItem"}).put(write.step("locker", ("l1",), {"a": 1})) == Put(
         "QC-93", Key("LOCKER#l1", "META"), {"a": 1}, "attribute_not_exists(#PK)"
     )
 
