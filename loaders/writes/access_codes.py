@@ -37,7 +37,7 @@ from domain.errors import (
     ReservationOverError,
     TooManyCodesError,
 )
-from domain.models import Location, Locker, Reservation
+from domain.models import Location, Locker, Reservation, record_from
 from domain.schedule import check_end_after_start
 from domain.times import shift, to_datetime, to_instant, to_seconds
 from loaders import keys
@@ -313,16 +313,13 @@ def _new_code(
         raise BadInputError(message, ("input", "length"))
     if isinstance(basis, Locker) and start is not None and end is not None:
         check_end_after_start(start, end, "validUntil")
-    return AccessCode(
+    return record_from(
+        AccessCode,
+        command,
         code_id=code_id,
-        locker_id=command.locker_id,
         location_id=basis.location_id if isinstance(basis, Booking) else None,
-        kind=kind,
         owner_id=basis.owner_id,
-        reservation_id=command.reservation_id,
         start_at=basis.start_at if isinstance(basis, Reservation) else None,
-        booking_id=command.booking_id,
-        label=command.label,
         length=length,
         valid_from=start,
         valid_until=end,
