@@ -84,4 +84,4 @@ class ChangeRequest:
     def _check_id(self, current: V) -> None:
         chosen = self.command.change_id
         if chosen is not None and (current.last_change or "").startswith(f"{chosen}#"):
-            raise IdTakenError(f"The id {chosen} was used before, for another change.", ("input", "changeId"))
+            raise IdTakenError(chosen, "another change", ("input", "changeId"))

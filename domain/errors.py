@@ -119,6 +119,9 @@ class IdTakenError(ConflictError):
 
     code = "ID_TAKEN"
 
+    def __init__(self, used_id: str | None, used_for: str, path: Sequence[str]) -> None:
+        super().__init__(f"The id {used_id} was used before, for {used_for}.", path)
+
 
 class ForbiddenError(SmartLockerError):
     """The caller is not allowed to do this. The message says no more, unless the caller alone is the reason."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
-from typing import NewType, TypeAlias
+from typing import Any, NewType, TypeAlias, TypeVar
 
 from domain.times import Instant
 
@@ -18,6 +18,7 @@ LocationId = NewType("LocationId", str)
 Door = NewType("Door", str)
 """What an access code opens: `locker:<id>` or `location:<id>`."""
 
+M = TypeVar("M")
 Json: TypeAlias = bool | int | Decimal | str | list["Json"] | dict[str, "Json"] | None
 
 
@@ -308,3 +309,9 @@ class AccessEvent:
 def door_of(locker_id: LockerId | None, location_id: LocationId | None) -> Door:
     """The door of a locker, or else of a location."""
     return Door(f"location:{location_id}" if locker_id is None else f"locker:{locker_id}")
+
+
+def record_from(model: type[M], source: object, **values: Any) -> M:
+    """A record with these values, and otherwise those that the source has under the same names."""
+    names = [field.name for field in fields(model) if hasattr(source, field.name)]  # type: ignore[arg-type]  # a dataclass
+    return model(**{name: getattr(source, name) for name in names} | values)

@@ -13,6 +13,8 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import cache, cached_property
+from inspect import signature
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -46,7 +48,7 @@ from loaders.table.keys import Key
 from loaders.table.values import ReadItem, Text, WireItem, item_from_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from loaders.table.values import FoundItem, Item
 
@@ -244,13 +246,26 @@ class _ListOf:
 
 
 class Codec(Generic[M]):
-    """Converts a model into an item's attributes and back."""
+    """One kind of item: its key, its size, and the conversion of a model into its attributes and back.
 
-    def __init__(self, model: type[M], entity_type: str) -> None:
+    Args:
+        model: the record that an item holds.
+        entity_type: the name of the kind, an attribute of each item.
+        key: builds the key of an item.
+        largest: the bytes of the largest item.
+        usual: the bytes of a usual item.
+    """
+
+    def __init__(
+        self, model: type[M], entity_type: str, key: Callable[..., Key] = Key, *, largest: int = 0, usual: int = 0
+    ) -> None:
         hints = get_type_hints(model)
         members = fields(model)  # type: ignore[arg-type]  # every model is a dataclass
         self._model = model
         self.entity_type = entity_type
+        self.key = key
+        self.largest = largest
+        self.usual = usual
         self.attributes = frozenset(member.name for member in members)
         self._records = {
             member.name: Codec(hints[member.name], entity_type)
@@ -264,6 +279,20 @@ class Codec(Generic[M]):
         ]
         # Older items may lack an attribute whose field has a default.
         self._defaults = {to_camel(member.name): member.default for member in members if member.default is not MISSING}
+
+    def at(self, key: Callable[..., Key], largest: int | None = None) -> Codec[M]:
+        """The same kind of item where its key is built of other values, or where it is smaller."""
+        return Codec(self._model, self.entity_type, key, largest=largest or self.largest, usual=self.usual)
+
+    def key_of(self, model: M) -> Key:
+        """The key of the item that holds the model."""
+        return self.key(*(value_of(model) for value_of in self._key_values))
+
+    @cached_property
+    def _key_values(self) -> list[attrgetter[Any]]:
+        """A key's builder names its arguments as the model, or a record within it, names its fields."""
+        inner = {name: f"{member}.{name}" for member, codec in self._records.items() for name in codec.attributes}
+        return [attrgetter(inner.get(name, name)) for name in signature(self.key).parameters]
 
     def encode(self, model: M) -> dict[str, Any]:
         """The item's attributes, without its key."""
@@ -468,43 +497,46 @@ def _where(item: Item) -> str:
     return f"item {keys.masked(Key.of_item(item))}"
 
 
-LOCKER = Codec(Locker, "LOCKER")
-OWNER_LOCKER = Codec(LockerSummary, "OWNER_LOCKER")
-OWNER = Codec(Owner, "OWNER")
-EMAIL_CLAIM = Codec(EmailClaim, "EMAIL_CLAIM")
-RESERVATION = Codec(Reservation, "RESERVATION")
-STORED_RESERVATION = Codec(StoredReservation, "RESERVATION")
-LIVE_RESERVATION = Codec(Reservation, "LIVE_RESERVATION")
-STORED_LIVE_RESERVATION = Codec(StoredReservation, "LIVE_RESERVATION")
-OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION")
-ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE")
-RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM")
-ANY_CLAIM = Codec(AnyClaim, "ANY_LOCKER_CLAIM")
-REFERENCE_CLAIM = Codec(ReferenceClaim, "REFERENCE_CLAIM")
-RESERVATION_DETAILS = Codec(ReservationDetails, "RESERVATION_DETAILS")
-RESERVATION_SLOT = Codec(ReservationSlot, "RESERVATION_SLOT")
-GUARD = Codec(Guard, "RESERVATION_GUARD")
-LOCATION = Codec(Location, "LOCATION")
-LOCATION_CODE = Codec(LocationCode, "LOCATION_CODE")
-LOCKER_OFFER = Codec(LockerOffer, "LOCKER_OFFER")
-LOCATION_LOCKER = Codec(LockerSummary, "LOCATION_LOCKER")
-BOOKING = Codec(Booking, "BOOKING")
-REQUESTED_BOOKING = Codec(RequestedBooking, "BOOKING")
-OWNER_BOOKING = Codec(Booking, "OWNER_BOOKING")
-CALENDAR_SLOT = Codec(CalendarSlot, "CALENDAR_SLOT")
-CALENDAR_CLAIM = Codec(CalendarClaim, "CALENDAR_EVENT_CLAIM")
-PAYMENT = Codec(Payment, "PAYMENT")
-NOTIFICATION = Codec(Notification, "NOTIFICATION")
-API_KEY = Codec(ApiKey, "API_KEY")
-ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT")
-EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM")
-TABLE_FORMAT = Codec(TableFormat, "TABLE_FORMAT")
-ACCESS_CODE = Codec(AccessCode, "ACCESS_CODE")
-STORED_ACCESS_CODE = Codec(StoredAccessCode, "ACCESS_CODE")
-CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM")
-CODE_DOOR = Codec(CodeDoor, "CODE_DOOR")
-LOCKOUT = Codec(Lockout, "LOCKOUT")
-ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT")
+LOCKER = Codec(Locker, "LOCKER", keys.locker, largest=2000, usual=350)
+OWNER_LOCKER = Codec(LockerSummary, "OWNER_LOCKER", keys.owner_locker, largest=2000, usual=300)
+OWNER = Codec(Owner, "OWNER", keys.owner, largest=2000, usual=350)
+EMAIL_CLAIM = Codec(EmailClaim, "EMAIL_CLAIM", keys.email_claim, largest=2000, usual=200)
+RESERVATION = Codec(Reservation, "RESERVATION", keys.reservation, largest=1900, usual=350)
+STORED_RESERVATION = Codec(StoredReservation, "RESERVATION", keys.reservation, largest=1900, usual=350)
+LIVE_RESERVATION = Codec(Reservation, "LIVE_RESERVATION", keys.live_reservation, largest=1900, usual=350)
+STORED_LIVE_RESERVATION = Codec(StoredReservation, "LIVE_RESERVATION", keys.live_reservation, largest=1900, usual=350)
+OWNER_RESERVATION = Codec(Reservation, "OWNER_RESERVATION", keys.owner_reservation, largest=1900, usual=350)
+ACTIVE_POINTER = Codec(ActivePointer, "RESERVATION_ACTIVE", keys.active_pointer, largest=1900, usual=400)
+RESERVATION_CLAIM = Codec(ReservationClaim, "RESERVATION_CLAIM", keys.reservation_claim, largest=600, usual=300)
+ANY_CLAIM = Codec(AnyClaim, "ANY_LOCKER_CLAIM", keys.any_claim, largest=600, usual=350)
+REFERENCE_CLAIM = Codec(ReferenceClaim, "REFERENCE_CLAIM", keys.reservation_reference, largest=600, usual=250)
+RESERVATION_DETAILS = Codec(
+    ReservationDetails, "RESERVATION_DETAILS", keys.reservation_details, largest=27_500, usual=400
+)
+RESERVATION_SLOT = Codec(ReservationSlot, "RESERVATION_SLOT", keys.reservation_slot, largest=600, usual=300)
+GUARD = Codec(Guard, "RESERVATION_GUARD", keys.reservation_guard, largest=600, usual=250)
+LOCATION = Codec(Location, "LOCATION", keys.location, largest=8000, usual=700)
+LOCATION_CODE = Codec(LocationCode, "LOCATION_CODE", keys.location_code, largest=600, usual=200)
+LOCKER_OFFER = Codec(LockerOffer, "LOCKER_OFFER", keys.offer, largest=2000, usual=250)
+LOCATION_LOCKER = Codec(LockerSummary, "LOCATION_LOCKER", keys.location_locker, largest=2000, usual=300)
+BOOKING = Codec(Booking, "BOOKING", keys.booking, largest=19_300, usual=700)
+REQUESTED_BOOKING = Codec(RequestedBooking, "BOOKING", keys.booking, largest=19_300, usual=700)
+OWNER_BOOKING = Codec(Booking, "OWNER_BOOKING", keys.owner_booking, largest=19_300, usual=700)
+CALENDAR_SLOT = Codec(CalendarSlot, "CALENDAR_SLOT", keys.calendar_slot, largest=2600, usual=400)
+CALENDAR_CLAIM = Codec(CalendarClaim, "CALENDAR_EVENT_CLAIM", keys.calendar_claim, largest=1800, usual=300)
+PAYMENT = Codec(Payment, "PAYMENT", keys.payment, largest=1800, usual=350)
+NOTIFICATION = Codec(Notification, "NOTIFICATION", keys.notification, largest=9000, usual=450)
+API_KEY = Codec(ApiKey, "API_KEY", keys.api_key, largest=4000, usual=700)
+# 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
+ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT", keys.door_event, largest=25_600, usual=350)
+EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM", keys.door_event_claim, largest=600, usual=300)
+TABLE_FORMAT = Codec(TableFormat, "TABLE_FORMAT", keys.table_format, largest=500, usual=200)
+ACCESS_CODE = Codec(AccessCode, "ACCESS_CODE", keys.access_code, largest=6400, usual=600)
+STORED_ACCESS_CODE = Codec(StoredAccessCode, "ACCESS_CODE", keys.access_code, largest=6400, usual=600)
+CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM", keys.code_claim, largest=800, usual=200)
+CODE_DOOR = Codec(CodeDoor, "CODE_DOOR", keys.code_door, largest=8000, usual=700)
+LOCKOUT = Codec(Lockout, "LOCKOUT", keys.lockout, largest=800, usual=200)
+ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT", keys.attempt, largest=800, usual=300)
 OLD_USER = Codec(OldUser, "User")
-OLD_BOOKING = Codec(OldBooking, "Booking")
+OLD_BOOKING = Codec(OldBooking, "Booking", keys.old_booking, largest=19_300, usual=700)
 OLD_EVENT = Codec(OldEvent, "Event")

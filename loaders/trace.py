@@ -91,11 +91,12 @@ class Trace:
 
     def cost(self) -> dict[str, Any]:
         """What the request took, in the measures of its price."""
+        spent = self.spent()
         return {
-            "operations": len(self.records),
-            "items": sum(record.returned for record in self.records),
-            "readUnits": self.units(is_write=False),
-            "writeUnits": self.units(is_write=True),
+            "operations": spent.operations,
+            "items": spent.items,
+            "readUnits": spent.read_units,
+            "writeUnits": spent.write_units,
         }
 
     def spent(self) -> Cost:
@@ -117,10 +118,6 @@ class Trace:
             key = record.path, record.contract
             found[key] = found.get(key, Cost()) + Cost(1, record.returned, *units)
         return found
-
-    def units(self, *, is_write: bool) -> float:
-        """The read or write units of the whole request."""
-        return sum(record.units for record in self.records if record.is_write is is_write)
 
     def _shown(self, record: Record) -> dict[str, Any]:
         duration = time.perf_counter_ns() - record.began if record.duration is None else record.duration

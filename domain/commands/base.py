@@ -131,6 +131,12 @@ def fingerprint(command: Command, without: str) -> str:
     return _hash(content)
 
 
+def fingerprint_of(command: type[Command], record: object, without: str, **values: Any) -> str:
+    """Returns the fingerprint of the command that creates the record, with these values where they differ in form."""
+    given = {name: getattr(record, name) for name in command.model_fields if hasattr(record, name)}
+    return fingerprint(command.model_construct(**given | values), without)
+
+
 def change_fingerprint(command: Change | OptionalChange, subject: str) -> str:
     """Returns a hash of a change without its id: who asks for which change, with every value that was given."""
     content = command.model_dump(exclude={"change_id"}, exclude_unset=True)

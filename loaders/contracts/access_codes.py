@@ -17,6 +17,7 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import (
     ACCESS_CODE,
+    ACCESS_EVENT,
     ACTIVE_POINTER,
     ATTEMPT,
     BOOKING,
@@ -27,6 +28,7 @@ from loaders.codecs import (
     LOCATION,
     LOCKER,
     LOCKOUT,
+    NOTIFICATION,
     RESERVATION,
     RESERVATION_CLAIM,
     STORED_ACCESS_CODE,
@@ -34,19 +36,12 @@ from loaders.codecs import (
     STORED_RESERVATION,
 )
 from loaders.contracts.base import Consistency
-from loaders.contracts.bookings import BOOKING_BYTES
-from loaders.contracts.locations import LOCATION_BYTES
-from loaders.contracts.lockers import LOCKER_BYTES
-from loaders.contracts.maintenance import LARGEST_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS, RESERVATION_BYTES
+from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS
 from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, WriteContract, check, delete, put, update
 
-_CODE_BYTES = 6400
 _NEW_CODE_BYTES = 3000
-_DOOR_BYTES = 8000
-_SMALL_BYTES = 800
 _APPROVED_BYTES = 10_500  # an approved booking has no reason
 _EVENT_BYTES = 1000
 _MOST_FOLLOWING = 1000
@@ -59,13 +54,10 @@ _IS_NEW_OR_EXPIRED = f"{IS_NEW} OR #expiresAt <= :now"
 ACCESS_CODE_BY_ID = ReadOne(
     id="QC-100",
     purpose="An access code of a door by its id",
-    key=keys.access_code,
     codec=ACCESS_CODE,
     consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     note="The record has no digits: they are derived from it and a secret that is not in the table.",
-    item_bytes=_CODE_BYTES,
-    typical_bytes=600,
     cardinality="One item a code.",
     hot_partition=_HOT_PARTITION,
 )
@@ -76,8 +68,6 @@ LOCKER_ACCESS_CODES = ReadPage(
     range=keys.locker_access_codes,
     codec=ACCESS_CODE,
     note="By code id, including codes that are over.",
-    item_bytes=_CODE_BYTES,
-    typical_bytes=600,
     cardinality="Up to some 10,000 in a locker's life, about two a reservation.",
     hot_partition=_HOT_PARTITION,
 )
@@ -88,8 +78,6 @@ PURPOSE_ACCESS_CODES = ReadPage(
     range=keys.purpose_codes,
     codec=ACCESS_CODE,
     note="By code id, including codes that are over.",
-    item_bytes=_CODE_BYTES,
-    typical_bytes=600,
     cardinality="1 to 5 live codes, and those that were revoked.",
     hot_partition="None: every reservation and every booking has an index partition of its own.",
 )
@@ -97,12 +85,9 @@ PURPOSE_ACCESS_CODES = ReadPage(
 CODE_DOOR_BY_ID = ReadOne(
     id="QC-103",
     purpose="What is common to the codes of a door",
-    key=keys.code_door,
     codec=CODE_DOOR,
     consistency=Consistency.EVENTUAL_OR_STRONG,
     note=f"Names the live codes, {MAX_LIVE_CODES} at most, and what the device of the door has loaded.",
-    item_bytes=_DOOR_BYTES,
-    typical_bytes=700,
     cardinality="At most one item a door.",
     hot_partition=_HOT_PARTITION,
 )
@@ -110,10 +95,7 @@ CODE_DOOR_BY_ID = ReadOne(
 LOCKER_LOCKOUT = ReadOne(
     id="QC-104",
     purpose="Failed attempts and lockout of a locker's door",
-    key=keys.locker_lockout,
-    codec=LOCKOUT,
-    item_bytes=_SMALL_BYTES,
-    typical_bytes=200,
+    codec=LOCKOUT.at(keys.locker_lockout),
     cardinality="At most one item a door.",
     hot_partition=_HOT_PARTITION,
 )
@@ -121,100 +103,54 @@ LOCKER_LOCKOUT = ReadOne(
 LOCATION_LOCKOUT = ReadOne(
     id="QC-109",
     purpose="Failed attempts and lockout of a location's door",
-    key=keys.location_lockout,
-    codec=LOCKOUT,
-    item_bytes=_SMALL_BYTES,
-    typical_bytes=200,
+    codec=LOCKOUT.at(keys.location_lockout),
     cardinality="At most one item a door.",
     hot_partition=_HOT_PARTITION,
 )
 
 _CLAIMED = "a key of the ring other than the current one"
-_LOCATION_READ = ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when=AT_LOCATION)
-_LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when=AT_LOCKER)
-_CODE_READ = ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES)
-_DOOR_READ = ItemRead("door", keys.code_door, CODE_DOOR, _DOOR_BYTES)
-_ATTEMPT_READ = ItemRead("attempt", keys.attempt, ATTEMPT, _SMALL_BYTES)
+_LOCATION_READ = ItemRead("location", LOCATION, when=AT_LOCATION)
+_LOCKER_READ = ItemRead("locker", LOCKER, when=AT_LOCKER)
+_CODE_READ = ItemRead("code", ACCESS_CODE)
+_DOOR_READ = ItemRead("door", CODE_DOOR)
+_ATTEMPT_READ = ItemRead("attempt", ATTEMPT)
 _DOOR_RULES = (
-    put("first door", keys.code_door, IS_NEW, when="the door has no codes yet", item_bytes=_SMALL_BYTES),
-    update("door", keys.code_door, _AS_READ, item_bytes=_DOOR_BYTES),
+    put("first door", CODE_DOOR, IS_NEW, when="the door has no codes yet", item_bytes=800),
+    update("door", CODE_DOOR, _AS_READ),
 )
 _CLAIM_RULES = (
-    put("claim", keys.code_claim, _IS_NEW_OR_EXPIRED, item_bytes=_SMALL_BYTES),
-    check(
-        "other claim",
-        keys.code_claim,
-        _IS_NEW_OR_EXPIRED,
-        when=_CLAIMED,
-        most=MAX_RING_KEYS - 1,
-        item_bytes=_SMALL_BYTES,
-    ),
+    put("claim", CODE_CLAIM, _IS_NEW_OR_EXPIRED),
+    check("other claim", CODE_CLAIM, _IS_NEW_OR_EXPIRED, when=_CLAIMED, most=MAX_RING_KEYS - 1),
 )
 _RESERVATION_RULES = (
-    check(
-        "same reservation",
-        keys.reservation_guard,
-        _AS_READ,
-        when="the code is for a reservation",
-        item_bytes=_SMALL_BYTES,
-    ),
-    check(
-        "owned locker",
-        keys.locker,
-        "#ownerId = :readOwner",
-        when="the code stands alone",
-        item_bytes=LOCKER_BYTES,
-    ),
-    check(
-        "booking",
-        keys.booking,
-        "#status = :approved",
-        when="the code is for a booking",
-        item_bytes=_APPROVED_BYTES,
-    ),
+    check("same reservation", GUARD, _AS_READ, when="the code is for a reservation"),
+    check("owned locker", LOCKER, "#ownerId = :readOwner", when="the code stands alone"),
+    check("booking", BOOKING, "#status = :approved", when="the code is for a booking", item_bytes=_APPROVED_BYTES),
 )
 CREATE_ACCESS_CODE = WriteContract(
     id="QC-105",
     purpose="Create an access code",
     reads=(
-        ItemRead(
-            "code", keys.access_code, STORED_ACCESS_CODE, _CODE_BYTES, when="only where the client chose the codeId"
-        ),
+        ItemRead("code", STORED_ACCESS_CODE, when="only where the client chose the codeId"),
         _DOOR_READ,
-        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only where the code is for a booking"),
-        ItemRead("location", keys.location, LOCATION, LOCATION_BYTES, when="only where the code is for a booking"),
-        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the code is for a locker"),
-        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES, when="only where the code is for a reservation"),
-        ItemRead(
-            "reservation claim",
-            keys.reservation_claim,
-            RESERVATION_CLAIM,
-            _SMALL_BYTES,
-            when="only where the code is for a reservation",
-        ),
-        ItemRead(
-            "reservation",
-            keys.reservation,
-            RESERVATION,
-            RESERVATION_BYTES,
-            when="only where the code is for a reservation",
-        ),
+        ItemRead("booking", BOOKING, when="only where the code is for a booking"),
+        ItemRead("location", LOCATION, when="only where the code is for a booking"),
+        ItemRead("locker", LOCKER, when="only where the code is for a locker"),
+        ItemRead("guard", GUARD, when="only where the code is for a reservation"),
+        ItemRead("reservation claim", RESERVATION_CLAIM, when="only where the code is for a reservation"),
+        ItemRead("reservation", RESERVATION, when="only where the code is for a reservation"),
     ),
     fallbacks=(
         ItemRead(
             "live code",
-            keys.access_code,
             ACCESS_CODE,
-            _CODE_BYTES,
             at_once=MAX_LIVE_CODES,
             when="only where the door has as many live codes as it may have",
             most=_ROUNDS,
         ),
         ItemRead(
             "live reservation",
-            keys.reservation,
             RESERVATION,
-            RESERVATION_BYTES,
             at_once=MAX_LIVE_CODES,
             when="only where the door has as many live codes as it may have",
             most=_ROUNDS,
@@ -222,7 +158,7 @@ CREATE_ACCESS_CODE = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        put("code", keys.access_code, IS_NEW, index_writes=1, item_bytes=_NEW_CODE_BYTES),
+        put("code", ACCESS_CODE, IS_NEW, index_writes=1, item_bytes=_NEW_CODE_BYTES),
         *_CLAIM_RULES,
         *_DOOR_RULES,
         *_RESERVATION_RULES,
@@ -243,7 +179,6 @@ CREATE_ACCESS_CODE = WriteContract(
     cardinality="The code, its claim and the door's record; claims under other keys and what the code is for are "
     "checked.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_CODE_BYTES,
 )
 
 CHANGE_ACCESS_CODE = WriteContract(
@@ -251,20 +186,16 @@ CHANGE_ACCESS_CODE = WriteContract(
     purpose="Rotate, reveal or revoke an access code",
     reads=(
         BatchRead(items=(_CODE_READ, _DOOR_READ)),
-        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, when="only where the code stands alone"),
-        ItemRead("reservation", keys.reservation, RESERVATION, RESERVATION_BYTES, when="only for a reservation's code"),
-        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only for a booking's code"),
+        ItemRead("locker", LOCKER, when="only where the code stands alone"),
+        ItemRead("reservation", RESERVATION, when="only for a reservation's code"),
+        ItemRead("booking", BOOKING, when="only for a booking's code"),
     ),
     rounds=_ROUNDS,
     steps=(
-        update("code", keys.access_code, _AS_READ, index_writes=1),
+        update("code", ACCESS_CODE, _AS_READ, index_writes=1),
         *_CLAIM_RULES,
         delete(
-            "old claim",
-            keys.code_claim,
-            "attribute_not_exists(#PK) OR #codeId = :codeId",
-            when="the digits become invalid",
-            item_bytes=_SMALL_BYTES,
+            "old claim", CODE_CLAIM, "attribute_not_exists(#PK) OR #codeId = :codeId", when="the digits become invalid"
         ),
         _DOOR_RULES[1],
     ),
@@ -274,47 +205,30 @@ CHANGE_ACCESS_CODE = WriteContract(
     "nothing.",
     cardinality="The code, its claims and the door's record.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_CODE_BYTES,
 )
 
 VERIFY_ACCESS_CODE = WriteContract(
     id="QC-107",
     purpose="Verify digits that were entered at a door",
     reads=(
-        BatchRead(
-            items=(
-                ItemRead("lockout", keys.lockout, LOCKOUT, _SMALL_BYTES),
-                _ATTEMPT_READ,
-                _DOOR_READ,
-            )
-        ),
-        ItemRead("claim", keys.code_claim, CODE_CLAIM, _SMALL_BYTES, at_once=MAX_RING_KEYS),
+        BatchRead(items=(ItemRead("lockout", LOCKOUT), _ATTEMPT_READ, _DOOR_READ)),
+        ItemRead("claim", CODE_CLAIM, at_once=MAX_RING_KEYS),
         _LOCATION_READ,
         _LOCKER_READ,
-        ItemRead(
-            "code",
-            keys.access_code,
-            ACCESS_CODE,
-            _CODE_BYTES,
-            at_once=MAX_RING_KEYS,
-            when="only where a claim is found",
-        ),
+        ItemRead("code", ACCESS_CODE, at_once=MAX_RING_KEYS, when="only where a claim is found"),
         BatchRead(
             items=(
-                ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES),
-                ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, RESERVATION_BYTES),
-                ItemRead("reserved locker", keys.locker, LOCKER, LOCKER_BYTES),
+                ItemRead("guard", GUARD),
+                ItemRead("pointer", ACTIVE_POINTER),
+                ItemRead("reserved locker", LOCKER),
             )
         ),
-        ItemRead(
-            "reservation", keys.reservation, STORED_RESERVATION, RESERVATION_BYTES, when="only for a reservation's code"
-        ),
-        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="only for a booking's code"),
+        ItemRead("reservation", STORED_RESERVATION, when="only for a reservation's code"),
+        ItemRead("booking", BOOKING, when="only for a booking's code"),
         RangeRead(
             "next reservation",
             keys.live_reservations,
             STORED_LIVE_RESERVATION,
-            RESERVATION_BYTES,
             1,
             usual=1,
             when="only in the grace period after a reservation",
@@ -323,27 +237,21 @@ VERIFY_ACCESS_CODE = WriteContract(
     ),
     rounds=_ROUNDS,
     steps=(
-        put("first lockout", keys.lockout, IS_NEW, when="the first failure", item_bytes=_SMALL_BYTES),
-        update("lockout", keys.lockout, _AS_READ, when="a failure", item_bytes=_SMALL_BYTES),
-        check("no lockout", keys.lockout, IS_NEW, when="a success", item_bytes=_SMALL_BYTES),
-        check("same lockout", keys.lockout, _AS_READ, when="a success", item_bytes=_SMALL_BYTES),
-        put(
-            "attempt",
-            keys.attempt,
-            _IS_NEW_OR_EXPIRED,
-            when="the attempt id is new",
-            item_bytes=_SMALL_BYTES,
-        ),
-        update("code", keys.access_code, _AS_READ, when="a success", index_writes=1),
-        update("door", keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES),
-        check("same door", keys.code_door, _AS_READ, when="a success", item_bytes=_DOOR_BYTES),
+        put("first lockout", LOCKOUT, IS_NEW, when="the first failure"),
+        update("lockout", LOCKOUT, _AS_READ, when="a failure"),
+        check("no lockout", LOCKOUT, IS_NEW, when="a success"),
+        check("same lockout", LOCKOUT, _AS_READ, when="a success"),
+        put("attempt", ATTEMPT, _IS_NEW_OR_EXPIRED, when="the attempt id is new"),
+        update("code", ACCESS_CODE, _AS_READ, when="a success", index_writes=1),
+        update("door", CODE_DOOR, _AS_READ, when="the last use of a code"),
+        check("same door", CODE_DOOR, _AS_READ, when="a success"),
         *_RESERVATION_RULES,
         *CHECK_IN_RULES,
-        put("event", keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
-        put("tamper event", keys.door_event, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
+        put("event", ACCESS_EVENT, IS_NEW, item_bytes=_EVENT_BYTES),
+        put("tamper event", ACCESS_EVENT, IS_NEW, when="a lockout begins", item_bytes=_EVENT_BYTES),
         put(
             "notification",
-            keys.notification,
+            NOTIFICATION,
             IS_NEW,
             when="a lockout begins, for the owner of the locker or the manager of the location",
             item_bytes=_EVENT_BYTES,
@@ -357,25 +265,19 @@ VERIFY_ACCESS_CODE = WriteContract(
     cardinality="The lockout record, the attempt, an event and, for a success, the code; at the first use for a "
     "reservation also what its start writes.",
     hot_partition="One door's partition: attempts at the same door are decided one after another.",
-    item_bytes=_CODE_BYTES,
 )
 
 CLEAR_LOCKOUT = WriteContract(
     id="QC-108",
     purpose="End the lockout of a door",
-    reads=(
-        ItemRead("lockout", keys.lockout, LOCKOUT, _SMALL_BYTES),
-        _LOCKER_READ,
-        _LOCATION_READ,
-    ),
+    reads=(ItemRead("lockout", LOCKOUT), _LOCKER_READ, _LOCATION_READ),
     rounds=_ROUNDS,
-    steps=(update("lockout", keys.lockout, _AS_READ),),
+    steps=(update("lockout", LOCKOUT, _AS_READ),),
     most_steps=1,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="A door with no failures stays unchanged.",
     cardinality="One item.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_SMALL_BYTES,
 )
 
 PROVISION_DEVICE = WriteContract(
@@ -390,7 +292,6 @@ PROVISION_DEVICE = WriteContract(
     "has acknowledged a list.",
     cardinality="One item.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_DOOR_BYTES,
 )
 
 ACKNOWLEDGE_ACCESS_CODES = WriteContract(
@@ -398,26 +299,12 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
     purpose="Read or acknowledge the list of access codes of a door",
     reads=(
         _DOOR_READ,
-        ItemRead("guard", keys.reservation_guard, GUARD, _SMALL_BYTES, when=AT_LOCKER),
-        ItemRead("code", keys.access_code, ACCESS_CODE, _CODE_BYTES, at_once=MAX_LIVE_CODES),
-        ItemRead(
-            "reservation",
-            keys.reservation,
-            RESERVATION,
-            RESERVATION_BYTES,
-            at_once=MAX_LIVE_CODES,
-            when=AT_LOCKER,
-        ),
-        RangeRead(
-            "next reservation",
-            keys.live_reservations,
-            STORED_LIVE_RESERVATION,
-            RESERVATION_BYTES,
-            _MOST_FOLLOWING,
-            when=AT_LOCKER,
-        ),
+        ItemRead("guard", GUARD, when=AT_LOCKER),
+        ItemRead("code", ACCESS_CODE, at_once=MAX_LIVE_CODES),
+        ItemRead("reservation", RESERVATION, at_once=MAX_LIVE_CODES, when=AT_LOCKER),
+        RangeRead("next reservation", keys.live_reservations, STORED_LIVE_RESERVATION, _MOST_FOLLOWING, when=AT_LOCKER),
         _LOCKER_READ,
-        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, at_once=MAX_LIVE_CODES, when=AT_LOCATION),
+        ItemRead("booking", BOOKING, at_once=MAX_LIVE_CODES, when=AT_LOCATION),
     ),
     rounds=_ROUNDS,
     steps=(_DOOR_RULES[1],),
@@ -427,35 +314,24 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
     "listed codes bound their grace periods.",
     cardinality="One item.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_DOOR_BYTES,
 )
 
 REPORT_ACCESS_CODE_USE = WriteContract(
     id="QC-112",
     purpose="Report that a device opened a door by its own list",
-    reads=(
-        BatchRead(
-            items=(
-                _CODE_READ,
-                _DOOR_READ,
-                ItemRead("claim", keys.door_event_claim, EVENT_CLAIM, _SMALL_BYTES),
-                _ATTEMPT_READ,
-            )
-        ),
-    ),
+    reads=(BatchRead(items=(_CODE_READ, _DOOR_READ, ItemRead("claim", EVENT_CLAIM), _ATTEMPT_READ)),),
     rounds=_ROUNDS,
     steps=(
-        put("event", keys.door_event, IS_NEW, item_bytes=_EVENT_BYTES),
-        put("claim", keys.door_event_claim, IS_NEW, item_bytes=_SMALL_BYTES),
-        update("code", keys.access_code, _AS_READ, index_writes=1),
-        update("door", keys.code_door, _AS_READ, when="the last use of a code", item_bytes=_DOOR_BYTES),
+        put("event", ACCESS_EVENT, IS_NEW, item_bytes=_EVENT_BYTES),
+        put("claim", EVENT_CLAIM, IS_NEW),
+        update("code", ACCESS_CODE, _AS_READ, index_writes=1),
+        update("door", CODE_DOOR, _AS_READ, when="the last use of a code"),
     ),
     most_steps=4,
     errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),
     note="The claim on the event id makes a use count once. An attempt with this id that was granted counted it.",
     cardinality="The event, its claim and the code.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=_CODE_BYTES,
 )
 
 CODE_KEYS_SCAN = ReadTable(
@@ -465,5 +341,4 @@ CODE_KEYS_SCAN = ReadTable(
     note="Only `smartlocker codes keys` uses it.",
     cardinality="All items of the table.",
     hot_partition="One partition at a time.",
-    item_bytes=LARGEST_BYTES,
 )

@@ -9,19 +9,13 @@ from loaders.contracts.base import Consistency, Order
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put, update
 
-_API_KEY_BYTES = 4000
-
 API_KEY_BY_ID = ReadOne(
     id="QC-60",
     purpose="An API key by its id",
-    key=keys.api_key,
     codec=API_KEY,
     consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem. Also read, "
-    "strongly, to authenticate a request; each server remembers the result for three seconds.",
-    item_bytes=_API_KEY_BYTES,
-    typical_bytes=700,
+    note="Also read strongly, to authenticate a request; each server remembers the result for three seconds.",
     cardinality="One item a key.",
     hot_partition="Low: one item a partition key, spread by id; servers remember it for three seconds.",
 )
@@ -29,7 +23,7 @@ API_KEY_BY_ID = ReadOne(
 CREATE_API_KEY = WriteContract(
     id="QC-61",
     purpose="Create an API key",
-    steps=(put("key", keys.api_key, IS_NEW, index_writes=1),),
+    steps=(put("key", API_KEY, IS_NEW, index_writes=1),),
     most_steps=1,
     errors=(BadInputError, IdTakenError),
     note="Only a hash of the secret is stored. The same id with the same content returns the first key, without its "
@@ -37,20 +31,18 @@ CREATE_API_KEY = WriteContract(
     cardinality="One item.",
     hot_partition="None in the table: each key has its own partition. In the index all keys share one partition, which "
     "only administrators write to.",
-    item_bytes=_API_KEY_BYTES,
 )
 
 REVOKE_API_KEY = WriteContract(
     id="QC-62",
     purpose="Revoke an API key",
-    reads=(ItemRead("key", keys.api_key, API_KEY, _API_KEY_BYTES),),
-    steps=(update("key", keys.api_key, "attribute_exists(#PK) AND attribute_not_exists(#revokedAt)", index_writes=1),),
+    reads=(ItemRead("key", API_KEY),),
+    steps=(update("key", API_KEY, "attribute_exists(#PK) AND attribute_not_exists(#revokedAt)", index_writes=1),),
     most_steps=1,
     errors=(BadInputError, NotFoundError),
     note="Permanent. A key that is already revoked stays unchanged.",
     cardinality="One item.",
     hot_partition="None: a key is revoked once, by an administrator.",
-    item_bytes=_API_KEY_BYTES,
 )
 
 API_KEYS = ReadPage(
@@ -60,8 +52,6 @@ API_KEYS = ReadPage(
     codec=API_KEY,
     orders=(Order.DESC,),
     note="Newest first, revoked and expired keys included.",
-    item_bytes=_API_KEY_BYTES,
-    typical_bytes=700,
     cardinality="10 to 1,000 keys.",
     hot_partition="Low: written only when a key is created or revoked.",
 )

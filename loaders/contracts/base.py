@@ -62,14 +62,12 @@ class PageRule:
 class Contract:
     """What every contract states.
 
-    `item_bytes` is the size of the largest item. `cardinality` says how many items are expected, `hot_partition` how
-    load could concentrate on one partition.
+    `cardinality` says how many items are expected, `hot_partition` how load could concentrate on one partition.
     """
 
     id: str
     purpose: str
     operation: str
-    item_bytes: int
     cardinality: str
     hot_partition: str
     errors: tuple[type[SmartLockerError], ...] = ()
@@ -84,8 +82,6 @@ class Contract:
             raise ContractError(f"{self.id} must not use {self.operation}")
         if not (self.purpose and self.cardinality and self.hot_partition):
             raise ContractError(f"{self.id} must state its purpose, expected cardinality and hot-partition risk")
-        if self.item_bytes <= 0:
-            raise ContractError(f"{self.id} must state the size of its items")
 
 
 def registry(contracts: Iterable[Contract]) -> dict[str, Contract]:

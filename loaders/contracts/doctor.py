@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from loaders import keys
-from loaders.contracts.bookings import BOOKING_BYTES
+from loaders.codecs import (
+    ACTIVE_POINTER,
+    CALENDAR_SLOT,
+    EMAIL_CLAIM,
+    GUARD,
+    OWNER_BOOKING,
+    RESERVATION_CLAIM,
+    RESERVATION_SLOT,
+    STORED_LIVE_RESERVATION,
+    STORED_RESERVATION,
+)
 from loaders.contracts.reservations import POINTER_AS_READ
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
 from loaders.contracts.writing import EXISTS, IS_NEW, WriteContract, check, delete, put, update
 from loaders.table.keys import Key
 
-_LARGEST_BYTES = 25_600
-_RESERVATION_BYTES = 1900
 _CLAIM_BYTES = 2000
 _RATE = "One record's partition, at the pace of an operator."
 
@@ -22,7 +30,6 @@ DOCTOR_SCAN = ReadTable(
     note="Only `smartlocker doctor --full-scan` uses it; it states the cost first and limits its rate.",
     cardinality="All items of the table, once.",
     hot_partition="One partition at a time; the rate is limited.",
-    item_bytes=_LARGEST_BYTES,
 )
 
 DOCTOR_RANGES = ReadRanges(
@@ -45,7 +52,6 @@ DOCTOR_RANGES = ReadRanges(
     note="Only `smartlocker doctor` uses it. Access events and notifications are not read.",
     cardinality="Up to some 10,000 items of a locker or owner.",
     hot_partition=_RATE,
-    item_bytes=_LARGEST_BYTES,
 )
 
 DOCTOR_ITEMS = ReadItems(
@@ -54,7 +60,6 @@ DOCTOR_ITEMS = ReadItems(
     note="Only `smartlocker doctor` uses it.",
     cardinality="Up to 100 keys in a request.",
     hot_partition=_RATE,
-    item_bytes=_LARGEST_BYTES,
 )
 
 REPAIR_DERIVED = WriteContract(
@@ -64,49 +69,28 @@ REPAIR_DERIVED = WriteContract(
         check("record", Key, "#version = :readVersion", when="the record has a version"),
         check(
             "reservation",
-            keys.reservation,
+            STORED_RESERVATION,
             "#ownerId = :readOwner AND #status = :readStatus AND #endAt = :readEnd",
             when="the record is a reservation",
-            item_bytes=_RESERVATION_BYTES,
         ),
-        check(
-            "no reservation",
-            keys.reservation,
-            IS_NEW,
-            when="a claim names none that exists",
-            item_bytes=_RESERVATION_BYTES,
-        ),
+        check("no reservation", STORED_RESERVATION, IS_NEW, when="a claim names none that exists"),
         # The largest copies, those of bookings, are not in the index.
         put("copy", Key, "attribute_not_exists(#PK) OR #entityType = :kind", when="a copy is missing or differs"),
         put("claim", Key, IS_NEW, when="a claim or a half day is missing", item_bytes=_CLAIM_BYTES),
         delete("surplus copy", Key, "#entityType = :kind", when="a copy is in another owner's or location's list"),
-        delete(
-            "surplus claim",
-            keys.reservation_claim,
-            "#startAt = :readStart",
-            when="a claim names no reservation",
-            item_bytes=_CLAIM_BYTES,
-        ),
+        delete("surplus claim", RESERVATION_CLAIM, "#startAt = :readStart", when="a claim names no reservation"),
         delete(
             "surplus reservation slot",
-            keys.reservation_slot,
+            RESERVATION_SLOT,
             "#reservationId = :reservationId AND #lockerId = :lockerId",
             when="its reservation was cancelled or released",
-            item_bytes=_CLAIM_BYTES,
         ),
-        delete(
-            "surplus address",
-            keys.email_claim,
-            "#ownerId = :ownerId",
-            when="its owner has another e-mail address",
-            item_bytes=_CLAIM_BYTES,
-        ),
+        delete("surplus address", EMAIL_CLAIM, "#ownerId = :ownerId", when="its owner has another e-mail address"),
         delete(
             "surplus slot",
-            keys.calendar_slot,
+            CALENDAR_SLOT,
             "#bookingId = :bookingId",
             when="its booking is not approved for that half day",
-            item_bytes=_CLAIM_BYTES,
         ),
         update(
             "pending count",
@@ -128,26 +112,21 @@ REPAIR_DERIVED = WriteContract(
     "read, so a repair that meets a change of the record writes nothing.",
     cardinality="One item; its record is checked.",
     hot_partition=_RATE,
-    item_bytes=BOOKING_BYTES,
+    item_bytes=OWNER_BOOKING.largest,
 )
 
 REPAIR_TIMELINE = WriteContract(
     id="QC-84",
     purpose="Repair the active pointer, the guard or a live copy of a locker",
     steps=(
-        check("guard", keys.reservation_guard, "#revision = :readRevision", when="the locker has one"),
-        check("no guard", keys.reservation_guard, IS_NEW, when="the locker has none"),
-        put("missing pointer", keys.active_pointer, IS_NEW, when="the locker has none"),
-        put("pointer", keys.active_pointer, POINTER_AS_READ, when="it names a wrong reservation"),
-        delete("surplus pointer", keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
-        update(
-            "stale guard",
-            keys.reservation_guard,
-            "#revision = :readRevision",
-            when="it names a reservation that does not exist",
-        ),
-        check("no reservation", keys.reservation, IS_NEW, when="the guard is repaired"),
-        put("live copy", keys.live_reservation, None, when="it is missing or differs"),
+        check("guard", GUARD, "#revision = :readRevision", when="the locker has one"),
+        check("no guard", GUARD, IS_NEW, when="the locker has none"),
+        put("missing pointer", ACTIVE_POINTER, IS_NEW, when="the locker has none"),
+        put("pointer", ACTIVE_POINTER, POINTER_AS_READ, when="it names a wrong reservation"),
+        delete("surplus pointer", ACTIVE_POINTER, POINTER_AS_READ, when="no reservation is left"),
+        update("stale guard", GUARD, "#revision = :readRevision", when="it names a reservation that does not exist"),
+        check("no reservation", STORED_RESERVATION, IS_NEW, when="the guard is repaired"),
+        put("live copy", STORED_LIVE_RESERVATION, None, when="it is missing or differs"),
         delete("surplus live copy", Key, EXISTS, when="its reservation is not live"),
     ),
     most_steps=2,
@@ -155,5 +134,5 @@ REPAIR_TIMELINE = WriteContract(
     "repair that meets one writes nothing.",
     cardinality="One item; another is checked.",
     hot_partition=_RATE,
-    item_bytes=_RESERVATION_BYTES,
+    item_bytes=STORED_LIVE_RESERVATION.largest,
 )

@@ -5,57 +5,44 @@ from __future__ import annotations
 from domain.commands.events import MAX_EVENTS_PER_BATCH
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys
-from loaders.codecs import ACCESS_EVENT, LOCKER
+from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, LOCKER
 from loaders.contracts.base import Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED, Part
-from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put
 
-# 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
-_EVENT_BYTES = 25_600
-_CLAIM_BYTES = 600
+_EVENT = ACCESS_EVENT.at(keys.event)
+_CLAIM = EVENT_CLAIM.at(keys.event_claim)
 
 RECORD_EVENTS = WriteContract(
     id="QC-08",
     purpose="Record access events",
     operation="PutItem",
-    reads=(ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES, consistent=False, at_once=MAX_EVENTS_PER_BATCH),),
+    reads=(ItemRead("locker", LOCKER, consistent=False, at_once=MAX_EVENTS_PER_BATCH),),
     fallbacks=(
         ItemRead(
             "current locker",
-            keys.locker,
             LOCKER,
-            LOCKER_BYTES,
             at_once=MAX_EVENTS_PER_BATCH,
             when="only where an eventually consistent read does not find a locker",
         ),
         ItemRead(
             "claimed event",
-            keys.event,
-            ACCESS_EVENT,
-            _EVENT_BYTES,
+            _EVENT,
             most=MAX_EVENTS_PER_BATCH * LOOKS_FOR_CLAIMED,
             when="only where an eventId was used before",
         ),
         Part(
             operation="TransactWriteItems",
-            sizes=(_EVENT_BYTES + _CLAIM_BYTES,),
+            sizes=(_EVENT.largest + _CLAIM.largest,),
             most=MAX_EVENTS_PER_BATCH,
             when="only where an eventId was used before",
         ),
     ),
     most_entries=MAX_EVENTS_PER_BATCH,
     steps=(
-        put("event", keys.event, IS_NEW, most=MAX_EVENTS_PER_BATCH),
-        put(
-            "claim",
-            keys.event_claim,
-            IS_NEW,
-            when="the client chose the eventId",
-            most=MAX_EVENTS_PER_BATCH,
-            item_bytes=_CLAIM_BYTES,
-        ),
+        put("event", _EVENT, IS_NEW, most=MAX_EVENTS_PER_BATCH),
+        put("claim", _CLAIM, IS_NEW, when="the client chose the eventId", most=MAX_EVENTS_PER_BATCH),
     ),
     most_steps=2 * MAX_EVENTS_PER_BATCH,
     errors=(BadInputError, NotFoundError, IdTakenError),
@@ -65,7 +52,6 @@ RECORD_EVENTS = WriteContract(
     cardinality=f"One event, or up to {MAX_EVENTS_PER_BATCH} in one request, each with one claim at most.",
     hot_partition="A locker's events share its partition: one locker takes about 1,000 small events a second at most, "
     "far more than a door produces.",
-    item_bytes=_EVENT_BYTES,
 )
 
 LOCKER_EVENTS = ReadPage(
@@ -75,8 +61,6 @@ LOCKER_EVENTS = ReadPage(
     codec=ACCESS_EVENT,
     orders=(Order.DESC, Order.ASC),
     note="By event time; both bounds are included. Newest first unless asked otherwise.",
-    item_bytes=_EVENT_BYTES,
-    typical_bytes=350,
     cardinality="10 to 100 events a locker and day, kept for ever.",
     hot_partition="Low: one locker's partition; a locker takes at most 1,000 writes a second.",
 )
@@ -89,8 +73,6 @@ LOCATION_EVENTS = ReadPage(
     orders=(Order.DESC, Order.ASC),
     note="By event time; both bounds are included. Newest first unless asked otherwise. Written where access codes are "
     "verified (QC-107) and where offline uses are reported (QC-112).",
-    item_bytes=_EVENT_BYTES,
-    typical_bytes=350,
     cardinality="10 to 1,000 events a door and day, kept for ever.",
     hot_partition="Low: a door is opened a few times a minute at most; its events share the partition of the location.",
 )
@@ -104,8 +86,6 @@ LATEST_EVENT = ReadPage(
     errors=(),
     orders=(Order.DESC,),
     note="DynamoDB has no batched Query: each locker of a page takes one, sixteen at a time.",
-    item_bytes=_EVENT_BYTES,
-    typical_bytes=350,
     cardinality="One item a read, of 10 to 100 events a locker and day.",
     hot_partition="Low: one locker's partition.",
 )
@@ -113,11 +93,8 @@ LATEST_EVENT = ReadPage(
 EVENT_BY_KEY = ReadOne(
     id="QC-16",
     purpose="An access event by its global id",
-    key=keys.door_event,
     codec=ACCESS_EVENT,
-    note="The global id holds the whole key. Several in one request are one BatchGetItem of up to 100 keys.",
-    item_bytes=_EVENT_BYTES,
-    typical_bytes=350,
+    note="The global id holds the whole key.",
     cardinality="One item an event.",
     hot_partition="Low: one door's partition.",
 )

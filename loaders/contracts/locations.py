@@ -14,23 +14,20 @@ from domain.errors import (
     VersionConflictError,
 )
 from loaders import keys
-from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFER
+from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFER, OWNER
 from loaders.contracts.base import Order
-from loaders.contracts.lockers import LOCKER_BYTES
-from loaders.contracts.owners import OWNER_BYTES
+from loaders.contracts.lockers import OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, check, put, update
 
-LOCATION_BYTES = 8000
-_CODE_BYTES = 600
-_MANAGER = check("manager", keys.owner, EXISTS, when="a manager is named", item_bytes=OWNER_BYTES)
+_MANAGER = check("manager", OWNER, EXISTS, when="a manager is named")
 
 CREATE_LOCATION = WriteContract(
     id="QC-30",
     purpose="Create a location",
     steps=(
-        put("location", keys.location, IS_NEW, index_writes=1),
-        put("code", keys.location_code, IS_NEW, item_bytes=_CODE_BYTES),
+        put("location", LOCATION, IS_NEW, index_writes=1),
+        put("code", LOCATION_CODE, IS_NEW),
         _MANAGER,
     ),
     most_steps=3,
@@ -40,18 +37,13 @@ CREATE_LOCATION = WriteContract(
     cardinality="The location and the claim on its code.",
     hot_partition="None in the table. In the index all locations of a status share one partition, which only "
     "administrators write to.",
-    item_bytes=LOCATION_BYTES,
 )
 
 LOCATION_BY_ID = ReadOne(
     id="QC-31",
     purpose="A location by its id",
-    key=keys.location,
     codec=LOCATION,
     errors=(NotFoundError, BadInputError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
-    item_bytes=LOCATION_BYTES,
-    typical_bytes=700,
     cardinality="One item a location.",
     hot_partition="Medium: lockers, calendar and record of a busy location share its partition.",
 )
@@ -59,13 +51,10 @@ LOCATION_BY_ID = ReadOne(
 LOCATION_BY_CODE = ReadOne(
     id="QC-36",
     purpose="A location by its code",
-    key=keys.location_code,
     codec=LOCATION_CODE,
     then=LOCATION_BY_ID,
     errors=(NotFoundError, BadInputError),
     note="Reads the claim of the code, then the location (QC-31).",
-    item_bytes=_CODE_BYTES,
-    typical_bytes=200,
     cardinality="One claim a location.",
     hot_partition="Low: codes spread over partitions.",
 )
@@ -78,8 +67,6 @@ LOCATIONS_BY_STATUS = ReadPage(
     orders=(Order.DESC,),
     note="Newest first. The status is part of the index key, so nothing is filtered. Without a status, one Query for "
     "each status, merged by creation.",
-    item_bytes=LOCATION_BYTES,
-    typical_bytes=750,
     cardinality="10 to 10,000 locations.",
     hot_partition="Medium: all active locations share one partition of the index; reads of it are cheap and rare.",
 )
@@ -87,15 +74,14 @@ LOCATIONS_BY_STATUS = ReadPage(
 CHANGE_LOCATION = WriteContract(
     id="QC-33",
     purpose="Change, deactivate or reactivate a location",
-    reads=(ItemRead("location", keys.location, LOCATION, LOCATION_BYTES),),
-    steps=(update("location", keys.location, "#version = :expectedVersion", index_writes=2), _MANAGER),
+    reads=(ItemRead("location", LOCATION),),
+    steps=(update("location", LOCATION, "#version = :expectedVersion", index_writes=2), _MANAGER),
     most_steps=2,
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
     note="Nothing is deleted, and the code stays claimed. A change of status moves the location within the index. "
     f"{REPEATED_CHANGE}",
     cardinality="One item.",
     hot_partition="None: a location changes rarely.",
-    item_bytes=LOCATION_BYTES,
 )
 
 LOCATION_LOCKERS = ReadPage(
@@ -104,8 +90,6 @@ LOCATION_LOCKERS = ReadPage(
     range=keys.location_lockers,
     codec=LOCATION_LOCKER,
     note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
-    item_bytes=LOCKER_BYTES,
-    typical_bytes=300,
     cardinality="10 to 1,000 lockers a location.",
     hot_partition="Medium: the status changes of all lockers at a location write to one partition.",
 )
@@ -120,8 +104,6 @@ LOCATION_OFFERS = ReadPage(
     note="An audience is everyone, an owner, or the members of an organisation. A caller belongs to several; the lists "
     "are merged, one Query for each, 10 at most: a caller of more must name owners. Ordered by size and, within a "
     "size, by a hash of the lockerId: a search can begin anywhere. Lockers in maintenance have no offers.",
-    item_bytes=LOCKER_BYTES,
-    typical_bytes=250,
     cardinality="0 to 1,000 lockers a location and audience.",
     hot_partition="Medium: searches at a busy location read one partition, up to 3,000 read units a second. Offers are "
     "written only where a locker comes, goes or is configured.",
@@ -136,17 +118,12 @@ LOCATION_OFFERS_OF_SIZE = replace(
     cardinality="As QC-37, divided by size.",
 )
 
-LOCATION_LOCKERS_BY_STATUS = ReadPage(
+LOCATION_LOCKERS_BY_STATUS = replace(
+    OWNER_LOCKERS_BY_STATUS,
     id="QC-35",
     purpose="Lockers at a location with a given status",
     range=keys.location_lockers_by_status,
     codec=LOCATION_LOCKER,
-    needs_format=2,
-    errors=(BadInputError, InvalidCursorError, UnavailableError),
-    note="Ordered by lockerId. The status is part of the index key, so nothing is filtered. A change of status appears "
-    "here a moment later.",
-    item_bytes=LOCKER_BYTES,
-    typical_bytes=350,
     cardinality="As QC-34, divided by status.",
     hot_partition="As QC-34: a status change writes to two partitions of the index.",
 )

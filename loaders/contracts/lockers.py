@@ -16,7 +16,7 @@ from domain.errors import (
     VersionConflictError,
 )
 from loaders import keys
-from loaders.codecs import LOCKER, OWNER_LOCKER
+from loaders.codecs import LOCATION, LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER, OWNER_LOCKER
 from loaders.contracts.base import Consistency
 from loaders.contracts.cost import Part
 from loaders.contracts.reading import ReadOne, ReadPage
@@ -32,33 +32,26 @@ from loaders.contracts.writing import (
     update,
 )
 
-LOCKER_BYTES = 2000
 _AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
 
-_LOCKER_AS_READ = update("locker", keys.locker, _AS_READ)
-_OWNER_COPY = update("copy", keys.owner_locker, EXISTS, index_writes=1)
-_MISSING_OWNER_COPY = put("missing copy", keys.owner_locker, IS_NEW, when="older data has no copy", index_writes=1)
-_LOCATION_COPY = update(
-    "location copy", keys.location_locker, EXISTS, when="the locker is at a location", index_writes=1
-)
+_LOCKER_AS_READ = update("locker", LOCKER, _AS_READ)
+_OWNER_COPY = update("copy", OWNER_LOCKER, EXISTS, index_writes=1)
+_MISSING_OWNER_COPY = put("missing copy", OWNER_LOCKER, IS_NEW, when="older data has no copy", index_writes=1)
+_LOCATION_COPY = update("location copy", LOCATION_LOCKER, EXISTS, when="the locker is at a location", index_writes=1)
 _MISSING_LOCATION_COPY = put(
     "missing location copy",
-    keys.location_locker,
+    LOCATION_LOCKER,
     IS_NEW,
     when="the locker is at a location that has no copy",
     index_writes=1,
 )
 _LOCATION_IS_ACTIVE = check(
-    "location",
-    keys.location,
-    f"{EXISTS} AND #status = :active",
-    when="the locker is placed at a location",
-    item_bytes=8000,
+    "location", LOCATION, f"{EXISTS} AND #status = :active", when="the locker is placed at a location"
 )
-_GONE_OFFER = delete("gone offer", keys.offer, None, most=2, when="the locker is not offered there any more")
-_OFFER = put("offer", keys.offer, None, most=2, when="the locker is in service at a location")
+_GONE_OFFER = delete("gone offer", LOCKER_OFFER, None, most=2, when="the locker is not offered there any more")
+_OFFER = put("offer", LOCKER_OFFER, None, most=2, when="the locker is in service at a location")
 _OFFERS = (_GONE_OFFER, _OFFER)
-_LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
+_LOCKER_READ = ItemRead("locker", LOCKER)
 
 
 # A change of status moves each copy within the index.
@@ -74,20 +67,18 @@ STATUS_RULES = (
 
 def _with_missing_copies(items: int) -> Part:
     """Older data may lack a copy: then the transaction is sent once more, and creates what is missing."""
-    return Part(operation="TransactWriteItems", sizes=(LOCKER_BYTES,) * items, when="only where older data has no copy")
+    return Part(
+        operation="TransactWriteItems", sizes=(LOCKER.largest,) * items, when="only where older data has no copy"
+    )
 
 
 LOCKER_BY_ID = ReadOne(
     id="QC-01",
     purpose="A locker by its id",
-    key=keys.locker,
     codec=LOCKER,
     consistency=Consistency.EVENTUAL_OR_STRONG,
     errors=(NotFoundError, BadInputError, ForbiddenError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem. Where a list or a "
-    "reservation names a locker that an eventual read does not find, it is read strongly.",
-    item_bytes=LOCKER_BYTES,
-    typical_bytes=350,
+    note="Where a list or a reservation names a locker that an eventual read does not find, it is read strongly.",
     cardinality="One item a locker.",
     hot_partition="Low: a locker's partition is read by its own device and owner, up to 3,000 read units a second.",
 )
@@ -98,8 +89,6 @@ OWNER_LOCKERS = ReadPage(
     range=keys.owner_lockers,
     codec=OWNER_LOCKER,
     note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
-    item_bytes=LOCKER_BYTES,
-    typical_bytes=300,
     cardinality="1 to 100 lockers a person, up to 100,000 an organisation.",
     hot_partition="Medium for a large organisation: all of its list reads and status changes share one partition.",
 )
@@ -113,8 +102,6 @@ OWNER_LOCKERS_BY_STATUS = ReadPage(
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="Ordered by lockerId. The status is part of the index key, so nothing is filtered. A change of status appears "
     "here a moment later.",
-    item_bytes=LOCKER_BYTES,
-    typical_bytes=350,
     cardinality="As QC-02, divided by status.",
     hot_partition="As QC-02: a status change writes to two partitions of the index.",
 )
@@ -132,7 +119,6 @@ CHANGE_LOCKER_STATUS = WriteContract(
     "ends, up to two offers.",
     hot_partition="A locker's status changes at the pace of its door. The copies of one owner or location share a "
     "partition, which takes about 1,000 small writes a second.",
-    item_bytes=LOCKER_BYTES,
 )
 
 TRANSFER_LOCKER = WriteContract(
@@ -141,9 +127,9 @@ TRANSFER_LOCKER = WriteContract(
     reads=(_LOCKER_READ,),
     steps=(
         _LOCKER_AS_READ,
-        delete("old copy", keys.owner_locker, None, index_writes=1),
-        put("new copy", keys.owner_locker, None, index_writes=1),
-        check("new owner", keys.owner, EXISTS),
+        delete("old copy", OWNER_LOCKER, None, index_writes=1),
+        put("new copy", OWNER_LOCKER, None, index_writes=1),
+        check("new owner", OWNER, EXISTS),
         _LOCATION_COPY,
         _MISSING_LOCATION_COPY,
         *_OFFERS,
@@ -156,17 +142,16 @@ TRANSFER_LOCKER = WriteContract(
     cardinality="The locker, the old and the new owner's copies and, at a location, the location's copy and up to two "
     "offers to each owner; the new owner is checked.",
     hot_partition="None: a locker is transferred rarely.",
-    item_bytes=LOCKER_BYTES,
 )
 
 REGISTER_LOCKER = WriteContract(
     id="QC-11",
     purpose="Register a locker",
     steps=(
-        put("locker", keys.locker, IS_NEW),
-        put("copy", keys.owner_locker, IS_NEW, index_writes=1),
-        check("owner", keys.owner, EXISTS),
-        put("location copy", keys.location_locker, IS_NEW, when="the locker is at a location", index_writes=1),
+        put("locker", LOCKER, IS_NEW),
+        put("copy", OWNER_LOCKER, IS_NEW, index_writes=1),
+        check("owner", OWNER, EXISTS),
+        put("location copy", LOCATION_LOCKER, IS_NEW, when="the locker is at a location", index_writes=1),
         _LOCATION_IS_ACTIVE,
         _OFFER,
     ),
@@ -177,7 +162,6 @@ REGISTER_LOCKER = WriteContract(
     "and the location are checked.",
     hot_partition="Bulk registration for one owner or location concentrates on that partition, which takes about 1,000 "
     "small writes a second.",
-    item_bytes=LOCKER_BYTES,
 )
 
 CHANGE_LOCKER = WriteContract(
@@ -190,8 +174,8 @@ CHANGE_LOCKER = WriteContract(
         _MISSING_OWNER_COPY,
         _LOCATION_COPY,
         _MISSING_LOCATION_COPY,
-        delete("old location copy", keys.location_locker, None, when="the locker leaves a location", index_writes=1),
-        put("new location copy", keys.location_locker, None, when="the locker is placed at a location", index_writes=1),
+        delete("old location copy", LOCATION_LOCKER, None, when="the locker leaves a location", index_writes=1),
+        put("new location copy", LOCATION_LOCKER, None, when="the locker is placed at a location", index_writes=1),
         _LOCATION_IS_ACTIVE,
         *_OFFERS,
     ),
@@ -202,5 +186,4 @@ CHANGE_LOCKER = WriteContract(
     cardinality="The locker, the owner's copy, and the copies and up to two offers of the old and the new location; "
     "the new location is checked.",
     hot_partition="None: a locker is renamed, configured or moved rarely.",
-    item_bytes=LOCKER_BYTES,
 )

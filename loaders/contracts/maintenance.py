@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from loaders import keys
-from loaders.codecs import BOOKING, GUARD, LOCKER, OLD_BOOKING, OWNER_LOCKER
+from loaders.codecs import BOOKING, GUARD, LOCKER, OLD_BOOKING, OWNER_LOCKER, RESERVATION_SLOT, STORED_RESERVATION
 from loaders.contracts.base import MAX_ITEMS
-from loaders.contracts.bookings import BOOKING_BYTES
-from loaders.contracts.lockers import LOCKER_BYTES
 from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
 from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, WriteContract, delete, put, update
 from loaders.table.keys import Key
 
-_RESERVATION_BYTES = 1900
-LARGEST_BYTES = 25_600
+_LARGEST_BYTES = 25_600
 
 LOAD_DEMO_DATA = WriteContract(
     id="QC-72",
@@ -30,7 +26,7 @@ UPGRADE_RESERVATIONS = WriteContract(
     id="QC-74",
     purpose="Bring the reservations and the active pointer of a locker to today's form",
     reads=(
-        ItemRead("guard", keys.reservation_guard, GUARD, _RESERVATION_BYTES),
+        ItemRead("guard", GUARD),
         *UPGRADE_READS,
         SLOTS_READ,
     ),
@@ -40,13 +36,13 @@ UPGRADE_RESERVATIONS = WriteContract(
         *UPGRADE_RULES,
         put(
             "taken slot",
-            keys.reservation_slot,
+            RESERVATION_SLOT,
             "attribute_not_exists(#PK) OR #endAt <= :now",
             when="a live reservation has no slot",
         ),
         update(
             "slot of a reservation",
-            keys.reservation,
+            STORED_RESERVATION,
             "#status = :readStatus AND #endAt = :readEnd AND attribute_not_exists(#slot)",
             when="a live reservation has no slot",
         ),
@@ -56,17 +52,16 @@ UPGRADE_RESERVATIONS = WriteContract(
     "pointer.",
     cardinality="One reservation with its claim and copy, five live copies, or the pointer; and the guard.",
     hot_partition="None: each locker has its own partition.",
-    item_bytes=_RESERVATION_BYTES,
 )
 
 CONVERT_ITEM = WriteContract(
     id="QC-78",
     purpose="Bring an item that another program wrote to today's form",
     reads=(
-        ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES),
-        ItemRead("owner copy", keys.owner_locker, OWNER_LOCKER, LOCKER_BYTES),
-        ItemRead("old booking", keys.old_booking, OLD_BOOKING, BOOKING_BYTES, when="a calendar event names a booking"),
-        ItemRead("booking", keys.booking, BOOKING, BOOKING_BYTES, when="a calendar event names a booking"),
+        ItemRead("locker", LOCKER),
+        ItemRead("owner copy", OWNER_LOCKER),
+        ItemRead("old booking", OLD_BOOKING, when="a calendar event names a booking"),
+        ItemRead("booking", BOOKING, when="a calendar event names a booking"),
     ),
     rounds=12,
     steps=(
@@ -87,7 +82,7 @@ CONVERT_ITEM = WriteContract(
     note="Only `smartlocker migrate` uses it.",
     cardinality="One item, its claim and its copies.",
     hot_partition="The items of one partition follow one another in a scan; the migration limits its rate.",
-    item_bytes=LARGEST_BYTES,
+    item_bytes=_LARGEST_BYTES,
 )
 
 MIGRATION_SCAN = ReadTable(
@@ -97,7 +92,6 @@ MIGRATION_SCAN = ReadTable(
     note="Only `smartlocker migrate` uses it; it states the cost first and limits its rate.",
     cardinality="All items of the table, once.",
     hot_partition="One partition at a time; the rate is limited.",
-    item_bytes=LARGEST_BYTES,
 )
 
 TRANSFER_SCAN = ReadTable(
@@ -108,7 +102,6 @@ TRANSFER_SCAN = ReadTable(
     note="Only `smartlocker export` and `smartlocker import` use it; they state the cost first.",
     cardinality="All items of the table: once for an export, twice for an import.",
     hot_partition="One partition at a time; the rate of an export is limited.",
-    item_bytes=LARGEST_BYTES,
 )
 
 IMPORT_ITEM = WriteContract(
@@ -123,5 +116,5 @@ IMPORT_ITEM = WriteContract(
     note="Only `smartlocker import` uses it; it states the cost first and limits its rate.",
     cardinality="One item.",
     hot_partition="The items of one partition follow one another in an export; the rate is limited.",
-    item_bytes=LARGEST_BYTES,
+    item_bytes=_LARGEST_BYTES,
 )

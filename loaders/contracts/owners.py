@@ -10,22 +10,15 @@ from domain.errors import (
     NotFoundError,
     VersionConflictError,
 )
-from loaders import keys
 from loaders.codecs import EMAIL_CLAIM, OWNER
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, delete, put, update
 
-OWNER_BYTES = 2000
-
 OWNER_BY_ID = ReadOne(
     id="QC-20",
     purpose="An owner by id",
-    key=keys.owner,
     codec=OWNER,
     errors=(NotFoundError, BadInputError, ForbiddenError),
-    note="Several in one request are one BatchGetItem of up to 100 keys; a lone key is a GetItem.",
-    item_bytes=OWNER_BYTES,
-    typical_bytes=350,
     cardinality="One item an owner.",
     hot_partition="Medium for a large organisation: its profile shares the partition with its lists.",
 )
@@ -33,13 +26,10 @@ OWNER_BY_ID = ReadOne(
 OWNER_BY_EMAIL = ReadOne(
     id="QC-21",
     purpose="An owner by e-mail address",
-    key=keys.email_claim,
     codec=EMAIL_CLAIM,
     then=OWNER_BY_ID,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     note="Reads the claim of the normalised address, then the owner (QC-20).",
-    item_bytes=OWNER_BYTES,
-    typical_bytes=200,
     cardinality="One claim an address.",
     hot_partition="Low: addresses spread over partitions.",
 )
@@ -48,19 +38,19 @@ SAVE_OWNER = WriteContract(
     id="QC-22",
     purpose="Create or change an owner",
     variants=("create", "update"),
-    reads=(ItemRead("owner", keys.owner, OWNER, OWNER_BYTES, only=("update",)),),
+    reads=(ItemRead("owner", OWNER, only=("update",)),),
     steps=(
-        put("new owner", keys.owner, IS_NEW, when="creating"),
-        update("owner", keys.owner, "#version = :expectedVersion", when="updating"),
+        put("new owner", OWNER, IS_NEW, when="creating"),
+        update("owner", OWNER, "#version = :expectedVersion", when="updating"),
         put(
             "claim",
-            keys.email_claim,
+            EMAIL_CLAIM,
             "attribute_not_exists(#PK) OR #ownerId = :ownerId",
             when="there is a new e-mail address",
         ),
         delete(
             "old claim",
-            keys.email_claim,
+            EMAIL_CLAIM,
             "attribute_not_exists(#PK) OR #ownerId = :ownerId",
             when="the e-mail address is removed or changed",
         ),
@@ -71,5 +61,4 @@ SAVE_OWNER = WriteContract(
     f"{REPEATED_CHANGE}",
     cardinality="The owner and up to two e-mail claims.",
     hot_partition="None: an owner's profile changes rarely, and each address has its own partition.",
-    item_bytes=OWNER_BYTES,
 )

@@ -34,31 +34,34 @@ M = TypeVar("M")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ReadContract(Contract):
-    """What every read contract states: `typical_bytes` is the size of a usual item."""
+class _ReadContract(Contract, Generic[M]):
+    """What every read contract states."""
 
-    typical_bytes: int
+    codec: Codec[M]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.typical_bytes <= self.item_bytes:
-            raise ContractError(f"{self.id} must state the usual size of its items")
+        if not 0 < self.codec.usual <= self.codec.largest:
+            raise ContractError(f"{self.id} must read items whose largest and usual sizes are stated")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadOne(_ReadContract, Generic[M]):
+class ReadOne(_ReadContract[M]):
     """One item by its key, or up to 100 by theirs.
 
     A claim's contract says in `then` which contract reads what the claim names.
     """
 
-    key: Callable[..., Key]
-    codec: Codec[M]
     consistency: Consistency = Consistency.EVENTUAL
     then: ReadOne[Any] | None = None
     operation: str = field(default="GetItem", init=False)
 
     ALLOWED_OPERATIONS = frozenset({"GetItem"})
+
+    @property
+    def key(self) -> Callable[..., Key]:
+        """Builds the key of an item."""
+        return self.codec.key
 
     async def read(self, store: Store, *key: Any, consistent: bool = False) -> M | None:
         """Reads the item with this key."""
@@ -75,7 +78,7 @@ class ReadOne(_ReadContract, Generic[M]):
         An item that is damaged, or that the store left unread, is an error in its place.
         """
         self._check(len(keys), consistent=consistent)
-        wanted = [self.key(*parts) for parts in keys]
+        wanted = [self.codec.key(*parts) for parts in keys]
         if len(wanted) == 1:
             item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong, shape=self.codec.shape))
             return [None if item is None else self.codec.try_read(item)]
@@ -104,20 +107,19 @@ class ReadOne(_ReadContract, Generic[M]):
     @property
     def maximum_units(self) -> float:
         """Read units of the largest item, in an eventually consistent read."""
-        return read_units([self.item_bytes], self.operation)
+        return read_units([self.codec.largest], self.operation)
 
     @property
     def expected_units(self) -> float:
         """Read units of a usual item, in an eventually consistent read."""
-        return read_units([self.typical_bytes], self.operation)
+        return read_units([self.codec.usual], self.operation)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadPage(_ReadContract, Generic[M]):
+class ReadPage(_ReadContract[M]):
     """An ordered, bounded range of one partition."""
 
     range: Callable[..., KeyRange]
-    codec: Codec[M]
     page_rule: PageRule = field(default_factory=PageRule)
     errors: tuple[type[SmartLockerError], ...] = (BadInputError, InvalidCursorError)
     orders: tuple[Order, ...] = (Order.ASC,)
@@ -226,11 +228,11 @@ class ReadPage(_ReadContract, Generic[M]):
 
     def expected(self, size: int) -> Cost:
         """What a full page of usual items costs."""
-        return _page_cost(size + self.page_rule.look_ahead, self.typical_bytes)
+        return _page_cost(size + self.page_rule.look_ahead, self.codec.usual)
 
     def maximum(self, size: int) -> Cost:
         """What a full page of the largest items costs."""
-        return _page_cost(size + self.page_rule.look_ahead, self.item_bytes)
+        return _page_cost(size + self.page_rule.look_ahead, self.codec.largest)
 
 
 def without_damage(page: Page[M | DamagedItemError]) -> Page[M]:

@@ -22,11 +22,13 @@ from domain.errors import (
 )
 from loaders import keys
 from loaders.codecs import (
+    ACCESS_EVENT,
     ACTIVE_POINTER,
     ANY_CLAIM,
     GUARD,
     LIVE_RESERVATION,
     LOCKER,
+    NOTIFICATION,
     OWNER,
     OWNER_RESERVATION,
     REFERENCE_CLAIM,
@@ -39,8 +41,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.base import MAX_ITEMS, Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
-from loaders.contracts.lockers import LOCKER_BYTES, STATUS_RULES
-from loaders.contracts.owners import OWNER_BYTES
+from loaders.contracts.lockers import STATUS_RULES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.writing import (
     EXISTS,
@@ -60,9 +61,6 @@ from loaders.table.keys import Key
 LIVE_COPIES_AT_ONCE = 5
 """How many live copies of reservations of an earlier version one transaction writes."""
 
-RESERVATION_BYTES = 1900
-_CLAIM_BYTES = 600
-_DETAILS_BYTES = 27_500
 _MOST_SLOTS = 1000
 _BOTH = (Order.ASC, Order.DESC)
 _PAGE = 1000
@@ -73,51 +71,45 @@ _HOT_PARTITION = (
     "partitions."
 )
 
-_GUARD_READ = ItemRead("guard", keys.reservation_guard, GUARD, _CLAIM_BYTES)
-_POINTER_READ = ItemRead("pointer", keys.active_pointer, ACTIVE_POINTER, RESERVATION_BYTES)
-_CLAIM_READ = ItemRead("claim", keys.reservation_claim, RESERVATION_CLAIM, _CLAIM_BYTES)
-_LOCKER_READ = ItemRead("locker", keys.locker, LOCKER, LOCKER_BYTES)
-_RESERVATION_READ = ItemRead("reservation", keys.reservation, STORED_RESERVATION, RESERVATION_BYTES)
-_BEFORE_READ = RangeRead(
-    "before", keys.live_before, STORED_LIVE_RESERVATION, RESERVATION_BYTES, 1, usual=1, forward=False
-)
+_GUARD_READ = ItemRead("guard", GUARD)
+_POINTER_READ = ItemRead("pointer", ACTIVE_POINTER)
+_CLAIM_READ = ItemRead("claim", RESERVATION_CLAIM)
+_LOCKER_READ = ItemRead("locker", LOCKER)
+_RESERVATION_READ = ItemRead("reservation", STORED_RESERVATION)
+_BEFORE_READ = RangeRead("before", keys.live_before, STORED_LIVE_RESERVATION, 1, usual=1, forward=False)
 _POINTER_MOVES = "only where the pointer must move: its reservation ends, or ended longer ago than clocks differ"
 NEXT_READS = (
     replace(_BEFORE_READ, name="running", when=_POINTER_MOVES),
-    RangeRead(
-        "ahead", keys.live_reservations, STORED_LIVE_RESERVATION, RESERVATION_BYTES, 2, usual=2, when=_POINTER_MOVES
-    ),
+    RangeRead("ahead", keys.live_reservations, STORED_LIVE_RESERVATION, 2, usual=2, when=_POINTER_MOVES),
 )
 _OLDER = "only where the locker has no guard, or that of an earlier version"
 UPGRADE_READS = (
-    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, RESERVATION_BYTES, _PAGE, when=_OLDER),
-    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, RESERVATION_BYTES, _PAGE, when=_OLDER),
+    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, _PAGE, when=_OLDER),
+    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, _PAGE, when=_OLDER),
     ItemRead(
         "claims",
-        keys.reservation_claim,
         RESERVATION_CLAIM,
-        _CLAIM_BYTES,
         at_once=MAX_ITEMS,
         when="only where an earlier version wrote reservations without a revision",
     ),
 )
 
-SLOTS_READ = RangeRead("slots", keys.reservation_slots, RESERVATION_SLOT, _CLAIM_BYTES, _MOST_SLOTS, usual=5)
+SLOTS_READ = RangeRead("slots", keys.reservation_slots, RESERVATION_SLOT, _MOST_SLOTS, usual=5)
 
 GUARD_RULES = (
-    put("first guard", keys.reservation_guard, IS_NEW, when="the locker has none yet"),
-    update("guard", keys.reservation_guard, "#revision = :readRevision"),
+    put("first guard", GUARD, IS_NEW, when="the locker has none yet"),
+    update("guard", GUARD, "#revision = :readRevision"),
 )
 # The items of a transaction become visible to other reads one by one. Each transaction is conditioned on the change
 # before it, so at most the last change can be partly visible while another write reads.
 _LAST_CHANGE_RULES = (
     check(
         "last change",
-        keys.live_reservation,
+        STORED_LIVE_RESERVATION,
         "#revision = :changedRevision",
         when="another reservation was changed last",
     ),
-    check("last removal", keys.live_reservation, IS_NEW, when="another reservation was cancelled or released last"),
+    check("last removal", STORED_LIVE_RESERVATION, IS_NEW, when="another reservation was cancelled or released last"),
 )
 # A batch read is not a snapshot, so every write is conditioned on the pointer it read, even where the pointer stays.
 # A pointer of an older form has no status, and its times another spelling.
@@ -127,34 +119,41 @@ POINTER_AS_READ = (
     "AND (#lastEndAt = :readLastEnd OR attribute_not_exists(#lastEndAt))"
 )
 _POINTER_RULES = (
-    put("first pointer", keys.active_pointer, IS_NEW, when="the locker has none"),
-    put(
-        "pointer", keys.active_pointer, POINTER_AS_READ, when="it names another reservation, or the latest end changes"
-    ),
-    check("same pointer", keys.active_pointer, POINTER_AS_READ, when="it stays"),
+    put("first pointer", ACTIVE_POINTER, IS_NEW, when="the locker has none"),
+    put("pointer", ACTIVE_POINTER, POINTER_AS_READ, when="it names another reservation, or the latest end changes"),
+    check("same pointer", ACTIVE_POINTER, POINTER_AS_READ, when="it stays"),
 )
 _NO_POINTER_RULES = (
-    delete("no pointer", keys.active_pointer, POINTER_AS_READ, when="no reservation is left"),
-    check("still no pointer", keys.active_pointer, IS_NEW, when="the locker has none and gets none"),
+    delete("no pointer", ACTIVE_POINTER, POINTER_AS_READ, when="no reservation is left"),
+    check("still no pointer", ACTIVE_POINTER, IS_NEW, when="the locker has none and gets none"),
 )
+
+TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *_LAST_CHANGE_RULES)
+"""What every write of a locker's reservations depends on."""
 
 _WRITTEN_BY_OTHERS = f"{EXISTS} AND attribute_not_exists(#revision)"
 _OLD = "a reservation has an older form"
 UPGRADE_RULES = (
-    put("old form", keys.reservation, _WRITTEN_BY_OTHERS, when=_OLD),
-    delete("old key", Key, _WRITTEN_BY_OTHERS, when=f"{_OLD} and an older spelling of its start"),
-    put("new key", keys.reservation, IS_NEW, when="the same"),
-    put("new claim", keys.reservation_claim, IS_NEW, when=_OLD),
-    put("new copy", keys.owner_reservation, "attribute_not_exists(#PK) OR #lockerId = :lockerId", when=_OLD),
+    put("old form", STORED_RESERVATION, _WRITTEN_BY_OTHERS, when=_OLD),
+    delete(
+        "old key",
+        Key,
+        _WRITTEN_BY_OTHERS,
+        when=f"{_OLD} and an older spelling of its start",
+        item_bytes=STORED_RESERVATION.largest,
+    ),
+    put("new key", STORED_RESERVATION, IS_NEW, when="the same"),
+    put("new claim", RESERVATION_CLAIM, IS_NEW, when=_OLD),
+    put("new copy", OWNER_RESERVATION, "attribute_not_exists(#PK) OR #lockerId = :lockerId", when=_OLD),
     put(
         "new live copy",
-        keys.live_reservation,
+        STORED_LIVE_RESERVATION,
         None,
         when="an earlier version or another program wrote a live reservation",
         most=LIVE_COPIES_AT_ONCE,
     ),
-    put("new pointer", keys.active_pointer, None, when="no older form is left, and one is active"),
-    delete("dropped pointer", keys.active_pointer, None, when="the same, and none is active"),
+    put("new pointer", ACTIVE_POINTER, None, when="no older form is left, and one is active"),
+    delete("dropped pointer", ACTIVE_POINTER, None, when="the same, and none is active"),
 )
 """What brings the reservations of a locker to today's form. The guard orders these writes like all others."""
 
@@ -163,46 +162,30 @@ _CHANGE_RULES = (
     *GUARD_RULES,
     update(
         "reservation",
-        keys.reservation,
+        RESERVATION,
         "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version)) "
         "AND (#slot = :readSlot OR attribute_not_exists(#slot))",  # the migration gives older ones a slot
     ),
-    put("reservation copy", keys.owner_reservation, None),
-    put("live copy", keys.live_reservation, None, when="the reservation stays live"),
-    delete("no live copy", keys.live_reservation, None, when="it is cancelled or released"),
+    put("reservation copy", OWNER_RESERVATION, None),
+    put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live"),
+    delete("no live copy", STORED_LIVE_RESERVATION, None, when="it is cancelled or released"),
     delete(
-        "free slot",
-        keys.reservation_slot,
-        f"attribute_not_exists(#PK) OR ({_OWN_SLOT})",
-        when="it is cancelled or released",
-        item_bytes=_CLAIM_BYTES,
+        "free slot", RESERVATION_SLOT, f"attribute_not_exists(#PK) OR ({_OWN_SLOT})", when="it is cancelled or released"
     ),
-    put("notification", keys.notification, None, when="someone else ends the reservation with a reason"),
+    put("notification", NOTIFICATION, None, when="someone else ends the reservation with a reason", item_bytes=1900),
     *_POINTER_RULES,
     *_NO_POINTER_RULES,
     *_LAST_CHANGE_RULES,
 )
 _LOCKER_IS_OWNED = check(
-    "owned locker",
-    keys.locker,
-    "#ownerId = :readOwner",
-    when="the owner of the locker ends a reservation of someone else",
-    item_bytes=LOCKER_BYTES,
+    "owned locker", LOCKER, "#ownerId = :readOwner", when="the owner of the locker ends a reservation of someone else"
 )
 
 CREATE_RESERVATION = WriteContract(
     id="QC-04",
     purpose="Create a reservation",
     reads=(
-        BatchRead(
-            items=(
-                _GUARD_READ,
-                _POINTER_READ,
-                _CLAIM_READ,
-                _LOCKER_READ,
-                ItemRead("owner", keys.owner, OWNER, OWNER_BYTES),
-            )
-        ),
+        BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ, ItemRead("owner", OWNER))),
         _BEFORE_READ,
         SLOTS_READ,
         *NEXT_READS,
@@ -214,33 +197,20 @@ CREATE_RESERVATION = WriteContract(
     rounds=_ROUNDS,
     steps=(
         *GUARD_RULES,
-        put("reservation", keys.reservation, IS_NEW),
-        put("claim", keys.reservation_claim, IS_NEW, item_bytes=_CLAIM_BYTES),
-        put("copy", keys.owner_reservation, IS_NEW),
-        put("live copy", keys.live_reservation, IS_NEW),
-        put("any claim", keys.any_claim, IS_NEW, when="any locker of a location was asked for"),
-        put("slot", keys.reservation_slot, "attribute_not_exists(#PK) OR #endAt <= :now", item_bytes=_CLAIM_BYTES),
-        put(
-            "reference",
-            keys.reservation_reference,
-            IS_NEW,
-            when="the reservation has a reference",
-            item_bytes=_CLAIM_BYTES,
-        ),
-        put(
-            "details",
-            keys.reservation_details,
-            IS_NEW,
-            when="the reservation has a recipient or metadata",
-            item_bytes=_DETAILS_BYTES,
-        ),
+        put("reservation", STORED_RESERVATION, IS_NEW),
+        put("claim", RESERVATION_CLAIM, IS_NEW),
+        put("copy", OWNER_RESERVATION, IS_NEW),
+        put("live copy", STORED_LIVE_RESERVATION, IS_NEW),
+        put("any claim", ANY_CLAIM, IS_NEW, when="any locker of a location was asked for"),
+        put("slot", RESERVATION_SLOT, "attribute_not_exists(#PK) OR #endAt <= :now"),
+        put("reference", REFERENCE_CLAIM, IS_NEW, when="the reservation has a reference"),
+        put("details", RESERVATION_DETAILS, IS_NEW, when="the reservation has a recipient or metadata"),
         *_POINTER_RULES,
         check(
             "locker",
-            keys.locker,
+            LOCKER,
             "#ownerId = :readOwner AND #status <> :maintenance "
             "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
-            item_bytes=LOCKER_BYTES,
         ),
         *_LAST_CHANGE_RULES,
         *UPGRADE_RULES,
@@ -265,20 +235,16 @@ CREATE_RESERVATION = WriteContract(
     "claim of its reference and its details; the locker and the last change are checked.",
     hot_partition=f"{_HOT_PARTITION} The slots of one owner share its partition; reservations at once choose different "
     "ones.",
-    item_bytes=RESERVATION_BYTES,
 )
 
 ANY_CLAIM_BY_ID = ReadOne(
     id="QC-24",
     purpose="The reservation that a request for any locker of a location led to",
-    key=keys.any_claim,
     codec=ANY_CLAIM,
     consistency=Consistency.STRONG,
     errors=(IdTakenError,),
     note="Read before a locker is looked for, and once more where another request with the same id was faster. The "
     "claim is written with the reservation (QC-04) and never deleted, so a repeated request returns the first one.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
     cardinality="One claim a reservation of any locker.",
     hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
 )
@@ -290,8 +256,6 @@ LOCKER_RESERVATIONS = ReadPage(
     codec=RESERVATION,
     orders=_BOTH,
     note="By start time; both bounds are included.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
     cardinality="Up to some 10,000 reservations in a locker's life.",
     hot_partition="Low: one locker's partition.",
 )
@@ -306,8 +270,6 @@ OVERLAPPING_RESERVATIONS = ReadPage(
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="By start time. Live reservations do not overlap, so besides those that start in the window only the one "
     "before it (QC-86) may reach into it: then the list begins with that one.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
     cardinality="Up to some 100 live reservations a month.",
     hot_partition="Low: one locker's partition.",
 )
@@ -322,8 +284,6 @@ RESERVATION_BEFORE = ReadPage(
     needs_format=4,
     errors=(UnavailableError,),
     note="Says where the list of QC-85 begins.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
     cardinality="One item a read.",
     hot_partition="Low: one locker's partition.",
 )
@@ -340,12 +300,9 @@ NEXT_RESERVATION = replace(
 ACTIVE_RESERVATION = ReadOne(
     id="QC-07",
     purpose="The current or next reservation of a locker",
-    key=keys.active_pointer,
     codec=ACTIVE_POINTER,
-    note="Several in one request are one BatchGetItem of up to 100 keys. Where the reservation has ended and another "
-    "live one may follow, QC-19 finds the current one. Nothing is written.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=400,
+    note="Where the reservation has ended and another live one may follow, QC-19 finds the current one. Nothing is "
+    "written.",
     cardinality="At most one item a locker.",
     hot_partition="Low: one locker's partition.",
 )
@@ -373,13 +330,7 @@ CHANGE_RESERVATION = WriteContract(
     rounds=_ROUNDS,
     steps=(
         *_CHANGE_RULES,
-        update(
-            "slot end",
-            keys.reservation_slot,
-            _OWN_SLOT,
-            when="the end of the reservation moves",
-            item_bytes=_CLAIM_BYTES,
-        ),
+        update("slot end", RESERVATION_SLOT, _OWN_SLOT, when="the end of the reservation moves"),
         _LOCKER_IS_OWNED,
         *UPGRADE_RULES,
     ),
@@ -399,20 +350,19 @@ CHANGE_RESERVATION = WriteContract(
     cardinality="The reservation, the owner's copy, the live copy, the slot, the guard, the pointer and a "
     "notification; the last change and the owner of the locker are checked.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=RESERVATION_BYTES,
 )
 
 _OVERSTAY = put(
     "overstay",
-    keys.event,
+    ACCESS_EVENT.at(keys.event),
     IS_NEW,
     when="the locker is still occupied by a reservation that has ended",
-    item_bytes=_CLAIM_BYTES,
+    item_bytes=600,
 )
 _NOT_FOR_CHECK_IN = {"first guard", "no live copy", "free slot", "notification", "no pointer", "still no pointer"}
 CHECK_IN_RULES = (
-    *(replace(rule, item_bytes=RESERVATION_BYTES) for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN),
-    *(replace(rule, item_bytes=LOCKER_BYTES) for rule in STATUS_RULES),
+    *(rule for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN),
+    *STATUS_RULES,
     _OVERSTAY,
 )
 """What checks a reservation in and makes its locker OCCUPIED."""
@@ -447,7 +397,6 @@ USE_RESERVATION = WriteContract(
     cardinality="The reservation, its copies, the slot, the guard and the pointer; the locker and its copies; an "
     "overstay event or a notification; the last change is checked.",
     hot_partition=_HOT_PARTITION,
-    item_bytes=RESERVATION_BYTES,
 )
 
 
@@ -458,8 +407,6 @@ OWNER_RESERVATIONS = ReadPage(
     codec=OWNER_RESERVATION,
     orders=_BOTH,
     note="By start time; both bounds are included. The copy has everything that is shown.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
     cardinality="Up to some 1,000 a person, 100,000 a partner's organisation.",
     hot_partition="Medium for a partner that reserves for one organisation: all copies share its partition.",
 )
@@ -467,13 +414,10 @@ OWNER_RESERVATIONS = ReadPage(
 RESERVATION_BY_KEY = ReadOne(
     id="QC-18",
     purpose="A reservation by its whole key",
-    key=keys.reservation,
     codec=RESERVATION,
     consistency=Consistency.EVENTUAL_OR_STRONG,
-    note="The global id and the claim hold the key. Several in one request are one BatchGetItem of up to 100 keys. A "
-    "reservation that a claim names and an eventual read does not find is read strongly.",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=350,
+    note="The global id and the claim hold the key. A reservation that a claim names and an eventual read does not "
+    "find is read strongly.",
     cardinality="One item a reservation.",
     hot_partition="Low: one locker's partition.",
 )
@@ -481,13 +425,10 @@ RESERVATION_BY_KEY = ReadOne(
 RESERVATION_BY_ID = ReadOne(
     id="QC-15",
     purpose="A reservation by its locker and id",
-    key=keys.reservation_claim,
     codec=RESERVATION_CLAIM,
     then=RESERVATION_BY_KEY,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     note="Reads the claim of the id, which holds the start time, then the reservation (QC-18).",
-    item_bytes=RESERVATION_BYTES,
-    typical_bytes=300,
     cardinality="One claim a reservation.",
     hot_partition="Low: one locker's partition.",
 )
@@ -495,13 +436,10 @@ RESERVATION_BY_ID = ReadOne(
 RESERVATION_BY_REFERENCE = ReadOne(
     id="QC-88",
     purpose="A reservation by the reference of the owner who made it",
-    key=keys.reservation_reference,
     codec=REFERENCE_CLAIM,
     then=RESERVATION_BY_KEY,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     note="Reads the claim of the reference, then the reservation (QC-18).",
-    item_bytes=_CLAIM_BYTES,
-    typical_bytes=250,
     cardinality="One claim a reference.",
     hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
 )
@@ -509,12 +447,8 @@ RESERVATION_BY_REFERENCE = ReadOne(
 DETAILS_OF_RESERVATION = ReadOne(
     id="QC-89",
     purpose="Recipient and metadata of a reservation",
-    key=keys.reservation_details,
     codec=RESERVATION_DETAILS,
-    note="Read only where these are selected, by the owner who made the reservation. Several in one request are one "
-    "BatchGetItem of up to 100 keys.",
-    item_bytes=_DETAILS_BYTES,
-    typical_bytes=400,
+    note="Read only where these are selected, by the owner who made the reservation.",
     cardinality="At most one item a reservation.",
     hot_partition="Low: one locker's partition.",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from domain.errors import UnavailableError
-from loaders import keys
 from loaders.codecs import TABLE_FORMAT as TABLE_FORMAT_CODEC
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne
@@ -17,13 +16,9 @@ latest end of the locker's reservations. 3: no item has a form in which other pr
 who may reserve it and has its offers, and live reservations have live copies.
 """
 
-_FORMAT_BYTES = 500
-
-
 TABLE_FORMAT = ReadOne(
     id="QC-70",
     purpose="The format version of the table",
-    key=keys.table_format,
     codec=TABLE_FORMAT_CODEC,
     consistency=Consistency.EVENTUAL,
     errors=(UnavailableError,),
@@ -32,21 +27,18 @@ TABLE_FORMAT = ReadOne(
     cardinality="One item in the table.",
     hot_partition="One partition for all servers: each reads it once for its lists, and while it is idle at most every "
     "two seconds.",
-    item_bytes=_FORMAT_BYTES,
-    typical_bytes=200,
 )
 
 SAVE_TABLE_FORMAT = WriteContract(
     id="QC-71",
     purpose="Record the format version of the table and the progress of a migration",
-    reads=(ItemRead("format", keys.table_format, TABLE_FORMAT_CODEC, _FORMAT_BYTES),),
+    reads=(ItemRead("format", TABLE_FORMAT_CODEC),),
     steps=(
-        put("new format", keys.table_format, IS_NEW, when="the table has none"),
-        put("format", keys.table_format, "#revision = :readRevision", when="the table has one"),
+        put("new format", TABLE_FORMAT_CODEC, IS_NEW, when="the table has none"),
+        put("format", TABLE_FORMAT_CODEC, "#revision = :readRevision", when="the table has one"),
     ),
     most_steps=1,
     note="Only `smartlocker table create` and `smartlocker migrate` write it; a server reads it when it starts.",
     cardinality="One item in the table.",
     hot_partition="None: a migration writes it a few times a second at most.",
-    item_bytes=_FORMAT_BYTES,
 )

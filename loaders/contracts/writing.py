@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from loaders import keys
+from loaders.codecs import Codec, difference
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
 from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
@@ -19,7 +21,6 @@ from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Tr
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
-    from loaders.codecs import Codec
     from loaders.table.client import Store
     from loaders.table.keys import Key, KeyRange, Position
 
@@ -36,14 +37,12 @@ _WRITE_UNIT = 1024
 class ItemRead:
     """A GetItem that precedes a write; a BatchGetItem where `at_once` allows several keys and several are given.
 
-    `item_bytes` is the size of the largest item, `when` the condition on which it is sent, `most` how often it is sent
-    at most, and `only` names the variants of the write that send it, where not all do.
+    `when` is the condition on which it is sent, `most` how often it is sent at most, and `only` names the variants of
+    the write that send it, where not all do.
     """
 
     name: str
-    key: Callable[..., Key]
     codec: Codec[Any]
-    item_bytes: int
     _: KW_ONLY
     consistent: bool = True
     when: str = ALWAYS
@@ -56,7 +55,7 @@ class ItemRead:
         """Its price."""
         return Part(
             operation="GetItem" if self.at_once == 1 else "BatchGetItem",
-            sizes=(self.item_bytes,) * self.at_once,
+            sizes=(self.codec.largest,) * self.at_once,
             when=self.when,
             most=self.most,
             consistent=self.consistent,
@@ -67,7 +66,7 @@ class ItemRead:
     def text(self) -> str:
         """Its line in the documentation."""
         several = "" if self.at_once == 1 else f" of up to {self.at_once} keys"
-        return _line(f"{self.part.operation}{several}, {self.name}: {_spelled(self.key)}", self.part)
+        return _line(f"{self.part.operation}{several}, {self.name}: {_spelled(self.codec.key)}", self.part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +78,12 @@ class BatchRead:
     @property
     def part(self) -> Part:
         """Its price."""
-        return Part(operation="BatchGetItem", sizes=tuple(item.item_bytes for item in self.items))
+        return Part(operation="BatchGetItem", sizes=tuple(item.codec.largest for item in self.items))
 
     @property
     def text(self) -> str:
         """Its line in the documentation."""
-        items = "; ".join(f"{item.name}: {_spelled(item.key)}" for item in self.items)
+        items = "; ".join(f"{item.name}: {_spelled(item.codec.key)}" for item in self.items)
         return _line(f"BatchGetItem, {items}", self.part)
 
 
@@ -92,14 +91,13 @@ class BatchRead:
 class RangeRead:
     """A strongly consistent Query that precedes a write, read page by page no further than needed.
 
-    `limit` is the number of items of one page, `usual` how many there usually are. `item_bytes`, `when` and `only` are
-    as for an `ItemRead`.
+    `limit` is the number of items of one page, `usual` how many there usually are. `when` and `only` are as for an
+    `ItemRead`.
     """
 
     name: str
     range: Callable[..., KeyRange]
     codec: Codec[Any]
-    item_bytes: int
     limit: int
     _: KW_ONLY
     usual: int = 10
@@ -110,7 +108,7 @@ class RangeRead:
     @property
     def part(self) -> Part:
         """Its price."""
-        sizes = (self.item_bytes,) * self.limit
+        sizes = (self.codec.largest,) * self.limit
         return Part(operation="Query", sizes=sizes, when=self.when, only=self.only, usual=self.usual)
 
     @property
@@ -128,48 +126,53 @@ R = TypeVar("R", ItemRead, RangeRead)
 class StepRule:
     """One item's part in a write: what is done to it, and what must be true of it.
 
-    `most` is how many items of this kind one request may write; `item_bytes` is given where it differs from the
-    contract's. `index_writes` is how often the item is written in the index too: twice where its key there changes.
+    `item` is the kind of item, or builds the key of one of any kind. `most` is how many such items one request may
+    write; `item_bytes` is given where they are smaller than others of their kind. `index_writes` is how often the item
+    is written in the index too: twice where its key there changes.
     """
 
-    name: str
     action: Action
-    key: Callable[..., Key]
+    name: str
+    item: Codec[Any] | Callable[..., Key]
     condition: str | None
     _: KW_ONLY
     when: str = ALWAYS
     most: int = 1
-    item_bytes: int | None = None
+    item_bytes: int = 0
     index_writes: int = 0
 
+    @property
+    def key(self) -> Callable[..., Key]:
+        """Builds the key of the item."""
+        return self.item.key if isinstance(self.item, Codec) else self.item
 
-class _Details(TypedDict, total=False):
-    """What a rule may state beside its key and condition."""
+    def size(self, of_any: int) -> int:
+        """The size of the largest item; `of_any` is that of an item of any kind."""
+        return self.item_bytes or (self.item.largest if isinstance(self.item, Codec) else of_any)
 
-    when: str
-    most: int
-    item_bytes: int
-    index_writes: int
+    @property
+    def codec(self) -> Codec[Any]:
+        """The kind of item."""
+        if not isinstance(self.item, Codec):
+            raise ContractError(f"{self.name} is an item of any kind")
+        return self.item
+
+    def step(
+        self,
+        key: Key,
+        attributes: Mapping[str, Any],
+        values: Mapping[str, Any],
+        added: Mapping[str, int] | None = None,
+    ) -> Step:
+        """The step on the item with this key; the condition compares with `values`."""
+        compared = {f":{placeholder}": value for placeholder, value in values.items()}
+        return Step(self.name, self.action, key, attributes, self.condition, compared, added or {})
 
 
-def put(name: str, key: Callable[..., Key], condition: str | None, **details: Unpack[_Details]) -> StepRule:
-    """A step that writes a whole item."""
-    return StepRule(name, Action.PUT, key, condition, **details)
-
-
-def update(name: str, key: Callable[..., Key], condition: str, **details: Unpack[_Details]) -> StepRule:
-    """A step that changes attributes of an item."""
-    return StepRule(name, Action.UPDATE, key, condition, **details)
-
-
-def delete(name: str, key: Callable[..., Key], condition: str | None, **details: Unpack[_Details]) -> StepRule:
-    """A step that deletes an item."""
-    return StepRule(name, Action.DELETE, key, condition, **details)
-
-
-def check(name: str, key: Callable[..., Key], condition: str, **details: Unpack[_Details]) -> StepRule:
-    """A step that writes nothing, but requires its condition."""
-    return StepRule(name, Action.CHECK, key, condition, **details)
+put = partial(StepRule, Action.PUT)
+update = partial(StepRule, Action.UPDATE)
+delete = partial(StepRule, Action.DELETE)
+check = partial(StepRule, Action.CHECK)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +182,7 @@ class WriteContract(Contract):
     Where a concurrent write changed what was read, reads and write are repeated, in `rounds` rounds at most.
     `fallbacks` are further requests that it may send. `most_entries` is how many records one input may name, and the
     contract's units are for that many. `variants` are the forms of the write that differ in what they read.
+    `item_bytes` is the size of the largest item, where steps are for items of any kind.
     """
 
     operation: str = "TransactWriteItems"
@@ -189,6 +193,7 @@ class WriteContract(Contract):
     rounds: int = 1
     most_entries: int = 1
     variants: tuple[str, ...] = ()
+    item_bytes: int = 0
 
     ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem", "UpdateItem"})
 
@@ -199,6 +204,8 @@ class WriteContract(Contract):
         if not 1 <= self.most_steps <= MAX_ITEMS:
             raise ContractError(f"{self.id} must write 1 to {MAX_ITEMS} items at once")
         for rule in self.steps:
+            if rule.size(self.item_bytes) <= 0:
+                raise ContractError(f"{self.id} must state the size of its items")
             if rule.condition is None and rule.action in {Action.UPDATE, Action.CHECK}:
                 raise ContractError(f"{self.id} must state a condition for {rule.name}: it would create a missing item")
         names = [read.name for read in (*self.reads, *self.fallbacks) if isinstance(read, ItemRead | RangeRead)]
@@ -248,14 +255,14 @@ class WriteContract(Contract):
         read = self._declared(ItemRead, name)
         if not 1 <= len(arguments) <= read.at_once:
             raise ContractError(f"{self.id} reads 1 to {read.at_once} of {name} at once, not {len(arguments)}")
-        wanted = tuple(read.key(*key_arguments) for key_arguments in arguments)
+        wanted = tuple(read.codec.key(*key_arguments) for key_arguments in arguments)
         if len(wanted) == 1:
             return Get(self.id, wanted[0], read.consistent)
         return BatchGet(self.id, wanted, read.consistent)
 
     def batch_operation(self, **arguments: tuple[Any, ...]) -> BatchGet:
         """The request of the declared batch of exactly these items."""
-        wanted = (item.key(*arguments[item.name]) for item in self._batch(arguments).items)
+        wanted = (item.codec.key(*arguments[item.name]) for item in self._batch(arguments).items)
         return BatchGet(self.id, tuple(wanted), consistent=True)
 
     def range_operation(self, name: str, *arguments: Any, start: Position | None = None) -> Query:
@@ -274,42 +281,40 @@ class WriteContract(Contract):
     ) -> Step:
         """The step of that name on the item of these key arguments; its condition compares with `values`."""
         rule = self._rule(name)
-        compared = {f":{placeholder}": value for placeholder, value in values.items()}
-        key = rule.key(*key_arguments)
-        return Step(name, rule.action, key, attributes or {}, rule.condition, compared, added or {})
+        return rule.step(rule.key(*key_arguments), attributes or {}, values, added)
+
+    def record_step(self, name: str, record: Any, more: dict[str, Any] | None = None, **values: Any) -> Step:
+        """The step of that name that writes a record, and `more` attributes beside it."""
+        rule = self._rule(name)
+        return rule.step(rule.codec.key_of(record), rule.codec.encode(record) | (more or {}), values)
+
+    def change_step(
+        self, name: str, before: Any, after: Any, more: dict[str, Any] | None = None, **values: Any
+    ) -> Step:
+        """The step of that name that writes the difference between a record as it was read and as it becomes."""
+        rule = self._rule(name)
+        changes = difference(rule.codec.encode(before), rule.codec.encode(after))
+        return rule.step(rule.codec.key_of(before), changes | (more or {}), values)
 
     def transact(self, *steps: Step) -> Transact:
         """All these steps or none."""
         if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_steps:
             raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
-        counts = Counter(step.name for step in steps)
-        for step in steps:
-            rule = self._rule(step.name)
-            if (step.action, step.condition) != (rule.action, rule.condition):
-                raise ContractError(f"{self.id} declares another step {step.name}")
-            if counts[step.name] > rule.most:
-                raise ContractError(f"{self.id} does not write {counts[step.name]} items of {step.name}")
+        self._check_own(steps)
         return Transact(self.id, steps)
 
-    def put(self, name: str, key_arguments: tuple[Any, ...], attributes: Mapping[str, Any]) -> Put:
-        """The step of that name alone, as a PutItem."""
-        step = self.step(name, key_arguments, attributes)
+    def put(self, step: Step) -> Put:
+        """The step alone, as a PutItem."""
         if self.operation != "PutItem" or step.action is not Action.PUT or step.condition is None:
-            raise ContractError(f"{self.id} does not put {name} alone")
+            raise ContractError(f"{self.id} does not put {step.name} alone")
+        self._check_own((step,))
         return Put(self.id, step.key, step.attributes, step.condition)
 
-    def update(
-        self,
-        name: str,
-        key_arguments: tuple[Any, ...],
-        attributes: Mapping[str, Any],
-        added: Mapping[str, int] | None = None,
-        **values: Any,
-    ) -> Update:
-        """The step of that name alone, as an UpdateItem; each number in `added` is added to its attribute."""
-        step = self.step(name, key_arguments, attributes, added=added, **values)
+    def update(self, step: Step) -> Update:
+        """The step alone, as an UpdateItem."""
         if self.operation != "UpdateItem" or step.action is not Action.UPDATE or step.condition is None:
-            raise ContractError(f"{self.id} does not update {name} alone")
+            raise ContractError(f"{self.id} does not update {step.name} alone")
+        self._check_own((step,))
         return Update(self.id, step.key, step.attributes, step.condition, step.values, step.added)
 
     @property
@@ -322,7 +327,7 @@ class WriteContract(Contract):
         is_plain = self.operation == "UpdateItem" or (self.operation == "PutItem" and self.most_steps == 1)
         twice = 1 if is_plain else 2
         units = [
-            (twice + rule.index_writes) * math.ceil(size_of(rule.item_bytes or self.item_bytes) / _WRITE_UNIT)
+            (twice + rule.index_writes) * math.ceil(size_of(rule.size(self.item_bytes)) / _WRITE_UNIT)
             for rule in self.steps
             for _ in range(rule.most)
         ]
@@ -361,6 +366,15 @@ class WriteContract(Contract):
                 expected = part.expected(entries, self.most_entries)
                 priced.append(PricedRequest("GetItem" if is_one else part.operation, part.when, maximum, expected))
         return priced
+
+    def _check_own(self, steps: Sequence[Step]) -> None:
+        counts = Counter(step.name for step in steps)
+        for step in steps:
+            rule = self._rule(step.name)
+            if (step.action, step.condition) != (rule.action, rule.condition):
+                raise ContractError(f"{self.id} declares another step {step.name}")
+            if counts[step.name] > rule.most:
+                raise ContractError(f"{self.id} does not write {counts[step.name]} items of {step.name}")
 
     def _rule(self, name: str) -> StepRule:
         for rule in self.steps:

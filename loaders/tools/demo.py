@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.commands.base import fingerprint
+from domain.commands.base import fingerprint, fingerprint_of
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
 from domain.commands.reservations import CreateReservation, Recipient
@@ -173,8 +173,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
         version=1,
         role=OwnerRole.ADMIN if number == _ADMIN else OwnerRole.USER,
     )
-    command = CreateOwner(kind=owner.kind, name=owner.name, email=owner.email, role=owner.role)
-    return creating_owner(owner, fingerprint(command, without="owner_id")).new_items
+    return creating_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")).new_items
 
 
 def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece:
@@ -197,18 +196,12 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
         size=offered.choice(tuple(LockerSize)),
         features=tuple(sorted(offered.sample(_FEATURES, offered.choice((0, 0, 1, 2))))),
     )
-    command = RegisterLocker(
-        owner_id=locker.owner_id,
-        alias=locker.alias,
-        location_id=location,
-        reservable_by=locker.reservable_by,
-        size=locker.size,
-        features=list(locker.features) or None,
-    )
+    features = list(locker.features) or None
+    content = fingerprint_of(RegisterLocker, locker, without="locker_id", features=features)
     reservations: list[Reservation] = []
     if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
-    piece = registering(locker, fingerprint(command, without="locker_id")).new_items
+    piece = registering(locker, content).new_items
     return piece + _timeline(locker, reservations, number, now) if reservations else piece
 
 

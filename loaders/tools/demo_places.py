@@ -9,16 +9,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, DaySlot, Money, Payment
-from domain.commands.base import fingerprint
+from domain.commands.base import fingerprint_of
 from domain.commands.bookings import RequestBooking
 from domain.commands.calendar import CreateCalendarEvent
 from domain.commands.locations import Address as AddressInput
 from domain.commands.locations import CreateLocation
 from domain.commands.payments import Money as MoneyInput
 from domain.commands.payments import RecordPayment
-from domain.models import Address, Location, LocationId, LocationStatus, OwnerId
+from domain.models import Address, Location, LocationId, LocationStatus, OwnerId, record_from
 from domain.times import Day, Instant, shift
-from loaders import keys
 from loaders.codecs import CALENDAR_SLOT, NOTIFICATION, CalendarClaim
 from loaders.writes.booking_steps import notification_of, requesting, slots_of_booking
 from loaders.writes.calendar import creating as creating_event
@@ -102,14 +101,9 @@ def _location(number: int, admin: OwnerId, midnight: Instant) -> Location:
 
 
 def _location_items(location: Location) -> _Piece:
-    command = CreateLocation(
-        code=location.code,
-        name=location.name,
-        time_zone=location.time_zone,
-        address=AddressInput(**asdict(location.address)),
-        manager_id=location.manager_id,
-    )
-    return creating(location, fingerprint(command, without="location_id")).new_items
+    address = AddressInput(**asdict(location.address))
+    content = fingerprint_of(CreateLocation, location, without="location_id", address=address)
+    return creating(location, content).new_items
 
 
 def _booking(
@@ -134,45 +128,32 @@ def _booking(
         reason="The room is being painted." if status is BookingStatus.REJECTED else None,
         version=1 if status is BookingStatus.PENDING else 2,
     )
-    given = RequestBooking.model_fields.keys() - {"booking_id"}
-    command = RequestBooking(**{name: getattr(booking, name) for name in given})
-    piece = requesting(booking, fingerprint(command, without="booking_id"), most_pending=1).new_items
+    content = fingerprint_of(RequestBooking, booking, without="booking_id")
+    piece = requesting(booking, content, most_pending=1).new_items
     if decided:
         notice = notification_of(booking)
-        key = keys.notification(notice.owner_id, notice.created_at, notice.notification_id)
-        piece.append((key, NOTIFICATION.encode(notice)))
+        piece.append((NOTIFICATION.key_of(notice), NOTIFICATION.encode(notice)))
     if status is BookingStatus.APPROVED:
-        piece += [
-            (keys.calendar_slot(slot.location_id, slot.date, slot.slot), CALENDAR_SLOT.encode(slot))
-            for slot in slots_of_booking(booking)
-        ]
+        piece += [(CALENDAR_SLOT.key_of(slot), CALENDAR_SLOT.encode(slot)) for slot in slots_of_booking(booking)]
         piece += _payment(booking)
     return piece
 
 
 def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight: Instant) -> _Piece:
     """An event created by an administrator, on a day without bookings."""
-    command = CreateCalendarEvent(
-        location_id=location.location_id, date=day, duration=DayPart.MORNING, title="Cleaning"
-    )
-    claim = CalendarClaim(
-        event_id=f"cleaning-{count + 1}",
-        location_id=location.location_id,
-        date=day,
-        duration=command.duration,
-        fingerprint=fingerprint(command, without="event_id"),
-    )
     slot = CalendarSlot(
         location_id=location.location_id,
         date=day,
         slot=DaySlot.MORNING,
-        event_id=claim.event_id,
-        title=command.title,
+        event_id=f"cleaning-{count + 1}",
+        title="Cleaning",
         booking_id=None,
         created_by=admin,
         created_at=shift(midnight, timedelta(days=-20)),
-        duration=command.duration,
+        duration=DayPart.MORNING,
     )
+    content = fingerprint_of(CreateCalendarEvent, slot, without="event_id")
+    claim = record_from(CalendarClaim, slot, fingerprint=content)
     return creating_event(claim, [slot], admin).new_items
 
 
@@ -185,10 +166,5 @@ def _payment(booking: Booking) -> _Piece:
         paid_at=booking.updated_at,
         recorded_at=booking.updated_at,
     )
-    command = RecordPayment(
-        booking_id=payment.booking_id,
-        amount=MoneyInput(**asdict(payment.amount)),
-        method=payment.method,
-        paid_at=payment.paid_at,
-    )
-    return paying(payment, fingerprint(command, without="payment_id")).new_items
+    amount = MoneyInput(**asdict(payment.amount))
+    return paying(payment, fingerprint_of(RecordPayment, payment, without="payment_id", amount=amount)).new_items

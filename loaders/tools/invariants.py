@@ -7,25 +7,23 @@ checks that the record is as it was read, so a repair that comes too late writes
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Booking, BookingStatus
-from domain.models import ActivePointer, Door, ReservationStatus
-from domain.schedule import has_ended, has_ended_everywhere
+from domain.models import Door, ReservationStatus
 from domain.text import normalize_email
 from loaders import keys
 from loaders.codecs import (
     ACCESS_CODE,
-    ACTIVE_POINTER,
     ANY_CLAIM,
     API_KEY,
     BOOKING,
     CALENDAR_SLOT,
     CODE_CLAIM,
     EMAIL_CLAIM,
-    GUARD,
     LOCATION,
     LOCATION_CODE,
     LOCATION_LOCKER,
@@ -39,14 +37,15 @@ from loaders.codecs import (
     RESERVATION_CLAIM,
     RESERVATION_DETAILS,
     RESERVATION_SLOT,
-    STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
     DamagedItemError,
     EmailClaim,
     LocationCode,
 )
-from loaders.contracts.doctor import REPAIR_DERIVED, REPAIR_TIMELINE
+from loaders.contracts.doctor import REPAIR_DERIVED
 from loaders.table.keys import Key
+from loaders.tools.findings import INDEX, Finding, content_of, index_of, missing_item, record_at, reservation_as_read
+from loaders.tools.timelines import timeline_violations
 from loaders.writes.access_codes import code_index
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
@@ -57,42 +56,16 @@ if TYPE_CHECKING:
 
     from domain.models import Locker, LockerId, OwnerId, Reservation, ReservationSlot
     from domain.times import Instant
-    from loaders.codecs import Codec, Guard, ReferenceClaim, StoredReservation
-    from loaders.table.operations import Step, Transact
+    from loaders.codecs import Codec, ReferenceClaim, StoredReservation
+    from loaders.table.operations import Step
     from loaders.table.values import Item
+    from loaders.tools.findings import Get
 
-    Get = Callable[[Key], Item | None]
 
 __all__ = ["CHECKED_KINDS", "Finding", "table_violations", "violations"]
 
-M = TypeVar("M")
-
 _key = Key.of_item
-_INDEX = ("GSI1PK", "GSI1SK")
 _NO_INDEX = dict[str, str]()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A violated invariant.
-
-    `subject` is the item from which it was found; if it is about a locker's reservations as a whole, `timeline` names
-    the locker; if it is about an owner's bookings as a whole, `owner` names the owner. What cannot be repaired needs a
-    decision, or a backup.
-    """
-
-    invariant: str
-    key: Key
-    problem: str
-    subject: Key
-    timeline: LockerId | None = None
-    repair: Transact | None = field(default=None, compare=False)
-    owner: OwnerId | None = None
-
-    @property
-    def place(self) -> str:
-        """The key of the item that is wrong, without e-mail addresses."""
-        return f"{keys.shown(self.key.pk)} / {self.key.sk}"
 
 
 def violations(
@@ -112,17 +85,18 @@ def violations(
         now: the current time.
     """
     found: dict[tuple[Key, str], Finding] = {}
-    for item in subjects:
-        check = _CHECKS.get(str(item.get("entityType")), _unindexed)
-        for finding in _guarded(_key(item), None, partial(check, item, get)):
-            found.setdefault((finding.key, finding.problem), finding)
+    checks = [_guarded(_key(item), None, partial(_check_of(item), item, get)) for item in subjects]
     for locker_id, items in timelines.items():
-        for finding in _guarded(keys.locker(locker_id), locker_id, partial(_timeline, locker_id, items, get, now)):
-            found.setdefault((finding.key, finding.problem), finding)
-    for owner_id, copies in bookings.items():
-        for finding in _pending_count(owner_id, copies, get):
-            found.setdefault((finding.key, finding.problem), finding)
+        check = partial(timeline_violations, locker_id, items, get, now)
+        checks.append(_guarded(keys.locker(locker_id), locker_id, check))
+    checks += [_pending_count(owner_id, copies, get) for owner_id, copies in bookings.items()]
+    for finding in chain.from_iterable(checks):
+        found.setdefault((finding.key, finding.problem), finding)
     return sorted(found.values(), key=lambda finding: (finding.key, finding.problem))
+
+
+def _check_of(item: Item) -> Callable[[Item, Get], Iterator[Finding]]:
+    return _CHECKS.get(str(item.get("entityType")), _unindexed)
 
 
 def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
@@ -164,7 +138,7 @@ class _Copies:
         """Compares the one with this key."""
         expected, item = self.expected[key], get(key)
         invariant, codec = _COPIES[expected["entityType"]]
-        if item is not None and _content(codec, item) == expected:
+        if item is not None and content_of(codec, item) == expected:
             return
         problem = "the copy is missing" if item is None else "the copy differs from its record"
         put = REPAIR_DERIVED.step("copy", key, expected, kind=codec.entity_type)
@@ -204,7 +178,7 @@ def _copies_of_locker(locker: Locker, *, with_offers: bool = True) -> _Copies:
 
 def _copy_of_locker(codec: Codec[Any], item: Item, get: Get) -> Iterator[Finding]:
     locker_id = codec.decode(item).locker_id
-    locker = _read(LOCKER, keys.locker(locker_id), get)
+    locker = record_at(LOCKER, keys.locker(locker_id), get)
     yield from _of_record(item, f"locker {locker_id}", None if locker is None else _copies_of_locker(locker), get)
 
 
@@ -212,10 +186,12 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
     reservation, key = STORED_RESERVATION.decode(item).reservation, _key(item)
     yield from _unindexed(item, get)
     claim_key = keys.reservation_claim(reservation.locker_id, reservation.reservation_id)
-    claim = _read(RESERVATION_CLAIM, claim_key, get)
+    claim = record_at(RESERVATION_CLAIM, claim_key, get)
     if claim is None:
         content = RESERVATION_CLAIM.encode(claim_of(reservation))
-        yield _missing("I6", claim_key, "the claim of a reservation is missing", content, _as_read(reservation), key)
+        yield missing_item(
+            "I6", claim_key, "the claim of a reservation is missing", content, reservation_as_read(reservation), key
+        )
     elif claim.start_at != reservation.start_at:
         yield Finding("I6", key, f"the id is claimed for a reservation that starts at {claim.start_at}", key)
     yield from _copies_of_reservation(reservation).check(key, get)
@@ -226,10 +202,12 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
 def _reference_of(reservation: Reservation, reference: str, subject: Key, get: Get) -> Iterator[Finding]:
     key = keys.reservation_reference(reservation.owner_id, reference)
     expected = reference_claim(reservation, reference)
-    claim = _read(REFERENCE_CLAIM, key, get)
+    claim = record_at(REFERENCE_CLAIM, key, get)
     if claim is None:
         content = REFERENCE_CLAIM.encode(expected)
-        yield _missing("I6", key, "the claim of a reference is missing", content, _as_read(reservation), subject)
+        yield missing_item(
+            "I6", key, "the claim of a reference is missing", content, reservation_as_read(reservation), subject
+        )
     elif claim != expected:
         problem = f"the reference is claimed by reservation {claim.reservation_id} of locker {claim.locker_id}"
         yield Finding("I6", subject, problem, subject)
@@ -253,12 +231,12 @@ def _reservation_slot(item: Item, get: Get) -> Iterator[Finding]:
     made = stored.reservation
     if made.status is ReservationStatus.ACTIVE and (made.owner_id, stored.slot) == (slot.owner_id, slot.slot):
         expected = {key: RESERVATION_SLOT.encode(slot_of(made, slot.slot))}
-        yield from _Copies(_as_read(made), expected).check(key, get)
+        yield from _Copies(reservation_as_read(made), expected).check(key, get)
     else:
         own: dict[str, Any] = {"reservationId": slot.reservation_id, "lockerId": slot.locker_id}
         remove = REPAIR_DERIVED.step("surplus reservation slot", (slot.owner_id, slot.slot), **own)
         problem = f"surplus slot: reservation {made.reservation_id} has ended, or another slot"
-        yield Finding("I6", key, problem, key, None, REPAIR_DERIVED.transact(_as_read(made), remove))
+        yield Finding("I6", key, problem, key, None, REPAIR_DERIVED.transact(reservation_as_read(made), remove))
 
 
 def _details(item: Item, get: Get) -> Iterator[Finding]:
@@ -268,17 +246,8 @@ def _details(item: Item, get: Get) -> Iterator[Finding]:
 
 
 def _copies_of_reservation(reservation: Reservation) -> _Copies:
-    key = keys.owner_reservation(reservation.owner_id, reservation.start_at, reservation.reservation_id)
-    return _Copies(_as_read(reservation), {key: OWNER_RESERVATION.encode(reservation)})
-
-
-def _as_read(reservation: Reservation) -> Step:
-    return REPAIR_DERIVED.step(
-        "reservation",
-        (reservation.locker_id, reservation.start_at, reservation.reservation_id),
-        readOwner=reservation.owner_id,
-        readStatus=reservation.status,
-        readEnd=reservation.end_at,
+    return _Copies(
+        reservation_as_read(reservation), {OWNER_RESERVATION.key_of(reservation): OWNER_RESERVATION.encode(reservation)}
     )
 
 
@@ -307,7 +276,7 @@ def _owner_reservation(item: Item, get: Get) -> Iterator[Finding]:
 
 
 def _named_reservation(named: Reservation | ReservationSlot | ReferenceClaim, get: Get) -> StoredReservation | None:
-    return _read(STORED_RESERVATION, keys.reservation(named.locker_id, named.start_at, named.reservation_id), get)
+    return record_at(STORED_RESERVATION, keys.reservation(named.locker_id, named.start_at, named.reservation_id), get)
 
 
 def _owner(item: Item, get: Get) -> Iterator[Finding]:
@@ -316,12 +285,12 @@ def _owner(item: Item, get: Get) -> Iterator[Finding]:
     if owner.email is None:
         return
     key = keys.email_claim(normalize_email(owner.email))
-    claim = _read(EMAIL_CLAIM, key, get)
+    claim = record_at(EMAIL_CLAIM, key, get)
     if claim is None:
         problem = f"the e-mail address of owner {owner.owner_id} is not claimed"
         content = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
         record = keys.owner(owner.owner_id)
-        yield _missing("I6", key, problem, content, _version(record, owner.version), record)
+        yield missing_item("I6", key, problem, content, _version(record, owner.version), record)
     elif claim.owner_id != owner.owner_id:
         problem = f"the e-mail address of owner {owner.owner_id} is claimed by owner {claim.owner_id}"
         yield Finding("I6", key, problem, _key(item))
@@ -329,7 +298,7 @@ def _owner(item: Item, get: Get) -> Iterator[Finding]:
 
 def _email_claim(item: Item, get: Get) -> Iterator[Finding]:
     claim = EMAIL_CLAIM.decode(item)
-    owner = _read(OWNER, keys.owner(claim.owner_id), get)
+    owner = record_at(OWNER, keys.owner(claim.owner_id), get)
     if owner is None:
         yield _orphan("I6", item, f"owner {claim.owner_id}")
     elif owner.email is None or _key(item) != keys.email_claim(normalize_email(owner.email)):
@@ -347,14 +316,14 @@ def _location(item: Item, get: Get) -> Iterator[Finding]:
     index = keys.location_index(location.status, location.created_at, location.location_id)
     yield from _index_entry(item, index, location.version)
     key = keys.location_code(location.code)
-    claim = _read(LOCATION_CODE, key, get)
+    claim = record_at(LOCATION_CODE, key, get)
     if claim is None:
         problem = f"the code of location {location.location_id} is not claimed"
         content = LOCATION_CODE.encode(
             LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
         )
         record = keys.location(location.location_id)
-        yield _missing("I6", key, problem, content, _version(record, location.version), record)
+        yield missing_item("I6", key, problem, content, _version(record, location.version), record)
     elif claim.location_id != location.location_id:
         problem = f"the code of location {location.location_id} is claimed by location {claim.location_id}"
         yield Finding("I6", key, problem, _key(item))
@@ -362,7 +331,7 @@ def _location(item: Item, get: Get) -> Iterator[Finding]:
 
 def _location_code(item: Item, get: Get) -> Iterator[Finding]:
     claim = LOCATION_CODE.decode(item)
-    location = _read(LOCATION, keys.location(claim.location_id), get)
+    location = record_at(LOCATION, keys.location(claim.location_id), get)
     if location is None:
         yield _orphan("I6", item, f"location {claim.location_id}")
     elif _key(item) != keys.location_code(location.code):
@@ -379,24 +348,24 @@ def _booking(item: Item, get: Get) -> Iterator[Finding]:
         return
     for slot in slots_of_booking(booking):
         key = keys.calendar_slot(slot.location_id, slot.date, slot.slot)
-        taken = _read(CALENDAR_SLOT, key, get)
+        taken = record_at(CALENDAR_SLOT, key, get)
         if taken is None:
             problem = f"a half day of the approved booking {booking.booking_id} is missing"
             as_read = _version(keys.booking(booking.booking_id), booking.version)
-            yield _missing("I8", key, problem, CALENDAR_SLOT.encode(slot), as_read, _key(item))
+            yield missing_item("I8", key, problem, CALENDAR_SLOT.encode(slot), as_read, _key(item))
         elif taken.booking_id != booking.booking_id:
             problem = f"event {taken.event_id} has a half day of the approved booking {booking.booking_id}"
             yield Finding("I8", key, problem, _key(item))
 
 
 def _copies_of_booking(booking: Booking) -> _Copies:
-    key = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
-    return _Copies(_version(keys.booking(booking.booking_id), booking.version), {key: OWNER_BOOKING.encode(booking)})
+    as_read = _version(BOOKING.key_of(booking), booking.version)
+    return _Copies(as_read, {OWNER_BOOKING.key_of(booking): OWNER_BOOKING.encode(booking)})
 
 
 def _owner_booking(item: Item, get: Get) -> Iterator[Finding]:
     booking_id = OWNER_BOOKING.decode(item).booking_id
-    booking = _read(BOOKING, keys.booking(booking_id), get)
+    booking = record_at(BOOKING, keys.booking(booking_id), get)
     yield from _of_record(item, f"booking {booking_id}", None if booking is None else _copies_of_booking(booking), get)
 
 
@@ -415,16 +384,16 @@ def _pending_count(owner_id: OwnerId, copies: list[Item], get: Get) -> Iterator[
 def _slot(item: Item, get: Get) -> Iterator[Finding]:
     slot = CALENDAR_SLOT.decode(item)
     yield from _unindexed(item, get)
-    if _key(item) != keys.calendar_slot(slot.location_id, slot.date, slot.slot):
+    if _key(item) != CALENDAR_SLOT.key_of(slot):
         yield Finding("I8", _key(item), "the half day is stored under another key", _key(item))
     if slot.booking_id is None:
         return
-    booking = _read(BOOKING, keys.booking(slot.booking_id), get)
+    booking = record_at(BOOKING, keys.booking(slot.booking_id), get)
     if booking is None:
         yield _orphan("I8", item, f"booking {slot.booking_id}")
         return
     taken = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
-    if _key(item) not in {keys.calendar_slot(one.location_id, one.date, one.slot) for one in taken}:
+    if _key(item) not in set(map(CALENDAR_SLOT.key_of, taken)):
         problem = f"booking {booking.booking_id} has a half day that it is not approved for"
         surplus = (slot.location_id, slot.date, slot.slot)
         repair = REPAIR_DERIVED.transact(
@@ -436,19 +405,19 @@ def _slot(item: Item, get: Get) -> Iterator[Finding]:
 
 def _api_key(item: Item, _: Get) -> Iterator[Finding]:
     record = API_KEY.decode(item)
-    if _index_of(item) != keys.api_key_index(record.created_at, record.key_id):
+    if index_of(item) != keys.api_key_index(record.created_at, record.key_id):
         yield Finding("I3", _key(item), "its place in the index is wrong", _key(item))
 
 
 def _access_code(item: Item, _: Get) -> Iterator[Finding]:
-    if _index_of(item) != code_index(ACCESS_CODE.decode(item)):
+    if index_of(item) != code_index(ACCESS_CODE.decode(item)):
         yield Finding("I3", _key(item), "its place in the index is wrong", _key(item))
 
 
 def _code_claim(item: Item, get: Get) -> Iterator[Finding]:
     yield from _unindexed(item, get)
     code_id, place = CODE_CLAIM.decode(item).code_id, _key(item)
-    code = _read(ACCESS_CODE, keys.access_code(Door(place.pk), code_id), get)
+    code = record_at(ACCESS_CODE, keys.access_code(Door(place.pk), code_id), get)
     if code is None:
         yield _orphan("I6", item, f"access code {code_id}")
     elif code.revoked_at is not None:
@@ -456,176 +425,8 @@ def _code_claim(item: Item, get: Get) -> Iterator[Finding]:
 
 
 def _unindexed(item: Item, _: Get) -> Iterator[Finding]:
-    if _index_of(item):
+    if index_of(item):
         yield Finding("I3", _key(item), "it must not be in the index", _key(item))
-
-
-def _timeline(locker_id: LockerId, items: list[Item], get: Get, now: Instant) -> Iterator[Finding]:
-    """No overlap, a copy of each live reservation, and a pointer to the earliest one that has not ended."""
-    stored = [STORED_RESERVATION.decode(item) for item in items if item["entityType"] == "RESERVATION"]
-    copies = [item for item in items if item["entityType"] == "LIVE_RESERVATION"]
-    stored_live = [one for one in stored if one.reservation.status is ReservationStatus.ACTIVE]
-    stored_live.sort(key=lambda one: one.reservation.start_at)
-    live = [one.reservation for one in stored_live]
-    yield from _overlaps(live)
-    guard = _read(GUARD, keys.reservation_guard(locker_id), get)
-    stale = list(_stale_guard(locker_id, guard, stored))
-    yield from stale
-    if guard is not None and guard.has_live:
-        yield from _live_copies(locker_id, guard, stored_live, copies, now)
-    yield from _slots_of(locker_id, [one for one in stored_live if not has_ended(one.reservation, now)], get)
-    pointer = _read(ACTIVE_POINTER, keys.active_pointer(locker_id), get)
-    problem = _pointer_problem(pointer, live, now)
-    if problem is None:
-        return
-    key = keys.active_pointer(locker_id)
-    # While a change is only partly visible, what was read is no ground for a repair.
-    repair = None if stale else _pointing(locker_id, guard, pointer, live, now)
-    yield Finding("I5", key, problem, key, locker_id, repair)
-
-
-def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
-    latest: Reservation | None = None
-    for reservation in live:
-        if latest is not None and reservation.start_at < latest.end_at:
-            key = keys.reservation(reservation.locker_id, reservation.start_at, reservation.reservation_id)
-            problem = f"it overlaps reservation {latest.reservation_id}: cancel one of them"
-            yield Finding("I1", key, problem, key, reservation.locker_id)
-        if latest is None or latest.end_at < reservation.end_at:
-            latest = reservation
-
-
-def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get) -> Iterator[Finding]:
-    """A reservation that has not ended has the slot that it names; those of earlier versions name none."""
-    for one in live:
-        if one.slot is None:
-            continue
-        wanted = slot_of(one.reservation, one.slot)
-        key = keys.reservation_slot(wanted.owner_id, wanted.slot)
-        found = _read(RESERVATION_SLOT, key, get)
-        if found is None:
-            problem = f"the slot of reservation {wanted.reservation_id} is missing"
-            content = RESERVATION_SLOT.encode(wanted)
-            yield _missing("I6", key, problem, content, _as_read(one.reservation), key, locker_id)
-        elif (found.locker_id, found.reservation_id) != (locker_id, wanted.reservation_id):
-            problem = f"the slot of reservation {wanted.reservation_id} has another one"
-            yield Finding("I6", key, problem, key, locker_id)
-
-
-def _live_copies(
-    locker_id: LockerId, guard: Guard, live: list[StoredReservation], copies: list[Item], now: Instant
-) -> Iterator[Finding]:
-    """Every live reservation that has not ended has a copy, and every copy equals a live reservation."""
-    left = {_key(item): item for item in copies}
-    as_read = REPAIR_TIMELINE.step("guard", (locker_id,), readRevision=guard.revision)
-    for one in live:
-        place = (locker_id, one.reservation.start_at, one.reservation.reservation_id)
-        key = keys.live_reservation(*place)
-        item = left.pop(key, None)
-        expected = STORED_LIVE_RESERVATION.encode(replace(one, slot=None))
-        if item is None and has_ended(one.reservation, now):
-            continue  # an earlier version wrote it
-        if item is None or _content(STORED_LIVE_RESERVATION, item) != expected:
-            problem = "the live copy is missing" if item is None else "the live copy differs from its reservation"
-            put = REPAIR_TIMELINE.step("live copy", place, expected)
-            yield Finding("I5", key, problem, key, locker_id, REPAIR_TIMELINE.transact(as_read, put))
-    for key in left:
-        repair = REPAIR_TIMELINE.transact(as_read, REPAIR_TIMELINE.step("surplus live copy", key))
-        yield Finding("I5", key, "the copy of a reservation that is not live", key, locker_id, repair)
-
-
-def _stale_guard(locker_id: LockerId, guard: Guard | None, stored: list[StoredReservation]) -> Iterator[Finding]:
-    """The last change that the guard names must be there: every later write of the reservations checks it."""
-    if guard is None or guard.changed_start_at is None or guard.changed_reservation_id is None:
-        return
-    key = keys.reservation_guard(locker_id)
-    place = (locker_id, guard.changed_start_at, guard.changed_reservation_id)
-    for one in stored:
-        reservation = one.reservation
-        if (reservation.locker_id, reservation.start_at, reservation.reservation_id) == place:
-            if guard.changed_revision is not None and (one.revision or 0) < guard.changed_revision:
-                yield Finding(
-                    "I5", key, f"reservation {reservation.reservation_id} lacks its last change", key, locker_id
-                )
-            return
-    repair = REPAIR_TIMELINE.transact(
-        REPAIR_TIMELINE.step(
-            "stale guard",
-            (locker_id,),
-            {
-                "revision": guard.revision + 1,
-                "changedStartAt": None,
-                "changedReservationId": None,
-                "changedRevision": None,
-            },
-            readRevision=guard.revision,
-        ),
-        REPAIR_TIMELINE.step("no reservation", place),
-    )
-    problem = f"the guard names reservation {guard.changed_reservation_id}, which does not exist"
-    yield Finding("I5", key, problem, key, locker_id, repair)
-
-
-def _pointer_problem(pointer: ActivePointer | None, live: list[Reservation], now: Instant) -> str | None:
-    not_ended = [reservation for reservation in live if not has_ended(reservation, now)]
-    if pointer is None:
-        return f"no pointer to reservation {not_ended[0].reservation_id}" if not_ended else None
-    pointed = pointer.reservation
-    if pointed not in live:
-        return f"the pointer names reservation {pointed.reservation_id}, which is not live or differs"
-    if any(reservation.start_at < pointed.start_at for reservation in not_ended):
-        return f"reservation {not_ended[0].reservation_id} is before the pointed one and has not ended"
-    if pointer.last_end_at is not None and pointer.last_end_at < max(reservation.end_at for reservation in live):
-        return "a reservation ends after the pointer's latest end"
-    return None
-
-
-def _pointing(
-    locker_id: LockerId, guard: Guard | None, pointer: ActivePointer | None, live: list[Reservation], now: Instant
-) -> Transact:
-    ahead = [reservation for reservation in live if not has_ended_everywhere(reservation, now)]
-    place = (locker_id,)
-    becomes: dict[str, Any] = {}
-    if ahead:
-        last_end = max(reservation.end_at for reservation in live)
-        becomes = ACTIVE_POINTER.encode(ActivePointer(reservation=ahead[0], last_end_at=last_end))
-    if pointer is None:
-        step = REPAIR_TIMELINE.step("missing pointer", place, becomes)
-    else:
-        step = REPAIR_TIMELINE.step(
-            "pointer" if ahead else "surplus pointer",
-            place,
-            becomes,
-            pointed=pointer.reservation.reservation_id,
-            pointedEnd=pointer.reservation.end_at,
-            pointedVersion=pointer.reservation.version,
-            readLastEnd=pointer.last_end_at or "unknown",
-        )
-    if guard is None:
-        return REPAIR_TIMELINE.transact(REPAIR_TIMELINE.step("no guard", place), step)
-    return REPAIR_TIMELINE.transact(REPAIR_TIMELINE.step("guard", place, readRevision=guard.revision), step)
-
-
-def _content(codec: Codec[Any], item: Item) -> dict[str, Any] | None:
-    """What a copy holds; None if it is damaged, which a repair overwrites."""
-    try:
-        return codec.encode(codec.decode(item)) | _index_of(item)
-    except DamagedItemError:
-        return None
-
-
-def _missing(
-    invariant: str,
-    key: Key,
-    problem: str,
-    content: dict[str, Any],
-    as_read: Step,
-    subject: Key,
-    timeline: LockerId | None = None,
-) -> Finding:
-    """A claim or a half day that can be put where it is missing."""
-    repair = REPAIR_DERIVED.transact(as_read, REPAIR_DERIVED.step("claim", key, content))
-    return Finding(invariant, key, problem, subject, timeline, repair)
 
 
 def _version(record: Key, version: int) -> Step:
@@ -639,21 +440,12 @@ def _orphan(invariant: str, item: Item, missing: str) -> Finding:
 
 
 def _index_entry(item: Item, expected: dict[str, str], version: int) -> Iterator[Finding]:
-    if _index_of(item) == expected:
+    if index_of(item) == expected:
         return
     # An update must set something, even if it only removes the place in the index.
-    attributes = {"version": version, **{name: expected.get(name) for name in _INDEX}}
+    attributes = {"version": version, **{name: expected.get(name) for name in INDEX}}
     repair = REPAIR_DERIVED.transact(REPAIR_DERIVED.step("index entry", _key(item), attributes, readVersion=version))
     yield Finding("I3", _key(item), "its place in the index is wrong", _key(item), None, repair)
-
-
-def _index_of(item: Item) -> dict[str, Any]:
-    return {name: item[name] for name in _INDEX if name in item}
-
-
-def _read(codec: Codec[M], key: Key, get: Get) -> M | None:
-    item = get(key)
-    return None if item is None else codec.decode(item)
 
 
 _TIMELINE = frozenset({"RESERVATION", "LIVE_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"})

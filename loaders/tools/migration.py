@@ -75,13 +75,8 @@ _key = Key.of_item
 _AT_ONCE = 8
 _ALL = 1_000_000
 _CODECS: dict[str, Codec[Any]] = {
-    "LOCKER": LOCKER,
-    "OWNER_LOCKER": OWNER_LOCKER,
-    "RESERVATION": RESERVATION,
-    "RESERVATION_ACTIVE": ACTIVE_POINTER,
-    "ACCESS_EVENT": ACCESS_EVENT,
-    "LOCATION": LOCATION,
-    "LOCATION_CODE": LOCATION_CODE,
+    codec.entity_type: codec
+    for codec in (LOCKER, OWNER_LOCKER, RESERVATION, ACTIVE_POINTER, ACCESS_EVENT, LOCATION, LOCATION_CODE)
 }
 _NEEDS_LOCATION = frozenset({"Booking", "Event"})
 _ADDED = {"RESERVATION_ACTIVE": "lastEndAt", "LOCKER": "reservableBy"}
@@ -301,13 +296,12 @@ class Migration:
         if status is None or self._location_id is None:
             raise DamagedItemError("its status is unknown, or no location is given for bookings")
         booking, content = booking_of(old, status, self._location_id)
-        copy = keys.owner_booking(booking.owner_id, booking.date, booking.booking_id)
         slots = slots_of_booking(booking) if status is BookingStatus.APPROVED else []
         return await self._required(
             [
                 CONVERT_ITEM.step("old item", keys.old_booking(booking.booking_id)),
                 CONVERT_ITEM.step("new item", keys.booking(booking.booking_id), booking_item(booking, content)),
-                CONVERT_ITEM.step("copy", copy, OWNER_BOOKING.encode(booking)),
+                CONVERT_ITEM.step("copy", OWNER_BOOKING.key_of(booking), OWNER_BOOKING.encode(booking)),
                 CONVERT_ITEM.step("old copy", keys.user_booking(booking.owner_id, booking.booking_id)),
                 *map(_taking, slots),
             ]
@@ -402,8 +396,7 @@ def _moved(item: Item, place: Key, attributes: dict[str, Any]) -> list[Step]:
 
 
 def _taking(slot: CalendarSlot) -> Step:
-    place = keys.calendar_slot(slot.location_id, slot.date, slot.slot)
-    return CONVERT_ITEM.step("new item", place, CALENDAR_SLOT.encode(slot))
+    return CONVERT_ITEM.step("new item", CALENDAR_SLOT.key_of(slot), CALENDAR_SLOT.encode(slot))
 
 
 async def _save(store: DynamoStore, read: TableFormat, becomes: TableFormat) -> TableFormat:

@@ -260,13 +260,13 @@ async def _write(store: DynamoStore, items: list[WireItem], *, overwrite: bool) 
         attributes = {name: value for name, value in item_from_wire(item).items() if name not in {"PK", "SK"}}
         async with slots:
             try:
-                await store.put(IMPORT_ITEM.put("new item", (key.pk, key.sk), attributes))
+                await store.put(IMPORT_ITEM.put(IMPORT_ITEM.step("new item", key, attributes)))
             except ConditionFailedError as failure:
                 if failure.item == item_from_wire(item):
                     return  # an answer was lost, and the item was sent again
                 if not overwrite:
                     raise TransferError(f"table {store.table} is written to: stop its servers first") from None
-                await store.put(IMPORT_ITEM.put("differing item", (key.pk, key.sk), attributes))
+                await store.put(IMPORT_ITEM.put(IMPORT_ITEM.step("differing item", key, attributes)))
 
     await together(map(write, items))
 

@@ -25,8 +25,8 @@ from domain.access_codes import (
     shortest_length,
     validity_of,
 )
-from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
-from domain.bookings import Booking, BookingStatus, DayPart
+from domain.authorization import Scope, acts_for, not_found_or_forbidden, require
+from domain.bookings import Booking, DayPart
 from domain.commands.access_codes import DEFAULT_LENGTH, check_fields_for_kind
 from domain.commands.base import fingerprint
 from domain.errors import (
@@ -36,29 +36,27 @@ from domain.errors import (
     NotFoundError,
     ReservationOverError,
     TooManyCodesError,
-    UnavailableError,
 )
-from domain.models import Location, Locker, Reservation, door_of
+from domain.models import Location, Locker, Reservation, record_from
 from domain.schedule import check_end_after_start
 from domain.times import shift, to_datetime, to_instant, to_seconds
 from loaders import keys
-from loaders.codecs import ACCESS_CODE, CODE_CLAIM, CODE_DOOR, difference
+from loaders.codecs import CODE_CLAIM
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
+from loaders.writes.doors import basis_of, basis_step, contended, door_step, named_door
 
 if TYPE_CHECKING:
     from domain.access_codes import Basis, CodeRing
     from domain.authorization import Principal
     from domain.commands.access_codes import (
         CreateAccessCode,
-        DoorCommand,
         RevealAccessCode,
         RevokeAccessCode,
         RotateAccessCode,
     )
     from domain.errors import SmartLockerError
-    from domain.models import Door
     from domain.times import Instant
     from loaders.backend import Backend
     from loaders.codecs import Guard, StoredAccessCode
@@ -106,8 +104,7 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
             first: StoredAccessCode | None = await CREATE_ACCESS_CODE.read(store, "code", code.door, code_id)
             if first is not None:
                 if first.fingerprint != content:
-                    message = f"The id {code_id} was used before, for another code of this door."
-                    raise IdTakenError(message, ("input", "codeId"))
+                    raise IdTakenError(code_id, "another code of this door", ("input", "codeId"))
                 return IssuedCode(first.code, _digits_for(principal, backend, first.code, door, purpose.basis))
         if validity_of(code, now, purpose.basis).state not in LIVE_STATES:
             raise _refusal(purpose.basis)
@@ -197,9 +194,8 @@ def creating(
 ) -> Transact:
     """The request that creates a code."""
     contract = CREATE_ACCESS_CODE
-    item = ACCESS_CODE.encode(code) | code_index(code) | {"fingerprint": content}
     return contract.transact(
-        contract.step("code", (code.door, code.code_id), item),
+        contract.record_step("code", code, code_index(code) | {"fingerprint": content}),
         *_claim_steps(contract, ring, code),
         door_step(contract, code.door, door, live=live),
         basis_step(contract, code, purpose.basis, purpose.guard),
@@ -238,90 +234,6 @@ def revoking(ring: CodeRing, code: AccessCode, revoked: AccessCode, door: CodeDo
         *_old_claim(ring, code, revoked.updated_at),
         door_step(CHANGE_ACCESS_CODE, code.door, door, live=live),
     )
-
-
-def door_step(contract: WriteContract, name: Door, door: CodeDoor | None, **changes: Any) -> Step:
-    """Counts a change of a door's codes."""
-    if door is None:
-        return contract.step("first door", (name,), CODE_DOOR.encode(CodeDoor(revision=1, **changes)))
-    changed = replace(door, revision=door.revision + 1, **changes)
-    attributes = difference(CODE_DOOR.encode(door), CODE_DOOR.encode(changed))
-    return contract.step("door", (name,), attributes, readRevision=door.revision)
-
-
-def basis_step(contract: WriteContract, code: AccessCode, basis: Basis, guard: Guard | None) -> Step:
-    """Checks that what gives the right to open the door is still as it was read."""
-    match basis:
-        case Reservation():
-            revision = 0 if guard is None else guard.revision
-            return contract.step("same reservation", (basis.locker_id,), readRevision=revision)
-        case Booking():
-            return contract.step("booking", (basis.booking_id,), approved=BookingStatus.APPROVED)
-        case Locker():
-            return contract.step("owned locker", (basis.locker_id,), readOwner=code.owner_id)
-
-
-def named_door(command: DoorCommand) -> Door:
-    """The door that an input names.
-
-    Raises:
-        BadInputError: where it names none, or two.
-    """
-    if (command.locker_id is None) is (command.location_id is None):
-        raise BadInputError("exactly one of lockerId and locationId is required", ("input", "lockerId"))
-    return door_of(command.locker_id, command.location_id)
-
-
-def door_path(command: DoorCommand) -> tuple[str, str]:
-    """Where an input names its door."""
-    return "input", "lockerId" if command.location_id is None else "locationId"
-
-
-async def read_place(
-    store: Store, contract: WriteContract, command: DoorCommand, principal: Principal
-) -> Locker | Location:
-    """The locker or the location that a door belongs to.
-
-    Raises:
-        SmartLockerError: where it does not exist.
-    """
-    name = "locker" if command.location_id is None else "location"
-    place_id = command.locker_id or command.location_id
-    place: Locker | Location | None = await contract.read(store, name, place_id)
-    if place is None:
-        message = f"{name.capitalize()} {place_id} does not exist."
-        raise not_found_or_forbidden(principal, message, door_path(command))
-    return place
-
-
-async def require_manager(store: Store, contract: WriteContract, command: DoorCommand, principal: Principal) -> None:
-    """The owner of a locker and admins manage its door, admins alone a location's."""
-    place = await read_place(store, contract, command, principal)
-    may_manage = acts_for(principal, place.owner_id, Scope.CODES_WRITE) if isinstance(place, Locker) else False
-    require(may_manage or is_admin(principal), door_path(command))
-
-
-def basis_place(code: AccessCode) -> tuple[str, tuple[Any, ...]]:
-    """The declared read of what gives the right to open the door, and its key."""
-    match code.kind:
-        case AccessCodeKind.RESERVATION:
-            return "reservation", (code.locker_id, code.start_at, code.reservation_id)
-        case AccessCodeKind.BOOKING:
-            return "booking", (code.booking_id,)
-        case _:
-            return "locker", (code.locker_id,)
-
-
-async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:
-    """What gives the right to open the door."""
-    name, place = basis_place(code)
-    basis: Basis | None = await contract.read(store, name, *place)
-    return basis
-
-
-def contended() -> UnavailableError:
-    """The error of a door that too many change at once."""
-    return UnavailableError("Too many concurrent changes to this door. Try again.", ("input",))
 
 
 async def _open(
@@ -401,16 +313,13 @@ def _new_code(
         raise BadInputError(message, ("input", "length"))
     if isinstance(basis, Locker) and start is not None and end is not None:
         check_end_after_start(start, end, "validUntil")
-    return AccessCode(
+    return record_from(
+        AccessCode,
+        command,
         code_id=code_id,
-        locker_id=command.locker_id,
         location_id=basis.location_id if isinstance(basis, Booking) else None,
-        kind=kind,
         owner_id=basis.owner_id,
-        reservation_id=command.reservation_id,
         start_at=basis.start_at if isinstance(basis, Reservation) else None,
-        booking_id=command.booking_id,
-        label=command.label,
         length=length,
         valid_from=start,
         valid_until=end,
@@ -520,8 +429,7 @@ def _claimed_until(valid_until: Instant) -> int:
 
 
 def _code_step(code: AccessCode, changed: AccessCode) -> Step:
-    attributes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(changed))
-    return CHANGE_ACCESS_CODE.step("code", (code.door, code.code_id), attributes, readRevision=code.revision)
+    return CHANGE_ACCESS_CODE.change_step("code", code, changed, readRevision=code.revision)
 
 
 def _rotated(backend: Backend, code: AccessCode, door: CodeDoor, counter: int, subject: str) -> AccessCode:

@@ -117,8 +117,7 @@ async def _made_before(
     if claim is None:
         return None
     if claim.fingerprint != content:
-        message = f"The id {reservation_id} was used before, for another reservation of any locker."
-        raise IdTakenError(message, ("input", "reservationId"))
+        raise IdTakenError(reservation_id, "another reservation of any locker", ("input", "reservationId"))
     place = (claim.locker_id, claim.start_at, claim.reservation_id)
     return await claimed(
         keys.reservation(*place), lambda: RESERVATION_BY_KEY.read(backend.store, *place, consistent=True)

@@ -10,8 +10,9 @@ from domain.api_keys import ApiKey, ApiKeyId, format_key, hash_key
 from domain.commands.api_keys import check_fields_for_role
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, NotFoundError
+from domain.models import record_from
 from loaders import keys
-from loaders.codecs import API_KEY, difference
+from loaders.codecs import API_KEY
 from loaders.contracts.api_keys import CREATE_API_KEY, REVOKE_API_KEY
 from loaders.table.errors import TransactionRefusedError
 
@@ -39,18 +40,15 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         raise BadInputError("expiresAt must be in the future", ("input", "expiresAt"))
     key_id = command.key_id or ApiKeyId(backend.new_id())
     secret = format_key(key_id, secrets.token_hex(_SECRET_BYTES))
-    api_key = ApiKey(
+    api_key = record_from(
+        ApiKey,
+        command,
         key_id=key_id,
-        name=command.name,
-        role=command.role,
         owner_ids=tuple(dict.fromkeys(command.owner_ids)),
-        locker_id=command.locker_id,
-        location_id=command.location_id,
         scopes=tuple(dict.fromkeys(command.scopes)),
         digest=hash_key(secret),
         created_at=now,
         created_by=created_by,
-        expires_at=command.expires_at,
     )
     content = fingerprint(command, without="key_id")
     try:
@@ -60,8 +58,7 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         if existing is None:
             raise
         if existing.get("fingerprint") != content:
-            message = f"The id {key_id} was used before, for another key."
-            raise IdTakenError(message, ("input", "keyId")) from None
+            raise IdTakenError(key_id, "another key", ("input", "keyId")) from None
         first = API_KEY.decode(existing)
         # The same hash means that this very request wrote the key, although the response was lost.
         return CreatedKey(first, secret if first.digest == api_key.digest else None)
@@ -93,8 +90,7 @@ def creating(api_key: ApiKey, content: str) -> Transact:
 
 def revoking(current: ApiKey, revoked: ApiKey) -> Transact:
     """The request that revokes a key."""
-    attributes = difference(API_KEY.encode(current), API_KEY.encode(revoked))
-    return REVOKE_API_KEY.transact(REVOKE_API_KEY.step("key", (current.key_id,), attributes))
+    return REVOKE_API_KEY.transact(REVOKE_API_KEY.change_step("key", current, revoked))
 
 
 def api_key_item(api_key: ApiKey, content: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from domain.bookings import Booking, BookingStatus, CalendarSlot, Notification, slots_in
 from domain.models import LocationStatus, OwnerRole
 from loaders import keys
-from loaders.codecs import BOOKING, CALENDAR_SLOT, NOTIFICATION, OWNER_BOOKING, difference
+from loaders.codecs import BOOKING, difference
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ def requesting(booking: Booking, content: str, most_pending: int) -> Transact:
     """The request that creates a booking, with its place in the index of pending bookings."""
     return REQUEST_BOOKING.transact(
         REQUEST_BOOKING.step("booking", (booking.booking_id,), booking_item(booking, content)),
-        REQUEST_BOOKING.step(
-            "copy", (booking.owner_id, booking.date, booking.booking_id), OWNER_BOOKING.encode(booking)
-        ),
+        REQUEST_BOOKING.record_step("copy", booking),
         REQUEST_BOOKING.step("owner", (booking.owner_id,)),
         REQUEST_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE),
         REQUEST_BOOKING.step(
@@ -87,9 +85,7 @@ def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
 
 def slots_for(contract: WriteContract, slots: list[CalendarSlot]) -> list[Step]:
     """The steps that take half days which are free."""
-    return [
-        contract.step("slot", (slot.location_id, slot.date, slot.slot), CALENDAR_SLOT.encode(slot)) for slot in slots
-    ]
+    return [contract.record_step("slot", slot) for slot in slots]
 
 
 def notification_of(booking: Booking) -> Notification:
@@ -114,9 +110,7 @@ def _booking_steps(booking: Booking, changed: Booking, *, counted: bool) -> list
             expectedVersion=booking.version,
             readStatus=booking.status,
         ),
-        DECIDE_BOOKING.step(
-            "copy", (booking.owner_id, booking.date, booking.booking_id), OWNER_BOOKING.encode(changed)
-        ),
+        DECIDE_BOOKING.record_step("copy", changed),
     ]
     if counted and booking.status is BookingStatus.PENDING:
         owner = {"ownerId": booking.owner_id}
@@ -125,10 +119,8 @@ def _booking_steps(booking: Booking, changed: Booking, *, counted: bool) -> list
 
 
 def _notifying(decided: Booking) -> list[Step]:
-    notice = notification_of(decided)
-    place = (notice.owner_id, notice.created_at, notice.notification_id)
     return [
-        DECIDE_BOOKING.step("notification", place, NOTIFICATION.encode(notice)),
+        DECIDE_BOOKING.record_step("notification", notification_of(decided)),
         *admin_step(DECIDE_BOOKING, decided.decided_by),
     ]
 

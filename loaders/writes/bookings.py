@@ -212,8 +212,7 @@ def _no_admin() -> ForbiddenError:
 
 def _first_result(existing: RequestedBooking, content: str) -> Booking:
     if existing.fingerprint != content:
-        message = f"The id {existing.booking.booking_id} was used before, for another booking."
-        raise IdTakenError(message, ("input", "bookingId")) from None
+        raise IdTakenError(existing.booking.booking_id, "another booking", ("input", "bookingId")) from None
     return existing.booking
 
 

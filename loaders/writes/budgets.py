@@ -61,18 +61,16 @@ class TableRates:
         expires = {"expiresAt": (now + span) // _SECOND + 1}
         for _ in range(_ROUNDS):
             try:
-                item = await self._store().update(
-                    SPEND_BUDGET.update("spent", place, expires, {"fullAt": price}, now=now, latest=latest)
-                )
+                owing = SPEND_BUDGET.step("spent", place, expires, added={"fullAt": price}, now=now, latest=latest)
+                item = await self._store().update(SPEND_BUDGET.update(owing))
                 return self._budget.accepted(_full_at(item), now)
             except ConditionFailedError as error:
                 owed = _full_at(error.item)
             if owed > latest:
                 return self._budget.rejected(owed, now, whole)
             try:
-                await self._store().update(
-                    SPEND_BUDGET.update("whole", place, {"fullAt": now + price, **expires}, now=now)
-                )
+                whole_again = SPEND_BUDGET.step("whole", place, {"fullAt": now + price, **expires}, now=now)
+                await self._store().update(SPEND_BUDGET.update(whole_again))
                 return self._budget.accepted(now + price, now)
             except ConditionFailedError:
                 continue  # a concurrent request was charged first

@@ -8,7 +8,7 @@ from domain.authorization import is_admin, require
 from domain.bookings import CalendarSlot, Money, Payment, slots_in
 from domain.commands.base import fingerprint
 from domain.errors import IdTakenError, NotFoundError
-from domain.models import LocationStatus
+from domain.models import LocationStatus, record_from
 from loaders.codecs import CALENDAR_CLAIM, PAYMENT, CalendarClaim
 from loaders.contracts.bookings import CHANGE_CALENDAR, RECORD_PAYMENT
 from loaders.table.errors import TransactionRefusedError
@@ -29,24 +29,17 @@ async def create_calendar_event(backend: Backend, command: CreateCalendarEvent, 
     """Takes a day or half day without a booking (QC-49)."""
     require(is_admin(principal), ("input",))
     event_id = command.event_id or backend.new_id()
-    claim = CalendarClaim(
-        event_id=event_id,
-        location_id=command.location_id,
-        date=command.date,
-        duration=command.duration,
-        fingerprint=fingerprint(command, without="event_id"),
-    )
+    content = fingerprint(command, without="event_id")
+    claim = record_from(CalendarClaim, command, event_id=event_id, fingerprint=content)
     slots = [
-        CalendarSlot(
-            location_id=command.location_id,
-            date=command.date,
+        record_from(
+            CalendarSlot,
+            command,
             slot=slot,
             event_id=event_id,
-            title=command.title,
             booking_id=None,
             created_by=principal.owner_id or principal.subject,
             created_at=backend.clock(),
-            duration=command.duration,
         )
         for slot in slots_in(command.duration)
     ]
@@ -98,8 +91,7 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
         if existing is None:
             raise NotFoundError(f"Booking {command.booking_id} does not exist.", ("input", "bookingId")) from None
         if existing.get("fingerprint") != content:
-            message = f"The id {payment.payment_id} was used before, for another payment of this booking."
-            raise IdTakenError(message, ("input", "paymentId")) from None
+            raise IdTakenError(payment.payment_id, "another payment of this booking", ("input", "paymentId")) from None
         return PAYMENT.decode(existing)
     return payment
 
@@ -107,7 +99,7 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
 def creating(claim: CalendarClaim, slots: list[CalendarSlot], admin_id: OwnerId | None) -> Transact:
     """The request that takes half days and claims the event's id."""
     return CHANGE_CALENDAR.transact(
-        CHANGE_CALENDAR.step("claim", (claim.location_id, claim.event_id), CALENDAR_CLAIM.encode(claim)),
+        CHANGE_CALENDAR.record_step("claim", claim),
         *slots_for(CHANGE_CALENDAR, slots),
         *admin_step(CHANGE_CALENDAR, admin_id),
         CHANGE_CALENDAR.step("location", (claim.location_id,), active=LocationStatus.ACTIVE),
@@ -128,9 +120,7 @@ def deleting(claim: CalendarClaim, admin_id: OwnerId | None) -> Transact:
 def paying(payment: Payment, content: str) -> Transact:
     """The request that records a payment for a booking that exists."""
     return RECORD_PAYMENT.transact(
-        RECORD_PAYMENT.step(
-            "payment", (payment.booking_id, payment.payment_id), PAYMENT.encode(payment) | {"fingerprint": content}
-        ),
+        RECORD_PAYMENT.record_step("payment", payment, {"fingerprint": content}),
         RECORD_PAYMENT.step("booking", (payment.booking_id,)),
     )
 
@@ -143,6 +133,5 @@ async def _first_result(backend: Backend, existing: CalendarClaim, wanted: Calen
     slots = [slot for slot in taken if slot is not None]
     is_there = bool(slots) and all(slot.event_id == existing.event_id and slot.booking_id is None for slot in slots)
     if existing.fingerprint != wanted.fingerprint or not is_there:
-        message = f"The id {wanted.event_id} was used before, for another event or one that was deleted."
-        raise IdTakenError(message, ("input", "eventId"))
+        raise IdTakenError(wanted.event_id, "another event or one that was deleted", ("input", "eventId"))
     return slots[0]

@@ -25,14 +25,14 @@ from domain.access_codes import (
 from domain.authorization import may_use_door, not_found_or_forbidden, require
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
-from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, door_of
+from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, door_of, record_from
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, shift
-from loaders.codecs import ACCESS_CODE, ACCESS_EVENT, CODE_DOOR, EVENT_CLAIM, EventClaim, difference
+from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim, difference
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.access_codes import basis_place, contended, door_path, door_step, named_door, require_manager
+from loaders.writes.doors import basis_place, contended, door_path, door_step, named_door, require_manager
 from loaders.writes.timeline import MovedError, live_in, may_have_old
 
 if TYPE_CHECKING:
@@ -141,8 +141,7 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             message = f"There is no access code {command.code_id}."
             raise not_found_or_forbidden(principal, message, ("input", "codeId"))
         if claim is not None and claim.fingerprint != content:
-            message = f"The id {command.event_id} was used before, for another event of this door."
-            raise IdTakenError(message, ("input", "eventId"))
+            raise IdTakenError(command.event_id, "another event of this door", ("input", "eventId"))
         if claim is not None or (attempt is not None and attempt.code_id == command.code_id):
             first: AccessCode = code
             return first
@@ -175,18 +174,11 @@ def _reporting(
         result=AccessResult.SUCCESS,
         metadata={"codeId": code.code_id, "offline": True},
     )
-    claim = EventClaim(
-        event_id=event.event_id,
-        locker_id=event.locker_id,
-        location_id=event.location_id,
-        timestamp=event.timestamp,
-        fingerprint=content,
-    )
-    changes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(used))
+    claim = record_from(EventClaim, event, fingerprint=content)
     steps = [
-        contract.step("event", (event.door, event.timestamp, event.event_id), ACCESS_EVENT.encode(event)),
+        contract.record_step("event", event),
         contract.step("claim", (event.door, event.event_id), EVENT_CLAIM.encode(claim)),
-        contract.step("code", (code.door, code.code_id), changes, readRevision=code.revision),
+        contract.change_step("code", code, used, readRevision=code.revision),
     ]
     if used.max_uses is not None and used.uses >= used.max_uses:
         steps.append(door_step(contract, code.door, door))

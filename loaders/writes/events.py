@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from domain.authorization import Role, may_record_events, require
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, NotFoundError
-from domain.models import AccessEvent, EventId
+from domain.models import AccessEvent, EventId, record_from
 from domain.schedule import check_event_time
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, EventClaim
@@ -77,29 +77,16 @@ def recording(entries: Sequence[Entry]) -> Transact:
 
 def putting(event: AccessEvent) -> Put:
     """The request that records one event whose id the server generated."""
-    return RECORD_EVENTS.put("event", _place(event), ACCESS_EVENT.encode(event))
+    return RECORD_EVENTS.put(RECORD_EVENTS.record_step("event", event))
 
 
 def _entry(backend: Backend, command: RecordAccessEvent, path: tuple[str, ...]) -> Entry:
     now = backend.clock()
     timestamp = command.timestamp or now
     check_event_time(timestamp, now, (*path, "timestamp"))
-    event = AccessEvent(
-        event_id=command.event_id or EventId(backend.new_id()),
-        locker_id=command.locker_id,
-        timestamp=timestamp,
-        recorded_at=now,
-        action=command.action,
-        actor_id=command.actor_id,
-        result=command.result,
-        metadata=command.metadata,
-    )
-    claim = EventClaim(
-        event_id=event.event_id,
-        locker_id=event.locker_id,
-        timestamp=timestamp,
-        fingerprint=fingerprint(command, without="event_id"),
-    )
+    event_id = command.event_id or EventId(backend.new_id())
+    event = record_from(AccessEvent, command, event_id=event_id, timestamp=timestamp, recorded_at=now)
+    claim = record_from(EventClaim, event, fingerprint=fingerprint(command, without="event_id"))
     return Entry(path, command.locker_id, event, claim if command.event_id else None)
 
 
@@ -163,7 +150,7 @@ async def _recorded_before(
     found: dict[Key, AccessEvent] = {}
     for entry in entries:
         if entry.claim is None:
-            item = written.get(keys.event(*_place(entry.event)))
+            item = written.get(ACCESS_EVENT.key_of(entry.event))
             if item is not None and ACCESS_EVENT.decode(item) == entry.event:
                 found[entry.key] = entry.event
             continue
@@ -172,8 +159,7 @@ async def _recorded_before(
             continue
         claim = EVENT_CLAIM.decode(item)
         if claim.fingerprint != entry.claim.fingerprint:
-            message = f"The id {claim.event_id} was used before, for another event of this locker."
-            raise IdTakenError(message, (*entry.path, "eventId"))
+            raise IdTakenError(claim.event_id, "another event of this locker", (*entry.path, "eventId"))
         found[entry.key] = await _claimed(store, claim)
     if not found:
         raise refusal
@@ -186,12 +172,7 @@ async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
 
 
 def _steps(entry: Entry) -> list[Step]:
-    event = entry.event
-    steps = [RECORD_EVENTS.step("event", _place(event), ACCESS_EVENT.encode(event))]
+    steps = [RECORD_EVENTS.record_step("event", entry.event)]
     if entry.claim is not None:
-        steps.append(RECORD_EVENTS.step("claim", (event.locker_id, event.event_id), EVENT_CLAIM.encode(entry.claim)))
+        steps.append(RECORD_EVENTS.record_step("claim", entry.claim))
     return steps
-
-
-def _place(event: AccessEvent) -> tuple[Any, ...]:
-    return event.locker_id, event.timestamp, event.event_id

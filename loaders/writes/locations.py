@@ -10,7 +10,7 @@ from domain.commands.base import fingerprint
 from domain.errors import CodeTakenError, IdTakenError, LocationInactiveError, NotFoundError
 from domain.models import Address, Location, LocationId, LocationStatus
 from loaders import keys
-from loaders.codecs import LOCATION, LOCATION_CODE, LocationCode, difference
+from loaders.codecs import LOCATION, LocationCode, difference
 from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
 
@@ -43,8 +43,7 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
             _check_manager(location, refusal)
             raise CodeTakenError(f"The code {location.code} is already in use.", ("input", "code")) from None
         if existing.get("fingerprint") != content:
-            message = f"The id {location.location_id} was used before, for another location."
-            raise IdTakenError(message, ("input", "locationId")) from None
+            raise IdTakenError(location.location_id, "another location", ("input", "locationId")) from None
         return LOCATION.decode(existing)
     return location
 
@@ -77,7 +76,7 @@ def creating(location: Location, content: str) -> Transact:
         CREATE_LOCATION.step(
             "location", (location.location_id,), indexed_location(location) | {"fingerprint": content}
         ),
-        CREATE_LOCATION.step("code", (location.code,), LOCATION_CODE.encode(claim)),
+        CREATE_LOCATION.record_step("code", claim),
     ]
     if location.manager_id is not None:
         steps.append(CREATE_LOCATION.step("manager", (location.manager_id,)))

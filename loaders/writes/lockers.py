@@ -10,9 +10,9 @@ from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import IdTakenError, NotFoundError
 from domain.lifecycle import check_transition
-from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary
+from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary, record_from
 from loaders import keys
-from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER, difference
+from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER
 from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.locations import check_location
@@ -43,17 +43,14 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
     """Registers a locker of an existing owner, at an active location or at none (QC-11)."""
     require(acts_for(principal, command.owner_id, Scope.LOCKERS_WRITE), ("input", "ownerId"))
     now = backend.clock()
-    locker = Locker(
+    locker = record_from(
+        Locker,
+        command,
         locker_id=command.locker_id or LockerId(backend.new_id()),
-        owner_id=command.owner_id,
         status=LockerStatus.AVAILABLE,
-        alias=command.alias,
         created_at=now,
         updated_at=now,
         version=1,
-        location_id=command.location_id,
-        reservable_by=command.reservable_by,
-        size=command.size,
         features=tuple(command.features or ()),
     )
     content = fingerprint(command, without="locker_id")
@@ -70,8 +67,7 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
         if not existing:
             check_location(refusal, command.location_id)
-        message = f"The id {locker.locker_id} was used before, for another locker."
-        raise IdTakenError(message, ("input", "lockerId")) from None
+        raise IdTakenError(locker.locker_id, "another locker", ("input", "lockerId")) from None
     return locker
 
 
@@ -128,9 +124,8 @@ async def transfer_locker(backend: Backend, command: TransferLocker, principal: 
 
 def registering(locker: Locker, content: str) -> Transact:
     """The request that registers a locker."""
-    record = LOCKER.encode(locker) | {"fingerprint": content}
     steps = [
-        REGISTER_LOCKER.step("locker", (locker.locker_id,), record),
+        REGISTER_LOCKER.record_step("locker", locker, {"fingerprint": content}),
         REGISTER_LOCKER.step("copy", (locker.owner_id, locker.locker_id), owner_copy(locker)),
         REGISTER_LOCKER.step("owner", (locker.owner_id,)),
     ]
@@ -248,14 +243,7 @@ async def _change(
 
 
 def _locker_step(contract: WriteContract, current: Locker, changed: Locker) -> Step:
-    attributes = difference(LOCKER.encode(current), LOCKER.encode(changed))
-    return contract.step(
-        "locker",
-        (current.locker_id,),
-        attributes,
-        expectedVersion=current.version,
-        readOwner=current.owner_id,
-    )
+    return contract.change_step("locker", current, changed, expectedVersion=current.version, readOwner=current.owner_id)
 
 
 def _owner_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> Step:
@@ -287,16 +275,7 @@ def offers_of(locker: Locker) -> dict[tuple[Any, ...], dict[str, Any]]:
     """The offers of a locker by the arguments of their keys: none unless it is in service at a location."""
     if locker.location_id is None or locker.status is LockerStatus.MAINTENANCE:
         return {}
-    offer = LOCKER_OFFER.encode(
-        LockerOffer(
-            owner_id=locker.owner_id,
-            locker_id=locker.locker_id,
-            alias=locker.alias,
-            reservable_by=locker.reservable_by,
-            size=locker.size,
-            features=locker.features,
-        )
-    )
+    offer = LOCKER_OFFER.encode(record_from(LockerOffer, locker))
     place = (locker.size, keys.lot_of(locker.locker_id), locker.locker_id)
     audiences = sorted(offered_to(locker.owner_id, locker.reservable_by))
     return {(locker.location_id, *audience, *place): offer for audience in audiences}
@@ -305,27 +284,14 @@ def offers_of(locker: Locker) -> dict[tuple[Any, ...], dict[str, Any]]:
 def owner_copy(locker: Locker) -> dict[str, Any]:
     """The attributes of an owner's copy of a locker, with its place in the index by status."""
     index = keys.owner_locker_index(locker.owner_id, locker.status, locker.locker_id)
-    return OWNER_LOCKER.encode(_summary(locker)) | index
+    return OWNER_LOCKER.encode(record_from(LockerSummary, locker)) | index
 
 
 def location_copy(locker: Locker, location_id: LocationId) -> dict[str, Any]:
     """The attributes of a location's copy of a locker, with its place in the index by status."""
     index = keys.location_locker_index(location_id, locker.status, locker.locker_id)
-    return LOCATION_LOCKER.encode(_summary(locker)) | index
+    return LOCATION_LOCKER.encode(record_from(LockerSummary, locker)) | index
 
 
 def _shown(copy: dict[str, Any]) -> dict[str, Any]:
     return {name: copy.get(name) for name in _SHOWN}
-
-
-def _summary(locker: Locker) -> LockerSummary:
-    return LockerSummary(
-        owner_id=locker.owner_id,
-        locker_id=locker.locker_id,
-        status=locker.status,
-        alias=locker.alias,
-        updated_at=locker.updated_at,
-        reservable_by=locker.reservable_by,
-        size=locker.size,
-        features=locker.features,
-    )

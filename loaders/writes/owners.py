@@ -8,9 +8,9 @@ from domain.authorization import Scope, acts_for, is_admin, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
-from domain.models import Owner, OwnerId
+from domain.models import Owner, OwnerId, record_from
 from domain.text import normalize_email
-from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim, difference
+from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.table.errors import TransactionRefusedError
 
@@ -24,17 +24,8 @@ if TYPE_CHECKING:
 async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
     """Creates an owner whose e-mail address, if any, no other owner has (QC-22)."""
     now = backend.clock()
-    owner = Owner(
-        owner_id=command.owner_id or OwnerId(backend.new_id()),
-        kind=command.kind,
-        name=command.name,
-        email=command.email,
-        created_at=now,
-        updated_at=now,
-        version=1,
-        phone=command.phone,
-        role=command.role,
-    )
+    owner_id = command.owner_id or OwnerId(backend.new_id())
+    owner = record_from(Owner, command, owner_id=owner_id, created_at=now, updated_at=now, version=1)
     content = fingerprint(command, without="owner_id")
     try:
         await backend.store.transact(creating(owner, content))
@@ -43,8 +34,7 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
         if existing is None:
             raise _email_taken(owner) from None
         if existing.get("fingerprint") != content:
-            message = f"The id {owner.owner_id} was used before, for another owner."
-            raise IdTakenError(message, ("input", "ownerId")) from None
+            raise IdTakenError(owner.owner_id, "another owner", ("input", "ownerId")) from None
         return OWNER.decode(existing)
     return owner
 
@@ -77,14 +67,12 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
 
 def creating(owner: Owner, content: str) -> Transact:
     """The request that creates an owner."""
-    record = OWNER.encode(owner) | {"fingerprint": content}
-    return SAVE_OWNER.transact(SAVE_OWNER.step("new owner", (owner.owner_id,), record), *_claim(owner))
+    return SAVE_OWNER.transact(SAVE_OWNER.record_step("new owner", owner, {"fingerprint": content}), *_claim(owner))
 
 
 def changing(current: Owner, changed: Owner) -> Transact:
     """The request that changes an owner and, with its e-mail address, the claim on it."""
-    attributes = difference(OWNER.encode(current), OWNER.encode(changed))
-    owner = SAVE_OWNER.step("owner", (current.owner_id,), attributes, expectedVersion=current.version)
+    owner = SAVE_OWNER.change_step("owner", current, changed, expectedVersion=current.version)
     if _address(current) == _address(changed):
         return SAVE_OWNER.transact(owner)
     old = _address(current)

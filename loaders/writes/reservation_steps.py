@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Notification
-from domain.commands.base import fingerprint
+from domain.commands.base import fingerprint_of
 from domain.commands.reservations import CreateReservation
 from domain.models import (
     AccessAction,
@@ -17,33 +17,14 @@ from domain.models import (
     ReservationDetails,
     ReservationSlot,
     ReservationStatus,
+    record_from,
 )
-from loaders.codecs import (
-    ACCESS_EVENT,
-    ANY_CLAIM,
-    NOTIFICATION,
-    OWNER_RESERVATION,
-    REFERENCE_CLAIM,
-    RESERVATION,
-    RESERVATION_CLAIM,
-    RESERVATION_DETAILS,
-    RESERVATION_SLOT,
-    STORED_RESERVATION,
-    ReferenceClaim,
-    ReservationClaim,
-    StoredReservation,
-    difference,
-)
+from loaders.codecs import ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
 
 if TYPE_CHECKING:
-    from domain.models import (
-        ActivePointer,
-        Locker,
-        Reservation,
-        ReservationId,
-    )
+    from domain.models import ActivePointer, Locker, Reservation, ReservationId
     from domain.times import Instant
     from loaders.codecs import AnyClaim, Guard
     from loaders.contracts.writing import WriteContract
@@ -76,23 +57,16 @@ def creating(
     any_claim: AnyClaim | None = None,
 ) -> Transact:
     """The request that creates a reservation, given what was read."""
-    locker_id, reservation_id, start = reservation.locker_id, reservation.reservation_id, reservation.start_at
-    contract, guard = CREATE_RESERVATION, ledger.guard
-    claim = ReservationClaim(reservation_id=reservation_id, locker_id=locker_id, start_at=start, fingerprint=content)
+    contract, guard, locker_id = CREATE_RESERVATION, ledger.guard, reservation.locker_id
     stored = StoredReservation(reservation=reservation, revision=next_revision(guard), slot=slot.slot)
     steps = [
         guard_step(contract, locker_id, guard, guard_after(guard, reservation)),
-        contract.step("reservation", (locker_id, start, reservation_id), STORED_RESERVATION.encode(stored)),
-        contract.step("claim", (locker_id, reservation_id), RESERVATION_CLAIM.encode(claim)),
-        contract.step("copy", (reservation.owner_id, start, reservation_id), OWNER_RESERVATION.encode(reservation)),
+        contract.record_step("reservation", stored),
+        contract.record_step("claim", record_from(ReservationClaim, reservation, fingerprint=content)),
+        contract.record_step("copy", reservation),
         live_step(contract, reservation, guard),
         pointer_step(contract, locker_id, ledger.pointer, becomes),
-        contract.step(
-            "slot",
-            (slot.owner_id, slot.slot),
-            RESERVATION_SLOT.encode(slot),
-            now=reservation.created_at,
-        ),
+        contract.record_step("slot", slot, now=reservation.created_at),
         contract.step(
             "locker",
             (locker_id,),
@@ -101,22 +75,14 @@ def creating(
             maintenance=LockerStatus.MAINTENANCE,
         ),
         *last_change_step(contract, locker_id, guard),
-        *any_claim_step(contract, any_claim),
     ]
+    if any_claim is not None:
+        steps.append(contract.record_step("any claim", any_claim))
     if reservation.reference is not None:
-        reference = reference_claim(reservation, reservation.reference)
-        place = (reservation.owner_id, reservation.reference)
-        steps.append(contract.step("reference", place, REFERENCE_CLAIM.encode(reference)))
+        steps.append(contract.record_step("reference", reference_claim(reservation, reservation.reference)))
     if details is not None:
-        steps.append(contract.step("details", (locker_id, reservation_id), RESERVATION_DETAILS.encode(details)))
+        steps.append(contract.record_step("details", details))
     return contract.transact(*steps)
-
-
-def any_claim_step(contract: WriteContract, claim: AnyClaim | None) -> list[Step]:
-    """Claims the id of a request for any locker, if it is one."""
-    if claim is None:
-        return []
-    return [contract.step("any claim", (claim.owner_id, claim.reservation_id), ANY_CLAIM.encode(claim))]
 
 
 def changing(
@@ -128,22 +94,23 @@ def changing(
 ) -> list[Step]:
     """The steps that change a reservation and its copies, and the pointer with it."""
     before, guard = read.reservation, ledger.guard
-    locker_id, reservation_id, start = before.locker_id, before.reservation_id, before.start_at
+    locker_id = before.locker_id
     return [
         guard_step(contract, locker_id, guard, guard_after(guard, changed)),
-        contract.step(
+        contract.change_step(
             "reservation",
-            (locker_id, start, reservation_id),
-            difference(RESERVATION.encode(before), RESERVATION.encode(changed)) | {"revision": next_revision(guard)},
+            before,
+            changed,
+            {"revision": next_revision(guard)},
             readStatus=before.status,
             readEnd=before.end_at,
             readVersion=before.version,
             readSlot=read.slot or "none",
         ),
-        contract.step("reservation copy", (before.owner_id, start, reservation_id), OWNER_RESERVATION.encode(changed)),
+        contract.record_step("reservation copy", changed),
         live_step(contract, changed, guard),
         pointer_step(contract, locker_id, ledger.pointer, becomes),
-        *last_change_step(contract, locker_id, guard, but=reservation_id),
+        *last_change_step(contract, locker_id, guard, but=before.reservation_id),
     ]
 
 
@@ -162,25 +129,13 @@ def slot_steps(contract: WriteContract, read: StoredReservation, changed: Reserv
 
 def slot_of(reservation: Reservation, slot: str) -> ReservationSlot:
     """The slot that a reservation takes."""
-    return ReservationSlot(
-        owner_id=reservation.owner_id,
-        slot=slot,
-        locker_id=reservation.locker_id,
-        reservation_id=reservation.reservation_id,
-        start_at=reservation.start_at,
-        end_at=reservation.end_at,
-    )
+    return record_from(ReservationSlot, reservation, slot=slot)
 
 
 def claim_of(reservation: Reservation) -> ReservationClaim:
     """The claim on the id of a reservation, as if it had been created as it is."""
-    asked = {name: getattr(reservation, name) for name in ("locker_id", "owner_id", "start_at", "end_at", "reference")}
-    return ReservationClaim(
-        reservation_id=reservation.reservation_id,
-        locker_id=reservation.locker_id,
-        start_at=reservation.start_at,
-        fingerprint=fingerprint(CreateReservation.model_construct(**asked), without="reservation_id"),
-    )
+    content = fingerprint_of(CreateReservation, reservation, without="reservation_id")
+    return record_from(ReservationClaim, reservation, fingerprint=content)
 
 
 def details_of(command: CreateReservation, reservation_id: ReservationId) -> ReservationDetails | None:
@@ -200,13 +155,7 @@ def details_of(command: CreateReservation, reservation_id: ReservationId) -> Res
 
 def reference_claim(reservation: Reservation, reference: str) -> ReferenceClaim:
     """The claim on the reference of a reservation."""
-    return ReferenceClaim(
-        owner_id=reservation.owner_id,
-        reference=reference,
-        locker_id=reservation.locker_id,
-        start_at=reservation.start_at,
-        reservation_id=reservation.reservation_id,
-    )
+    return record_from(ReferenceClaim, reservation, reference=reference)
 
 
 def notifying(contract: WriteContract, ended: Reservation, now: Instant) -> Step:
@@ -220,9 +169,7 @@ def notifying(contract: WriteContract, ended: Reservation, now: Instant) -> Step
         locker_id=ended.locker_id,
         reservation_id=ended.reservation_id,
     )
-    return contract.step(
-        "notification", (notice.owner_id, notice.created_at, notice.notification_id), NOTIFICATION.encode(notice)
-    )
+    return contract.record_step("notification", notice)
 
 
 def recording_overstay(
@@ -239,4 +186,4 @@ def recording_overstay(
         result=AccessResult.SUCCESS,
         metadata={"overstayed": overstayed, "started": started.reservation_id},
     )
-    return contract.step("overstay", (event.locker_id, now, event.event_id), ACCESS_EVENT.encode(event))
+    return contract.record_step("overstay", event)

@@ -23,13 +23,7 @@ from domain.errors import (
     TooManyReservationsError,
     UnavailableError,
 )
-from domain.models import (
-    LockerStatus,
-    Reservation,
-    ReservationId,
-    ReservationParty,
-    ReservationStatus,
-)
+from domain.models import LockerStatus, Reservation, ReservationId, ReservationParty, ReservationStatus, record_from
 from domain.schedule import check_end_after_start, check_reservation_window, effective_status, free_slot, overlaps
 from domain.times import EARLIEST, shift
 from loaders import keys
@@ -115,16 +109,9 @@ async def create_reservation(
         if owner is None:
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
         now = backend.clock()
-        reservation = Reservation(
-            reservation_id=reservation_id,
-            locker_id=locker_id,
-            owner_id=command.owner_id,
-            start_at=command.start_at,
-            end_at=command.end_at,
-            status=ReservationStatus.ACTIVE,
-            created_at=now,
-            updated_at=now,
-            reference=command.reference,
+        live = ReservationStatus.ACTIVE
+        reservation = record_from(
+            Reservation, command, reservation_id=reservation_id, status=live, created_at=now, updated_at=now
         )
         check_reservation_window(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
         if await _is_old(store, locker_id, ledger):
@@ -498,8 +485,7 @@ def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) 
         raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", path)
     require(may_reserve(principal, locker.owner_id, locker.reservable_by, command.owner_id), path)
     if ledger.claim is not None:
-        message = f"The id {command.reservation_id} was used before, for another reservation of this locker."
-        raise IdTakenError(message, ("input", "reservationId"))
+        raise IdTakenError(command.reservation_id, "another reservation of this locker", ("input", "reservationId"))
     _check_in_service(locker)
     return locker
 
@@ -531,9 +517,7 @@ async def _latest_before(store: Store, wanted: Reservation, ledger: Ledger) -> R
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
     path = ("input", "reservationId")
     if "any claim" in refusal.failed:
-        raise IdTakenByOwnerError(
-            f"The id {wanted.reservation_id} was used before, by reserveAnyLocker.", path
-        ) from None
+        raise IdTakenByOwnerError(wanted.reservation_id, "a reservation by reserveAnyLocker", path) from None
     # A locker whose check fails is in maintenance by now, has another owner, or is offered to others, and a slot was
     # taken by another reservation at once: reading them again tells.
     if refusal.failed.keys() & (MOVED | {"locker", "slot"}):
@@ -541,8 +525,7 @@ def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -
     if "reference" in refusal.failed:
         raise ReferenceTakenError from None
     if "copy" in refusal.failed:
-        message = f"The id {wanted.reservation_id} was used before, for the same start at another locker."
-        raise IdTakenByOwnerError(message, path) from None
+        raise IdTakenByOwnerError(wanted.reservation_id, "the same start at another locker", path) from None
 
 
 def _contended() -> UnavailableError:

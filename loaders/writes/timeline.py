@@ -8,7 +8,8 @@ from domain.models import ActivePointer, ReservationStatus
 from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
 from domain.times import shift
 from loaders import keys
-from loaders.codecs import ACTIVE_POINTER, GUARD, STORED_LIVE_RESERVATION, Guard, StoredReservation, difference
+from loaders.codecs import GUARD, Guard, StoredReservation, difference
+from loaders.contracts.reservations import TIMELINE_RULES
 
 if TYPE_CHECKING:
     from domain.models import LockerId, Reservation, ReservationId
@@ -18,21 +19,7 @@ if TYPE_CHECKING:
     from loaders.table.keys import Position
     from loaders.table.operations import Query, Step
 
-MOVED = frozenset(
-    {
-        "first guard",
-        "guard",
-        "first pointer",
-        "pointer",
-        "no pointer",
-        "same pointer",
-        "still no pointer",
-        "last change",
-        "last removal",
-        "reservation",
-        "claim",
-    }
-)
+MOVED = frozenset(rule.name for rule in TIMELINE_RULES) | {"reservation", "claim"}
 """The steps whose condition fails where a concurrent write was faster: everything must be read again."""
 
 
@@ -171,11 +158,9 @@ def guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None
 
 def live_step(contract: WriteContract, changed: Reservation, guard: Guard | None) -> Step:
     """Writes the live copy of a reservation; removes it where the reservation is cancelled or released."""
-    place = (changed.locker_id, changed.start_at, changed.reservation_id)
     if changed.status is not ReservationStatus.ACTIVE:
-        return contract.step("no live copy", place)
-    copy = StoredReservation(reservation=changed, revision=next_revision(guard))
-    return contract.step("live copy", place, STORED_LIVE_RESERVATION.encode(copy))
+        return contract.step("no live copy", (changed.locker_id, changed.start_at, changed.reservation_id))
+    return contract.record_step("live copy", StoredReservation(reservation=changed, revision=next_revision(guard)))
 
 
 def last_change_step(
@@ -198,15 +183,20 @@ def pointer_step(
     if read is None:
         if becomes is None:
             return contract.step("still no pointer", place)
-        return contract.step("first pointer", place, ACTIVE_POINTER.encode(becomes))
-    as_read: dict[str, Any] = {
-        "pointed": read.reservation.reservation_id,
-        "pointedEnd": read.reservation.end_at,
-        "pointedVersion": read.reservation.version,
-        "readLastEnd": read.last_end_at or "unknown",
-    }
+        return contract.record_step("first pointer", becomes)
+    as_read = pointer_as_read(read)
     if becomes is None:
         return contract.step("no pointer", place, **as_read)
     if becomes == read:
         return contract.step("same pointer", place, **as_read)
-    return contract.step("pointer", place, ACTIVE_POINTER.encode(becomes), **as_read)
+    return contract.record_step("pointer", becomes, **as_read)
+
+
+def pointer_as_read(pointer: ActivePointer) -> dict[str, Any]:
+    """What a condition that the pointer is as it was read compares with."""
+    return {
+        "pointed": pointer.reservation.reservation_id,
+        "pointedEnd": pointer.reservation.end_at,
+        "pointedVersion": pointer.reservation.version,
+        "readLastEnd": pointer.last_end_at or "unknown",
+    }

@@ -15,16 +15,7 @@ from domain.models import ActivePointer, Reservation, ReservationStatus
 from domain.schedule import free_slot, has_ended, has_ended_everywhere
 from domain.times import EARLIEST
 from loaders import keys
-from loaders.codecs import (
-    ACTIVE_POINTER,
-    OWNER_RESERVATION,
-    RESERVATION,
-    RESERVATION_CLAIM,
-    RESERVATION_SLOT,
-    STORED_LIVE_RESERVATION,
-    Guard,
-    StoredReservation,
-)
+from loaders.codecs import RESERVATION, Guard, StoredReservation
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.reservations import LIVE_COPIES_AT_ONCE
 from loaders.table.errors import TransactionRefusedError
@@ -88,7 +79,8 @@ async def upgrade_reservations(
     wanted = [replace(one, slot=None) for one in live if one.reservation.end_at > since]
     uncopied = [one for one in wanted if one not in copies]
     for first in range(0, min(len(uncopied), most), LIVE_COPIES_AT_ONCE):
-        steps = [_live_step(contract, one) for one in uncopied[first : first + LIVE_COPIES_AT_ONCE]]
+        copied = uncopied[first : first + LIVE_COPIES_AT_ONCE]
+        steps = [contract.record_step("new live copy", one) for one in copied]
         guard = await _send(store, contract, locker_id, guard, guard or Guard(revision=0), *steps)
     if len(uncopied) > most:
         raise _too_many()
@@ -117,9 +109,8 @@ async def take_slots(store: Store, contract: WriteContract, locker_id: LockerId,
             continue
         slots = [slot async for _, slot in contract.read_range(store, "slots", one.owner_id)]
         slot = free_slot(slots, len(slots) + 1, now, f"{locker_id} {one.reservation_id}")
-        place = (one.owner_id, slot)
         steps = [
-            contract.step("taken slot", place, RESERVATION_SLOT.encode(slot_of(one, str(slot))), now=now),
+            contract.record_step("taken slot", slot_of(one, str(slot)), now=now),
             contract.step(
                 "slot of a reservation",
                 (locker_id, one.start_at, one.reservation_id),
@@ -177,13 +168,8 @@ async def _upgrade_one(
     attributes = RESERVATION.encode(reservation) | {"revision": becomes.revision}
     steps = {
         "guard": guard_step(contract, reservation.locker_id, guard, becomes),
-        "new claim": contract.step("new claim", (place[0], place[2]), RESERVATION_CLAIM.encode(claim_of(reservation))),
-        "new copy": contract.step(
-            "new copy",
-            (reservation.owner_id, reservation.start_at, reservation.reservation_id),
-            OWNER_RESERVATION.encode(reservation),
-            lockerId=reservation.locker_id,
-        ),
+        "new claim": contract.record_step("new claim", claim_of(reservation)),
+        "new copy": contract.record_step("new copy", reservation, lockerId=reservation.locker_id),
     }
     if key == keys.reservation(*place):
         steps["form"] = contract.step("old form", place, attributes)
@@ -216,12 +202,6 @@ async def _send(
     return becomes
 
 
-def _live_step(contract: WriteContract, stored: StoredReservation) -> Step:
-    one = stored.reservation
-    place = (one.locker_id, one.start_at, one.reservation_id)
-    return contract.step("new live copy", place, STORED_LIVE_RESERVATION.encode(stored))
-
-
 def _without_expired(reservation: Reservation, now: Instant) -> Reservation:
     """Today EXPIRED is never stored: it follows from the end."""
     if reservation.status is not ReservationStatus.EXPIRED:
@@ -238,4 +218,4 @@ def _pointer_step(contract: WriteContract, locker_id: LockerId, live: list[Store
         reservation=min(kept, key=lambda reservation: reservation.start_at),
         last_end_at=max(reservation.end_at for reservation in kept),
     )
-    return contract.step("new pointer", (locker_id,), ACTIVE_POINTER.encode(pointer))
+    return contract.record_step("new pointer", pointer)

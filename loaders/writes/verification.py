@@ -24,11 +24,11 @@ from domain.bookings import Notification
 from domain.models import AccessAction, AccessEvent, AccessResult, EventId, Locker, LockerStatus, Reservation
 from domain.schedule import has_ended
 from domain.times import shift, to_seconds
-from loaders.codecs import ACCESS_CODE, ACCESS_EVENT, ATTEMPT, LOCKOUT, NOTIFICATION, difference
+from loaders.codecs import ATTEMPT, LOCKOUT, difference
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.access_codes import (
+from loaders.writes.doors import (
     basis_of,
     basis_step,
     contended,
@@ -232,13 +232,12 @@ async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant, 
     contract, code, lockout, door = VERIFY_ACCESS_CODE, match.code, read.lockout, read.door
     assert door is not None  # noqa: S101  # a door with a code has its record
     used = replace(code, uses=code.uses + 1, last_used_at=now, revision=code.revision + 1)
-    changes = difference(ACCESS_CODE.encode(code), ACCESS_CODE.encode(used))
     is_last = used.max_uses is not None and used.uses >= used.max_uses
     steps = [
         contract.step("same lockout", (read.name,), readRevision=lockout.revision)
         if lockout.revision
         else contract.step("no lockout", (read.name,)),
-        contract.step("code", (read.name, code.code_id), changes, readRevision=code.revision),
+        contract.change_step("code", code, used, readRevision=code.revision),
         door_step(contract, read.name, door)
         if is_last
         else contract.step("same door", (read.name,), readRevision=door.revision),
@@ -249,7 +248,7 @@ async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant, 
         guard = None if match.reserved is None else match.reserved.ledger.guard
         steps.append(basis_step(contract, code, match.basis, guard))
     event = _event(backend, code, now, AccessAction.UNLOCK, code.owner_id, AccessResult.SUCCESS)
-    steps.append(_event_step("event", replace(event, metadata={"codeId": code.code_id})))
+    steps.append(contract.record_step("event", replace(event, metadata={"codeId": code.code_id})))
     return steps
 
 
@@ -294,10 +293,10 @@ async def _denying(
         steps = [contract.step("first lockout", (read.name,), LOCKOUT.encode(after))]
     place = await read_place(backend.store, contract, command, principal)
     failed = (principal.subject, AccessResult.FAIL)
-    steps.append(_event_step("event", _event(backend, command, now, AccessAction.DENIED, *failed)))
+    steps.append(contract.record_step("event", _event(backend, command, now, AccessAction.DENIED, *failed)))
     if after.is_locked(now):
         tamper = _event(backend, command, now, AccessAction.TAMPER, *failed)
-        steps += [_event_step("tamper event", tamper), *_notifying(place, tamper, after)]
+        steps += [contract.record_step("tamper event", tamper), *_notifying(place, tamper, after)]
     return steps
 
 
@@ -317,8 +316,7 @@ def _notifying(place: Locker | Location, tamper: AccessEvent, lockout: Lockout) 
         locker_id=tamper.locker_id,
         location_id=tamper.location_id,
     )
-    key = (notice.owner_id, notice.created_at, notice.notification_id)
-    return [VERIFY_ACCESS_CODE.step("notification", key, NOTIFICATION.encode(notice))]
+    return [VERIFY_ACCESS_CODE.record_step("notification", notice)]
 
 
 def _event(
@@ -340,7 +338,3 @@ def _event(
         result=result,
         metadata=None,
     )
-
-
-def _event_step(step: str, event: AccessEvent) -> Step:
-    return VERIFY_ACCESS_CODE.step(step, (event.door, event.timestamp, event.event_id), ACCESS_EVENT.encode(event))

@@ -451,7 +451,7 @@ def export_items(backend: Backend, _: Names) -> Awaitable[Any]:
 def import_item(step: str) -> Call:
     def run(backend: Backend, names: Names) -> Awaitable[Any]:
         content = {"GSI1PK": names.owner, "GSI1SK": step, "name": names.text * 3}
-        return backend.store.put(IMPORT_ITEM.put(step, ("IMPORTED", "META"), content))
+        return backend.store.put(IMPORT_ITEM.put(IMPORT_ITEM.step(step, ("IMPORTED", "META"), content)))
 
     return run
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.models import LockerSummary
 from loaders import keys
-from loaders.codecs import LOCKER, OWNER, OWNER_LOCKER
+from loaders.codecs import LOCKER, OWNER, OWNER_LOCKER, Codec
 from loaders.contracts.base import Consistency, ContractError, PageRule, registry
 from loaders.contracts.cost import Cost
 from loaders.contracts.reading import ReadOne, ReadPage
@@ -24,23 +25,18 @@ STATED: dict[str, Any] = {"cardinality": "A few.", "hot_partition": "Low."}
 ONE: dict[str, Any] = {
     "id": "QC-91",
     "purpose": "A locker",
-    "key": keys.locker,
     "codec": LOCKER,
-    "item_bytes": 5000,
-    "typical_bytes": 500,
     **STATED,
 }
 PAGE: dict[str, Any] = {
     "id": "QC-92",
     "purpose": "Lockers",
     "range": keys.owner_lockers,
-    "codec": OWNER_LOCKER,
+    "codec": Codec(LockerSummary, "OWNER_LOCKER", largest=1500, usual=300),
     "page_rule": PageRule(),
-    "item_bytes": 1500,
-    "typical_bytes": 300,
     **STATED,
 }
-NEW = StepRule(name="locker", action=Action.PUT, key=keys.locker, condition="attribute_not_exists(#PK)")
+NEW = StepRule(name="locker", action=Action.PUT, item=keys.locker, condition="attribute_not_exists(#PK)")
 WRITE: dict[str, Any] = {
     "id": "QC-93",
     "purpose": "Write a locker",
@@ -55,7 +51,7 @@ KINDS = [(ReadOne, ONE), (ReadPage, PAGE), (WriteContract, WRITE)]
 
 def test_an_update_without_a_transaction_costs_its_size_once_for_each_step_that_is_tried() -> None:
     rules = tuple(
-        StepRule(name=name, action=Action.UPDATE, key=keys.locker, condition="#a = :a") for name in ("first", "second")
+        StepRule(name=name, action=Action.UPDATE, item=keys.locker, condition="#a = :a") for name in ("first", "second")
     )
     plain = {**WRITE, "operation": "UpdateItem", "steps": rules, "item_bytes": 300}
     assert [WriteContract(**{**plain, "most_steps": most}).write_units for most in (1, 2)] == [1, 2]
@@ -91,13 +87,13 @@ def test_a_contract_states_its_purpose_cardinality_hot_partition_risk_and_the_si
             ContractError, match=r"must state its purpose, expected cardinality and hot-partition risk$"
         ):
             kind(**{**good, name: ""})
-    for size in (0, -1):
+    if kind is WriteContract:
         with pytest.raises(ContractError, match=r"must state the size of its items$"):
-            kind(**{**good, "item_bytes": size})
-    if "typical_bytes" in good:
-        for size in (0, good["item_bytes"] + 1):
-            with pytest.raises(ContractError, match=r"must state the usual size of its items$"):
-                kind(**{**good, "typical_bytes": size})
+            kind(**{**good, "item_bytes": 0})
+        return
+    for largest, usual in ((0, 0), (1500, 0), (1500, 1501)):
+        with pytest.raises(ContractError, match=r"must read items whose largest and usual sizes are stated$"):
+            kind(**{**good, "codec": Codec(LockerSummary, "OWNER_LOCKER", largest=largest, usual=usual)})
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -139,7 +135,7 @@ async def test_a_read_that_the_contract_does_not_allow_cannot_be_sent(backend: B
 
 @pytest.mark.parametrize("action", [Action.UPDATE, Action.CHECK])
 def test_a_step_that_updates_or_checks_must_have_a_condition(action: Action) -> None:
-    rule = StepRule(name="copy", action=action, key=keys.locker, condition=None)
+    rule = StepRule(name="copy", action=action, item=keys.locker, condition=None)
     with pytest.raises(ContractError, match=r"^QC-93 must state a condition for copy: it would create a missing item$"):
         WriteContract(**{**WRITE, "steps": (NEW, rule)})
 
@@ -164,11 +160,9 @@ def test_the_registry_has_each_id_once_in_order() -> None:
 
 
 def test_a_write_reads_only_what_it_declares() -> None:
-    read = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=1500)
-    together = BatchRead(items=(read, replace(read, name="owner", key=keys.owner, codec=OWNER)))
-    ranged = RangeRead(
-        name="lockers", range=keys.owner_lockers, codec=OWNER_LOCKER, item_bytes=1500, limit=10, forward=False
-    )
+    read = ItemRead(name="locker", codec=LOCKER)
+    together = BatchRead(items=(read, replace(read, name="owner", codec=OWNER)))
+    ranged = RangeRead(name="lockers", range=keys.owner_lockers, codec=OWNER_LOCKER, limit=10, forward=False)
     write = WriteContract(**{**WRITE, "reads": (replace(read, name="two", at_once=2), together, ranged)})
     assert write.item_operation("two", [("l1",)]) == Get("QC-93", Key("LOCKER#l1", "META"), consistent=True)
     assert write.item_operation("two", [("l1",), ("l2",)]) == BatchGet(
@@ -204,16 +198,16 @@ def test_a_write_sends_only_what_it_declares() -> None:
     with pytest.raises(ContractError, match=r"^QC-93 declares another step locker$"):
         write.transact(replace(step, condition=None))
     with pytest.raises(ContractError, match=r"^QC-93 does not put locker alone$"):
-        write.put("locker", ("l1",), {})
+        write.put(step)
     with pytest.raises(ContractError, match=r"^QC-93 does not update locker alone$"):
-        write.update("locker", ("l1",), {})
-    assert WriteContract(**{**WRITE, "operation": "PutItem"}).put("locker", ("l1",), {"a": 1}) == Put(
+        write.update(step)
+    assert WriteContract(**{**WRITE, "operation": "PutItem"}).put(write.step("locker", ("l1",), {"a": 1})) == Put(
         "QC-93", Key("LOCKER#l1", "META"), {"a": 1}, "attribute_not_exists(#PK)"
     )
 
 
 def test_two_reads_of_one_name_or_a_read_of_an_unknown_variant_are_refused() -> None:
-    read = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=1500)
+    read = ItemRead(name="locker", codec=LOCKER)
     with pytest.raises(ContractError, match=r"^QC-93 must name each of its reads once$"):
         WriteContract(**{**WRITE, "reads": (read, read)})
     with pytest.raises(ContractError, match=r"^QC-93 has no variant extend$"):

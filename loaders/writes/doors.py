@@ -1,0 +1,107 @@
+"""Doors: the locker or location that each belongs to, who manages it, and what the rights of its codes depend on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from domain.access_codes import AccessCodeKind, CodeDoor
+from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
+from domain.bookings import Booking, BookingStatus
+from domain.errors import BadInputError, UnavailableError
+from domain.models import Locker, Reservation, door_of
+from loaders.codecs import CODE_DOOR, difference
+
+if TYPE_CHECKING:
+    from domain.access_codes import AccessCode, Basis
+    from domain.authorization import Principal
+    from domain.commands.access_codes import DoorCommand
+    from domain.models import Door, Location
+    from loaders.codecs import Guard
+    from loaders.contracts.writing import WriteContract
+    from loaders.table.client import Store
+    from loaders.table.operations import Step
+
+
+def named_door(command: DoorCommand) -> Door:
+    """The door that an input names.
+
+    Raises:
+        BadInputError: where it names none, or two.
+    """
+    if (command.locker_id is None) is (command.location_id is None):
+        raise BadInputError("exactly one of lockerId and locationId is required", ("input", "lockerId"))
+    return door_of(command.locker_id, command.location_id)
+
+
+def door_path(command: DoorCommand) -> tuple[str, str]:
+    """Where an input names its door."""
+    return "input", "lockerId" if command.location_id is None else "locationId"
+
+
+async def read_place(
+    store: Store, contract: WriteContract, command: DoorCommand, principal: Principal
+) -> Locker | Location:
+    """The locker or the location that a door belongs to.
+
+    Raises:
+        SmartLockerError: where it does not exist.
+    """
+    name = "locker" if command.location_id is None else "location"
+    place_id = command.locker_id or command.location_id
+    place: Locker | Location | None = await contract.read(store, name, place_id)
+    if place is None:
+        message = f"{name.capitalize()} {place_id} does not exist."
+        raise not_found_or_forbidden(principal, message, door_path(command))
+    return place
+
+
+async def require_manager(store: Store, contract: WriteContract, command: DoorCommand, principal: Principal) -> None:
+    """The owner of a locker and admins manage its door, admins alone a location's."""
+    place = await read_place(store, contract, command, principal)
+    may_manage = acts_for(principal, place.owner_id, Scope.CODES_WRITE) if isinstance(place, Locker) else False
+    require(may_manage or is_admin(principal), door_path(command))
+
+
+def basis_place(code: AccessCode) -> tuple[str, tuple[Any, ...]]:
+    """The declared read of what gives the right to open the door, and its key."""
+    match code.kind:
+        case AccessCodeKind.RESERVATION:
+            return "reservation", (code.locker_id, code.start_at, code.reservation_id)
+        case AccessCodeKind.BOOKING:
+            return "booking", (code.booking_id,)
+        case _:
+            return "locker", (code.locker_id,)
+
+
+async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:
+    """What gives the right to open the door."""
+    name, place = basis_place(code)
+    basis: Basis | None = await contract.read(store, name, *place)
+    return basis
+
+
+def door_step(contract: WriteContract, name: Door, door: CodeDoor | None, **changes: Any) -> Step:
+    """Counts a change of a door's codes."""
+    if door is None:
+        return contract.step("first door", (name,), CODE_DOOR.encode(CodeDoor(revision=1, **changes)))
+    changed = replace(door, revision=door.revision + 1, **changes)
+    attributes = difference(CODE_DOOR.encode(door), CODE_DOOR.encode(changed))
+    return contract.step("door", (name,), attributes, readRevision=door.revision)
+
+
+def basis_step(contract: WriteContract, code: AccessCode, basis: Basis, guard: Guard | None) -> Step:
+    """Checks that what gives the right to open the door is still as it was read."""
+    match basis:
+        case Reservation():
+            revision = 0 if guard is None else guard.revision
+            return contract.step("same reservation", (basis.locker_id,), readRevision=revision)
+        case Booking():
+            return contract.step("booking", (basis.booking_id,), approved=BookingStatus.APPROVED)
+        case Locker():
+            return contract.step("owned locker", (basis.locker_id,), readOwner=code.owner_id)
+
+
+def contended() -> UnavailableError:
+    """The error of a door that too many change at once."""
+    return UnavailableError("Too many concurrent changes to this door. Try again.", ("input",))
