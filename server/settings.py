@@ -20,8 +20,6 @@ from loaders.contracts.base import MAX_ITEMS
 from resolvers.documents.limits import DocumentLimits
 from resolvers.plan.price import Limit
 
-__all__ = ["PREFIX", "ClaimName", "Settings", "is_loopback", "is_origin", "parse_ring", "variable_of"]
-
 PREFIX = "SMARTLOCKER_"
 
 ClaimName: TypeAlias = Literal["role", "ownerId", "organizations", "partnerOf", "lockerId", "locationId", "scope"]

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from domain.access_codes import CodeRing
     from server.settings import Settings
 
-__all__ = ["MissingKeysError", "read_ring"]
-
 _FILE = "codes.secret"
 
 

@@ -23,11 +23,12 @@ from loaders.pages import PageRequest
 from loaders.table.client import open_store
 from loaders.tools.definition import check_table, create_table
 from loaders.writes.api_keys import create_api_key, revoke_api_key
-from server.app import new_id, utc_now
+from server.app import new_id
 from server.auth.claims import principal_from
 from server.auth.development import development_token
 from server.auth.errors import InvalidCredentialsError
 from server.cli.command import CommandError, load_settings, table_console
+from server.clock import utc_now
 from server.process.store import connect
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
     from domain.api_keys import ApiKey
     from domain.times import Instant
-
-__all__ = ["keys_app", "token_app"]
 
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
 token_app = typer.Typer(add_completion=False)

@@ -14,8 +14,6 @@ from server.cli.command import CommandError, load_settings
 from server.clock import utc_now
 from server.process.store import connect
 
-__all__ = ["codes_app"]
-
 codes_app = typer.Typer(help="Manage access codes.", no_args_is_help=True, add_completion=False)
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["CommandError", "check_generated", "load_settings", "read_settings", "table_console", "unknown_variables"]
-
 _TABLE_WIDTH = 160
 _FIELD = re.compile(r'field "(\w+)"')
 

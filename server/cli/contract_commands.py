@@ -17,8 +17,6 @@ from server.cli.command import CommandError, check_generated, load_settings, tab
 from server.cli.documentation import access_patterns, fields_by_contract
 from server.cli.explain import plan_table, price_file, refusal
 
-__all__ = ["contracts_app", "explain_app"]
-
 contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True, add_completion=False)
 explain_app = typer.Typer(add_completion=False)
 

@@ -14,8 +14,6 @@ from server.cli.demo_data import has_demo_data, load, make_demo_table
 from server.process.store import connect
 from server.settings import Settings
 
-__all__ = ["demo_app"]
-
 demo_app = typer.Typer(help="Manage demo data.", no_args_is_help=True, add_completion=False)
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from resolvers.plan.price import Limit, Price
     from server.settings import Settings
 
-__all__ = ["ExplainError", "plan_table", "price_file", "refusal"]
-
 _INDENT = "  "
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _QUANTITIES = {"operations": "ops", "items": "items", "readUnits": "read units", "writeUnits": "write units"}

@@ -15,8 +15,6 @@ from domain.errors import InternalError, OperatorError, SmartLockerError
 if TYPE_CHECKING:
     from server.http.observer import RequestObserver
 
-__all__ = ["app", "main"]
-
 _COMMANDS = {
     "serve": (
         "server.cli.serve:serve_app",

@@ -11,8 +11,6 @@ from server.settings import is_loopback
 if TYPE_CHECKING:
     from server.settings import Settings
 
-__all__ = ["check_profile"]
-
 
 def check_profile(settings: Settings) -> None:
     """Checks that production has an issuer, secrets and a store, and that development listens on loopback only."""

@@ -11,8 +11,6 @@ from resolvers.schema import build_schema
 from server.cli.command import check_generated
 from server.cli.permission_page import permission_page
 
-__all__ = ["permissions_app", "schema_app"]
-
 schema_app = typer.Typer(help="Export and check the GraphQL schema.", no_args_is_help=True, add_completion=False)
 permissions_app = typer.Typer(help="List and check permissions.", no_args_is_help=True, add_completion=False)
 

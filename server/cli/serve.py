@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from loaders.table.client import Connection
     from server.http.observer import RequestObserver
 
-__all__ = ["serve_app"]
-
 logger = logging.getLogger(__name__)
 
 # The oldest generation too: documents that were validated end there, and memory would grow for long.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from loaders.tools.migration import Migrated
     from server.settings import Settings
 
-__all__ = ["migrate_app", "table_app"]
-
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
 migrate_app = typer.Typer(add_completion=False)
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from server.http.request import GraphQLRequest
     from server.limits.request_limits import RequestLimits
 
-__all__ = ["GraphQLEndpoint"]
-
 logger = logging.getLogger(__name__)
 
 _OPERATION_TYPES = {"GET": {"query"}, "POST": {"query", "mutation", "subscription"}}

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from server.settings import Settings
 
-__all__ = ["connect", "watched_store"]
-
 
 @asynccontextmanager
 async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[Connection]:

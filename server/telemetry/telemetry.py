@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
     """Called at the start of a request; returns the function to call at its end."""
 
-__all__ = ["Telemetry"]
-
 
 class Telemetry:
     """The telemetry that the settings turn on.

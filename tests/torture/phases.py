@@ -27,7 +27,7 @@ from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.sdk import open_client
 from loaders.table.values import item_from_wire
 from loaders.tools.definition import create_table
-from server.app import utc_now
+from server.clock import utc_now
 from tests.e2e.serving import ROOT, Server, offspring_of
 from tests.torture.faults import CountingWire, LosingTransactions, Throttling, hanging, noise
 from tests.torture.load import LOST, SHARED, UNKNOWN, Client, Spec

@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 from loaders.contracts.registry import CONTRACTS
 from loaders.tools.demo import DemoShape, demo_pieces
 from resolvers.schema import build_schema
-from server.app import utc_now
 from server.cli.documentation import access_patterns, fields_by_contract
 from server.cli.main import app
 from server.cli.permission_page import permission_page
 from server.cli.serve import _listen
+from server.clock import utc_now
 from server.settings import Settings
 from tests.api import unchanged
 from tests.invariants import check_invariants
