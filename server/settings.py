@@ -273,19 +273,11 @@ class Settings(BaseSettings):
     )
 
     @model_validator(mode="after")
-    def _check_page_sizes(self) -> Settings:
+    def _check_together(self) -> Settings:
         if self.page_size > self.page_size_max:
             raise ValueError("SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX")
-        return self
-
-    @model_validator(mode="after")
-    def _check_trusted_documents(self) -> Settings:
         if self.trusted_documents == "only" and self.trusted_documents_file is None:
             raise ValueError("SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE")
-        return self
-
-    @model_validator(mode="after")
-    def _check_issuer(self) -> Settings:
         if len({value is None for value in (self.jwt_issuer, self.jwt_audience, self.jwks)}) > 1:
             raise ValueError(
                 "SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS belong together: set all or none"

@@ -20,16 +20,14 @@ from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEYS
 from loaders.contracts.base import Order
 from loaders.pages import PageRequest
-from loaders.table.client import open_store
-from loaders.tools.definition import check_table, create_table
 from loaders.writes.api_keys import create_api_key, revoke_api_key
 from server.app import new_id
 from server.auth.claims import principal_from
 from server.auth.development import development_token
 from server.auth.errors import InvalidCredentialsError
 from server.cli.command import CommandError, load_settings, table_console
+from server.cli.table import open_table
 from server.clock import utc_now
-from server.process.store import connect
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from domain.times import Instant
 
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
-token_app = typer.Typer(add_completion=False)
 
 _DURATION = re.compile(r"(?P<count>[1-9][0-9]{0,4})(?P<unit>[dh])")
 _CREATED_BY = "command line"
@@ -118,7 +115,6 @@ def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -
     asyncio.run(work())
 
 
-@token_app.command()
 def token(
     role: Annotated[Role, typer.Option(case_sensitive=False, help="Role of the token.")] = Role.ADMIN,
     owner: Owners = None,
@@ -159,12 +155,8 @@ def token(
 @asynccontextmanager
 async def _open_backend() -> AsyncIterator[Backend]:
     settings = load_settings()
-    async with connect(settings) as connection:
-        if settings.is_embedded:
-            await create_table(connection)
-        await check_table(connection)
-        async with open_store(connection) as store:
-            yield Backend(store, utc_now, new_id, settings.longest_reservation)
+    async with open_table(settings, creates=True) as (_, store):
+        yield Backend(store, utc_now, new_id, settings.longest_reservation)
 
 
 def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:

@@ -7,12 +7,10 @@ import asyncio
 import typer
 
 from loaders.reads.code_keys import KeyUse, key_uses
-from loaders.table.client import open_store
-from loaders.tools.definition import check_table
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, load_settings
+from server.cli.table import open_table
 from server.clock import utc_now
-from server.process.store import connect
 
 codes_app = typer.Typer(help="Manage access codes.", no_args_is_help=True, add_completion=False)
 
@@ -29,10 +27,8 @@ def codes_keys() -> None:
     ring = read_ring(settings)
 
     async def work() -> dict[str, KeyUse]:
-        async with connect(settings) as connection:
-            await check_table(connection)
-            async with open_store(connection) as store:
-                return await key_uses(store, utc_now())
+        async with open_table(settings) as (_, store):
+            return await key_uses(store, utc_now())
 
     uses = asyncio.run(work())
     for number, key in enumerate(ring.keys):

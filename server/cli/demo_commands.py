@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from loaders.tools.definition import check_table, create_table
+from loaders.tools.definition import check_table
 from loaders.tools.demo import DemoShape
 from server.cli.command import CommandError, load_settings
 from server.cli.demo_data import has_demo_data, load, make_demo_table
+from server.cli.table import confirm, open_table
 from server.process.store import connect
 from server.settings import Settings
 
@@ -27,10 +28,7 @@ def demo_load(
     shape = DemoShape(owners, lockers, events)
 
     async def work(settings: Settings) -> None:
-        async with connect(settings) as connection:
-            if settings.is_embedded:
-                await create_table(connection)
-            await check_table(connection)
+        async with open_table(settings, creates=True) as (connection, _):
             typer.echo(f"{await load(settings, connection, shape)} items written")
 
     asyncio.run(work(load_settings()))
@@ -50,8 +48,7 @@ def demo_reset(yes: Annotated[bool, typer.Option("--yes", help="Do not ask for c
             if not await has_demo_data(connection):
                 raise CommandError(f"table {settings.table_name} has no demo data, so it is not reset")
             question = f"Delete everything in table {settings.table_name} and load demo data?"
-            if not yes and not typer.confirm(question):
-                raise CommandError("the demo data was not reset")
+            confirm(question, yes=yes, refused="the demo data was not reset")
             await make_demo_table(settings, connection, replaces=True)
         typer.echo(f"table {settings.table_name} has its first demo data again")
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from domain.models import LocationId
-from loaders.table.client import open_store
 from loaders.tools.definition import check_table, create_table, describe_table
 from loaders.tools.migration import Migration, migration_cost
 from server.cli.command import CommandError, load_settings
 from server.cli.demo_data import make_demo_table
+from server.cli.table import confirm, open_table
 from server.clock import utc_now
 from server.process.store import connect
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from server.settings import Settings
 
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
-migrate_app = typer.Typer(add_completion=False)
 
 
 @table_app.command("create")
@@ -59,7 +58,6 @@ def table_describe() -> None:
     asyncio.run(work(load_settings()))
 
 
-@migrate_app.command()
 def migrate(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     rate: Annotated[float, typer.Option(min=1, help="The most items to read in a second.")] = 1000,
@@ -71,17 +69,14 @@ def migrate(
     """Bring items that older versions or other programs wrote to today's form; can be interrupted and run again."""
 
     async def work(settings: Settings) -> None:
-        async with connect(settings) as connection:
-            await check_table(connection)
-            description = await describe_table(connection) or {}
-            typer.echo(f"Migrating table {settings.table_name} {migration_cost(description)}.")
-            if not yes and not dry_run and not typer.confirm("Migrate the table?"):
-                raise CommandError("the table was not migrated")
-            async with open_store(connection) as store:
-                place = None if location is None else LocationId(location)
-                migration = Migration(store, now=utc_now(), location_id=place)
-                run = migration.count if dry_run else migration.run
-                migrated = await run(items_per_second=rate, progress=_show)
+        async with open_table(settings) as (connection, store):
+            cost = migration_cost(await describe_table(connection) or {})
+            typer.echo(f"Migrating table {settings.table_name} {cost}.")
+            confirm("Migrate the table?", yes=yes or dry_run, refused="the table was not migrated")
+            place = None if location is None else LocationId(location)
+            migration = Migration(store, now=utc_now(), location_id=place)
+            run = migration.count if dry_run else migration.run
+            migrated = await run(items_per_second=rate, progress=_show)
             for kind, count in sorted(migrated.kinds.items()):
                 typer.echo(f"{kind}: {count} items of an older form")
             if migrated.left:
