@@ -14,6 +14,8 @@ from resolvers.api.enums import UserErrorCode
 from resolvers.bindings.base import column, embedded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from resolvers.bindings.writes import Outcome
     from resolvers.entities.calendar import CalendarEvent
     from resolvers.entities.reservations import Reservation
@@ -95,6 +97,11 @@ def current_entity(outcome: Outcome, _request: RequestState) -> Any:
     return None
 
 
+def written(attribute: str) -> Callable[[Outcome, RequestState], Any]:
+    """A part of what a mutation came to; None where it failed."""
+    return lambda outcome, _: None if outcome.entity is None else getattr(outcome.entity, attribute)
+
+
 def user_errors(outcome: Outcome, request: RequestState) -> list[UserError]:
     """Why a mutation failed, as the schema shows it."""
     return [] if outcome.error is None else _user_errors(outcome.error, request)
@@ -103,7 +110,7 @@ def user_errors(outcome: Outcome, request: RequestState) -> list[UserError]:
 def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[UserError]:
     common: dict[str, Any] = {
         "message": error.message,
-        "code": UserErrorCode(error.code),
+        "code": UserErrorCode[error.code],
         "path": list(error.path),
         "status": error.status,
         "retryable": error.retryable,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import strawberry
 
 from domain.times import Day, Instant
-from loaders.contracts.base import Order
 from resolvers.bindings.base import Argument, column, embedded
 
 N = TypeVar("N")
@@ -75,21 +74,6 @@ class DateRange:
     to: Day | None = strawberry.field(default=strawberry.UNSET, description="Last day.")
 
 
-PAGING = (
-    Argument("first", int | None, "Number of items from the start of the list, or after the cursor `after`."),
-    Argument("after", str | None, "Cursor after which the page starts."),
-    Argument("last", int | None, "Number of items from the end of the list, or before the cursor `before`."),
-    Argument("before", str | None, "Cursor before which the page ends."),
-)
-"""The arguments of every list."""
-
-
 def in_window(subject: str) -> Argument:
     """The argument that selects a time window."""
     return Argument("window", TimeWindow | None, f"Time window that the {subject} must lie in.")
-
-
-def ordered(default: Order) -> Argument:
-    """The argument that selects the order, in lists that have both."""
-    order: Any = Order
-    return Argument("order_by", order, "Sort direction.", default)

@@ -34,12 +34,13 @@ Source: TypeAlias = "str | Callable[[Any, RequestState], Any]"
 
 
 class Argument(NamedTuple):
-    """An argument that a binding adds to its field."""
+    """An argument that a binding adds to its field; of a lookup, `parse` checks a value that names the object."""
 
     name: str
     type: Any
     description: str
     default: Any = strawberry.UNSET
+    parse: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,6 @@ class Reading(Binding):
         Raises:
             SmartLockerError: where an argument is wrong; the field then fails without reading.
         """
-        del values, request
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         """What it asks of the store for so many parents."""
@@ -149,12 +149,10 @@ class Reading(Binding):
 
     def below(self, parents: int, bound: Any) -> int:
         """How many objects it finds at most for so many parents."""
-        del bound
         return parents
 
     def page_size(self, bound: Any) -> int:
         """How many items a page has, where it finds pages."""
-        del bound
         return 1
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:

@@ -20,7 +20,7 @@ from loaders.table.values import item_to_wire
 from loaders.writes.lockers import register_locker
 from loaders.writes.owners import create_owner
 from loaders.writes.reservations import cancel_reservation, create_reservation
-from resolvers.entities.active_reservation import current_reservations
+from resolvers.entities.active_reservation import CURRENT
 from resolvers.plan.price import Limit
 from resolvers.request import PageSizes, RequestState
 from tests.api import unchanged
@@ -59,7 +59,7 @@ async def read(backend: Backend, ids: list[LockerId]) -> list[Reservation | None
     """The active reservations of lockers, as the field of lockers reads them."""
     state = RequestState(backend, DEVELOPMENT_ADMIN, PageSizes(25, 100), Limit(1, 1, 1), lambda _: backend)
     pointers = await state.loaders.of(ACTIVE_RESERVATION).load_bulk([(locker_id,) for locker_id in ids])
-    found = await current_reservations(pointers, "", state)
+    found = await CURRENT.follow(pointers, "", state)
     for reservation in found:
         if isinstance(reservation, Exception):
             raise reservation
