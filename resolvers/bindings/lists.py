@@ -21,6 +21,7 @@ from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
+from resolvers.bindings.rules import AS_OBJECT, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from loaders.pages import Page, PageRequest
     from loaders.table.client import Store
     from resolvers.bindings.base import Step
-    from resolvers.bindings.rules import Rule
     from resolvers.request import ArgumentContext, RequestState
 
 logger = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class Pages(Reading):
     """The widest window, where the list can be narrowed to one."""
     full: ReadOne[Any] | None = None
     full_key: str = ""
-    full_rule: Rule | None = None
+    full_rule: Rule = AS_OBJECT
     narrowed: tuple[str, ReadPage[Any]] | None = None
     merged: tuple[str, tuple[Any, ...]] | None = None
     """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
@@ -216,8 +216,7 @@ class Pages(Reading):
         return complete
 
     def _shows_all(self, records: list[Any], request: RequestState) -> bool:
-        rule = self.full_rule
-        permits_all = rule is None or rule.allows is None or is_admin(request.principal)
+        permits_all = self.full_rule.allows is None or is_admin(request.principal)
         return permits_all and type(None) not in set(map(type, records))
 
     def _shown(self, copy: Any, record: Any, request: RequestState) -> Any:
@@ -225,9 +224,8 @@ class Pages(Reading):
             assert self.full is not None  # noqa: S101  # as above
             logger.error("a copy names %s, which does not exist", masked(self.full.key(getattr(copy, self.full_key))))
             return None
-        if isinstance(record, Exception) or self.full_rule is None:
-            return record
-        return record if self.full_rule.permits(request.principal, record) else None
+        is_shown = isinstance(record, Exception) or self.full_rule.permits(request.principal, record)
+        return record if is_shown else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +274,6 @@ class Whole(Reading):
         return parents * self.rows_of(bound)
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-
         async def read(key: Any) -> WholeList:
             found = await request.loaders.whole(self.contract, (key, *bound))
             shown = WholeList(self.show(found, bound))

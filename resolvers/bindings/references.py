@@ -123,7 +123,6 @@ class Lookup(Reading):
     via: ReadOne[Any] | None = None
     named_by: tuple[str, ...] = ()
     check: Callable[[Any, Any], bool] | None = None
-    consistent: bool = False
     key_only: bool = False
     record_rule: Rule | None = None
     visible: Visibility | None = None
@@ -142,7 +141,7 @@ class Lookup(Reading):
         if not self.reads_record(step):
             return [look_up_charge(self.contract, parents, condition=NOT_PROVED)]
         charges = [] if self.via is None else [look_up_charge(self.via, parents)]
-        charges.append(look_up_charge(self.contract, parents, consistent=bound is not None and bound.strongly))
+        charges.append(look_up_charge(self.contract, parents, consistent=bound.strongly))
         if self.via is not None and self.contract.consistency is Consistency.EVENTUAL_OR_STRONG:
             charges.append(look_up_charge(self.contract, parents, consistent=True, condition=NAMED_BUT_NOT_FOUND))
         return charges if self.visible is None else [*charges, self.visible.charge(parents)]

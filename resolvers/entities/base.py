@@ -9,7 +9,7 @@ from typing_extensions import dataclass_transform
 
 from domain.ids import require_id
 from resolvers.api.scalars import show_json, show_number
-from resolvers.bindings.base import Argument, column
+from resolvers.bindings.base import Argument, column, described
 from resolvers.bindings.nodes import NODE_KINDS, NodeKind
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def entity(*records: type, node: dict[str, Any] | None = None) -> Callable[[type
             RECORD_TYPES[record] = cls.__name__
         if node is not None:
             NODE_KINDS[cls.__name__] = NodeKind(type_name=cls.__name__, **node)
-        return strawberry.type(cls, description=cls.__doc__)
+        return described(cls)
 
     return declare
 

@@ -16,9 +16,9 @@ from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.keys import half_day_of
 from loaders.writes import calendar as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.payloads import Payload, payload, written
+from resolvers.api.payloads import Payload, written
 from resolvers.api.relay import Connection, Node
-from resolvers.bindings.base import column, embedded
+from resolvers.bindings.base import column, described, embedded
 from resolvers.bindings.references import one
 from resolvers.bindings.rules import ADMINS, BOOKINGS, LOCATIONS
 from resolvers.entities.access_codes import AccessCode, event_codes
@@ -152,7 +152,7 @@ def availability_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[A
     ]
 
 
-@payload
+@described
 class DeleteCalendarEventPayload(Payload):
     """Return type of `deleteCalendarEvent`."""
 

@@ -23,8 +23,8 @@ from loaders.contracts.access_codes import (
 from loaders.contracts.cost import MET_OTHERS
 from loaders.writes import code_devices, verification
 from resolvers.api.mutations import mutations, write
-from resolvers.api.payloads import Payload, payload, written
-from resolvers.bindings.base import Charge, Reading, bound_field, column, embedded
+from resolvers.api.payloads import Payload, written
+from resolvers.bindings.base import Charge, Reading, bound_field, column, described, embedded
 from resolvers.bindings.lists import query_each
 from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES
 from resolvers.entities.access_codes import AccessCode
@@ -95,7 +95,6 @@ class _CodeListOf(Reading):
         return charges + again
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-
         def read(place_id: Any) -> Awaitable[CodeList | None]:
             return code_devices.read_code_list(request.backend, **{self.key: place_id})
 
@@ -107,7 +106,7 @@ def code_list(key: str, rule: Rule, description: str) -> Any:
     return bound_field(_CodeListOf(contract=ACKNOWLEDGE_ACCESS_CODES, key=key, rule=rule), description)
 
 
-@payload
+@described
 class VerifyAccessCodePayload(Payload):
     """Return type of `verifyAccessCode`."""
 
@@ -116,7 +115,7 @@ class VerifyAccessCodePayload(Payload):
     locked_until: Instant | None = column("Time until which the door refuses all codes.", written("locked_until"))
 
 
-@payload
+@described
 class ProvisionDevicePayload(Payload):
     """Return type of `provisionDevice`."""
 
@@ -128,7 +127,7 @@ class ProvisionDevicePayload(Payload):
     )
 
 
-@payload
+@described
 class AcknowledgeAccessCodesPayload(Payload):
     """Return type of `acknowledgeAccessCodes`."""
 

@@ -18,10 +18,10 @@ from loaders.contracts.events import EVENT_BY_KEY, RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes.events import record_access_events
 from resolvers.api.mutations import mutations, write
-from resolvers.api.payloads import Payload, current_entity, payload
+from resolvers.api.payloads import Payload, current_entity
 from resolvers.api.relay import Node
 from resolvers.api.scalars import JSON
-from resolvers.bindings.base import column, embedded
+from resolvers.bindings.base import column, described, embedded
 from resolvers.bindings.references import Visibility, one
 from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKER
 from resolvers.entities.base import entity, json
@@ -64,7 +64,7 @@ class AccessEvent(Node):
     )
 
 
-@payload
+@described
 class RecordAccessEventsPayload(Payload):
     """Return type of `recordAccessEvents`."""
 

@@ -34,7 +34,7 @@ from loaders.writes.any_locker import MOST_TRIES, reserve_any_locker
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import JSON
-from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_charge
+from resolvers.bindings.base import Argument, Charge, column, described, embedded, look_up_charge
 from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import (
     CODES,
@@ -72,9 +72,9 @@ def _status(record: Record, request: RequestState) -> ReservationStatus:
     return effective_status(record, request.now)
 
 
-@strawberry.type(description="The person that a reservation is for.")
+@described
 class Recipient:
-    """Part of the details."""
+    """The person that a reservation is for."""
 
     name: str = column("Name of the person.")
     email: str | None = column("E-mail address of the person.")

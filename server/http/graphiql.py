@@ -42,9 +42,7 @@ _POLICY: Final = {
 }
 # Sent with the files too: a worker obeys the policy of its own script.
 _HEADERS: Final = {
-    "Content-Security-Policy": "; ".join(f"{directive} {sources}" for directive, sources in _POLICY.items()),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "; ".join(f"{directive} {sources}" for directive, sources in _POLICY.items())
 }
 _CODING: Final = "gzip"
 
