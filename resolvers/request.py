@@ -45,7 +45,6 @@ class Turn:
         await self._lock.acquire()
 
     async def __aexit__(self, *error: object) -> None:
-        del error
         try:
             for _ in range(self._PASSES):
                 await asyncio.sleep(0)
@@ -60,17 +59,10 @@ async def _for_free(_: float) -> None:
 class ArgumentContext(Protocol):
     """What the arguments of a request are checked with."""
 
-    @property
-    def principal(self) -> Principal:
-        """Who asks."""
-
-    @property
-    def page_sizes(self) -> PageSizes:
-        """How many items a page has."""
-
-    @property
-    def hides_suggestions(self) -> bool:
-        """Whether error messages leave out the names of what exists."""
+    principal: Principal
+    page_sizes: PageSizes
+    hides_suggestions: bool
+    """Whether error messages leave out the names of what exists."""
 
 
 @dataclass(slots=True)
@@ -99,7 +91,6 @@ class RequestState:
     """Of all requests of the server."""
     price: Price | None = None
     hides_suggestions: bool = False
-    """Whether error messages leave out the names of what exists."""
     has_hidden: bool = False
     """Whether something was read that the response leaves out without an error."""
     note_introspection: Callable[[], None] | None = None

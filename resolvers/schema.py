@@ -21,6 +21,7 @@ from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.entities.bookings import BookingMutations, BookingQueries
 from resolvers.entities.calendar import CalendarMutations
+from resolvers.entities.code_devices import CodeDeviceMutations
 from resolvers.entities.events import AccessEventMutations
 from resolvers.entities.locations import LocationMutations, LocationQueries
 from resolvers.entities.lockers import LockerMutations, LockerQueries
@@ -62,6 +63,7 @@ Mutation: Any = merge_types(
         ReservationMutations,
         AccessEventMutations,
         AccessCodeMutations,
+        CodeDeviceMutations,
         LocationMutations,
         BookingMutations,
         CalendarMutations,
@@ -194,7 +196,7 @@ class _Priced(NamedTuple):
     price: Price
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Pricing:
     """Stands in for the request of an operation that is only priced."""
 

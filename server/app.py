@@ -28,7 +28,7 @@ from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
 from server.auth.code_keys import read_ring
 from server.auth.development import demo_tokens, read_secret
-from server.clock import ServerClock, utc_now
+from server.clock import ServerClock
 from server.http.endpoint import GraphQLEndpoint
 from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from server.limits.caller_budgets import CallerBudgets
     from server.settings import Settings
     from server.telemetry.shared_metrics import SharedMetrics
-
-__all__ = ["create_app", "new_id", "utc_now"]
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DIGIT_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]

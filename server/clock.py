@@ -13,8 +13,6 @@ from domain.times import Instant, shift
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ServerClock", "utc_now"]
-
 _MAX_SKEW_MICROSECONDS = MAX_STORE_CLOCK_SKEW // timedelta(microseconds=1)
 
 

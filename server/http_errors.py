@@ -9,8 +9,6 @@ from domain.errors import UnavailableError
 if TYPE_CHECKING:
     from domain.errors import SmartLockerError
 
-__all__ = ["GraphQLRequestError", "HttpError", "to_http_error"]
-
 
 class HttpError(Exception):
     """The request fails with this HTTP status, whatever the media type of the response."""

@@ -20,8 +20,6 @@ from loaders.contracts.base import MAX_ITEMS
 from resolvers.documents.limits import DocumentLimits
 from resolvers.plan.price import Limit
 
-__all__ = ["PREFIX", "ClaimName", "Settings", "is_loopback", "is_origin", "parse_ring", "variable_of"]
-
 PREFIX = "SMARTLOCKER_"
 
 ClaimName: TypeAlias = Literal["role", "ownerId", "organizations", "partnerOf", "lockerId", "locationId", "scope"]
@@ -173,7 +171,7 @@ class Settings(BaseSettings):
         "bytes or more, separated by commas, the current first. Required in production. Unset: development creates a "
         "file in the data directory.",
     )
-    max_pending_bookings: Annotated[int, Field(ge=1)] = Field(
+    max_pending_bookings: _Count = Field(
         default=20, description="Bookings of one owner that may wait for a decision at the same time."
     )
     max_live_reservations: Annotated[int, Field(ge=1, le=1000)] = Field(
@@ -183,17 +181,13 @@ class Settings(BaseSettings):
         default={},
         description="JSON object from owner ids to other limits, for example for the organisation of a partner.",
     )
-    page_size: Annotated[int, Field(ge=1)] = Field(default=25, description="Page size when a request names none.")
+    page_size: _Count = Field(default=25, description="Page size when a request names none.")
     page_size_max: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = Field(
         default=MAX_ITEMS, description="Largest page size that a request may name."
     )
-    max_read_units: Annotated[int, Field(ge=1)] = Field(
-        default=25_000, description="Maximum read capacity units of one request."
-    )
-    max_operations: Annotated[int, Field(ge=1)] = Field(
-        default=1500, description="Maximum store operations of one request."
-    )
-    max_items: Annotated[int, Field(ge=1)] = Field(
+    max_read_units: _Count = Field(default=25_000, description="Maximum read capacity units of one request.")
+    max_operations: _Count = Field(default=1500, description="Maximum store operations of one request.")
+    max_items: _Count = Field(
         default=20_000, description="Maximum items that one request may ask for, with full pages."
     )
     trusted_documents_file: FilePath | None = Field(
@@ -275,19 +269,11 @@ class Settings(BaseSettings):
     )
 
     @model_validator(mode="after")
-    def _check_page_sizes(self) -> Settings:
+    def _check_together(self) -> Settings:
         if self.page_size > self.page_size_max:
             raise ValueError("SMARTLOCKER_PAGE_SIZE must not exceed SMARTLOCKER_PAGE_SIZE_MAX")
-        return self
-
-    @model_validator(mode="after")
-    def _check_trusted_documents(self) -> Settings:
         if self.trusted_documents == "only" and self.trusted_documents_file is None:
             raise ValueError("SMARTLOCKER_TRUSTED_DOCUMENTS=only needs SMARTLOCKER_TRUSTED_DOCUMENTS_FILE")
-        return self
-
-    @model_validator(mode="after")
-    def _check_issuer(self) -> Settings:
         if len({value is None for value in (self.jwt_issuer, self.jwt_audience, self.jwks)}) > 1:
             raise ValueError(
                 "SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS belong together: set all or none"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum
 
 import strawberry
 
@@ -25,35 +25,35 @@ from domain.models import (
 from loaders.contracts.base import Order
 
 
-class UserErrorCode(StrEnum):
-    """Why a mutation was refused; stable, since clients switch on it."""
+class UserErrorCode(Enum):
+    """Why a mutation was refused; names are stable, since clients switch on them, and values describe them."""
 
-    BAD_USER_INPUT = "BAD_USER_INPUT"
-    NOT_FOUND = "NOT_FOUND"
-    VERSION_CONFLICT = "VERSION_CONFLICT"
-    INVALID_TRANSITION = "INVALID_TRANSITION"
-    ID_TAKEN = "ID_TAKEN"
-    EMAIL_TAKEN = "EMAIL_TAKEN"
-    LOCKER_IN_MAINTENANCE = "LOCKER_IN_MAINTENANCE"
-    RESERVATION_OVERLAP = "RESERVATION_OVERLAP"
-    RESERVATION_OVER = "RESERVATION_OVER"
-    NO_LOCKER_AVAILABLE = "NO_LOCKER_AVAILABLE"
-    RESERVATION_STARTED = "RESERVATION_STARTED"
-    RESERVATION_NOT_STARTED = "RESERVATION_NOT_STARTED"
-    REFERENCE_TAKEN = "REFERENCE_TAKEN"
-    TOO_MANY_RESERVATIONS = "TOO_MANY_RESERVATIONS"
-    FORBIDDEN = "FORBIDDEN"
-    CODE_TAKEN = "CODE_TAKEN"
-    LOCATION_INACTIVE = "LOCATION_INACTIVE"
-    SLOT_TAKEN = "SLOT_TAKEN"
-    BOOKING_CLOSED = "BOOKING_CLOSED"
-    TOO_MANY_PENDING_BOOKINGS = "TOO_MANY_PENDING_BOOKINGS"
-    ACCESS_CODE_OVER = "ACCESS_CODE_OVER"
-    TOO_MANY_ACCESS_CODES = "TOO_MANY_ACCESS_CODES"
-    STALE_ACCESS_CODE_LIST = "STALE_ACCESS_CODE_LIST"
+    BAD_USER_INPUT = "A value of the input is invalid."
+    NOT_FOUND = "An object that the input refers to does not exist."
+    VERSION_CONFLICT = "The object was changed by someone else in the meantime."
+    INVALID_TRANSITION = "The locker cannot change to the requested status."
+    ID_TAKEN = "The id was used before with different content."
+    EMAIL_TAKEN = "The e-mail address belongs to another owner."
+    LOCKER_IN_MAINTENANCE = "The locker is in maintenance and accepts no new reservations."
+    RESERVATION_OVERLAP = "Another reservation overlaps the requested window."
+    RESERVATION_OVER = "The reservation has ended, or was cancelled or released."
+    NO_LOCKER_AVAILABLE = "No locker was found that the caller may reserve and that is free in the window."
+    RESERVATION_STARTED = "The reservation has started: it can be released, but not cancelled."
+    RESERVATION_NOT_STARTED = "The reservation has not started: it can be cancelled, but neither started nor released."
+    REFERENCE_TAKEN = "Another reservation of the owner has this reference."
+    TOO_MANY_RESERVATIONS = "The owner has too many reservations that have not ended."
+    FORBIDDEN = "The caller is not allowed to do this."
+    CODE_TAKEN = "The code is or was used by another location."
+    LOCATION_INACTIVE = "The location is inactive and accepts nothing new."
+    SLOT_TAKEN = "The half day is taken by another event."
+    BOOKING_CLOSED = "The booking was decided or cancelled, or its day has passed."
+    TOO_MANY_PENDING_BOOKINGS = "The owner has too many bookings that wait for a decision."
+    ACCESS_CODE_OVER = "The access code is used up, revoked or expired."
+    TOO_MANY_ACCESS_CODES = "The door, the reservation or the booking has too many live access codes."
+    STALE_ACCESS_CODE_LIST = "The list of access codes has changed since the device read it."
 
 
-def _describe(enum: type[StrEnum], description: str, *, name: str | None = None, **values: str) -> None:
+def _describe(enum: type[Enum], description: str, *, name: str | None = None, **values: str) -> None:
     """Registers an enum with the schema; a value without a description is a KeyError at import."""
     strawberry.enum(enum, name=name, description=description)
     for value in enum.__strawberry_definition__.values:  # type: ignore[attr-defined]
@@ -199,30 +199,4 @@ _describe(
 _describe(
     Order, "Sort direction.", name="SortDirection", ASC="Ascending: earliest first.", DESC="Descending: latest first."
 )
-_describe(
-    UserErrorCode,
-    "Reason why a mutation failed.",
-    BAD_USER_INPUT="A value of the input is invalid.",
-    NOT_FOUND="An object that the input refers to does not exist.",
-    VERSION_CONFLICT="The object was changed by someone else in the meantime.",
-    INVALID_TRANSITION="The locker cannot change to the requested status.",
-    ID_TAKEN="The id was used before with different content.",
-    EMAIL_TAKEN="The e-mail address belongs to another owner.",
-    LOCKER_IN_MAINTENANCE="The locker is in maintenance and accepts no new reservations.",
-    RESERVATION_OVERLAP="Another reservation overlaps the requested window.",
-    NO_LOCKER_AVAILABLE="No locker was found that the caller may reserve and that is free in the window.",
-    RESERVATION_OVER="The reservation has ended, or was cancelled or released.",
-    RESERVATION_STARTED="The reservation has started: it can be released, but not cancelled.",
-    RESERVATION_NOT_STARTED="The reservation has not started: it can be cancelled, but neither started nor released.",
-    REFERENCE_TAKEN="Another reservation of the owner has this reference.",
-    TOO_MANY_RESERVATIONS="The owner has too many reservations that have not ended.",
-    FORBIDDEN="The caller is not allowed to do this.",
-    CODE_TAKEN="The code is or was used by another location.",
-    LOCATION_INACTIVE="The location is inactive and accepts nothing new.",
-    SLOT_TAKEN="The half day is taken by another event.",
-    BOOKING_CLOSED="The booking was decided or cancelled, or its day has passed.",
-    TOO_MANY_PENDING_BOOKINGS="The owner has too many bookings that wait for a decision.",
-    ACCESS_CODE_OVER="The access code is used up, revoked or expired.",
-    STALE_ACCESS_CODE_LIST="The list of access codes has changed since the device read it.",
-    TOO_MANY_ACCESS_CODES="The door, the reservation or the booking has too many live access codes.",
-)
+_describe(UserErrorCode, "Reason why a mutation failed.", **{code.name: code.value for code in UserErrorCode})

@@ -15,9 +15,9 @@ from pydantic import AfterValidator
 
 from domain.commands.base import Command
 from domain.ids import check_id, check_ulid
-from resolvers.api.payloads import Payload, current_entity
+from resolvers.api.payloads import Payload, current_entity, written
 from resolvers.api.scalars import JSON, ExactNumber
-from resolvers.bindings.base import BINDING, Argument, bound_field, embedded
+from resolvers.bindings.base import BINDING, Argument, bound_field, column, embedded
 from resolvers.bindings.writes import Writing
 
 if TYPE_CHECKING:
@@ -50,16 +50,21 @@ def mutations(cls: type[T]) -> type[T]:
     types = get_type_hints(cls)
     for name, type_ in types.items():
         if not issubclass(type_, Payload):
-            types[name] = _payload_type(name, type_, getattr(cls, name).metadata[BINDING].returns)
+            types[name] = _payload_type(name, type_, getattr(cls, name).metadata[BINDING])
     cls.__annotations__ = types
     return strawberry.type(cls)
 
 
-def _payload_type(mutation: str, entity: type, returns: str | None) -> type:
+def _payload_type(mutation: str, entity: type, writing: Writing) -> type:
     field = re.sub(r"(?<!^)(?=[A-Z])", "_", entity.__name__).lower()
-    text = returns or f"The {field.replace('_', ' ')} as it is now; after a conflict, its current state."
+    text = writing.returns or f"The {field.replace('_', ' ')} as it is now; after a conflict, its current state."
     name = mutation.title().replace("_", "")
-    members = {"__annotations__": {field: entity | None}, field: embedded(text, current_entity)}
+    types: dict[str, Any] = {field: entity | None}
+    members = {"__annotations__": types, field: embedded(text, current_entity)}
+    if writing.secret is not None:
+        secret, description = writing.secret
+        types[secret] = str | None
+        members |= {field: embedded(text, written("record")), secret: column(description, written(secret))}
     description = f"Return type of `{name[0].lower()}{name[1:]}`."
     return strawberry.type(type(f"{name}Payload", (Payload,), members), description=description)
 

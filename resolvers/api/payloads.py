@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
-from typing_extensions import dataclass_transform
 
 from domain import errors
 from domain.authorization import Scope, acts_for
 from domain.models import LockerStatus
 from resolvers.api.enums import UserErrorCode
-from resolvers.bindings.base import column, embedded
+from resolvers.bindings.base import column, described, embedded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from resolvers.bindings.writes import Outcome
     from resolvers.entities.calendar import CalendarEvent
     from resolvers.entities.reservations import Reservation
     from resolvers.request import RequestState
-
-T = TypeVar("T")
 
 
 @strawberry.interface(description="An expected failure of a mutation. Nothing was written.")
@@ -33,42 +32,38 @@ class UserError:
     retryable: bool = column("Whether a new attempt, based on the current state, can succeed.")
 
 
-@strawberry.type(description="A failure with no further details.")
+@described
 class PlainError(UserError):
-    """Bad input, a missing object, an id or address that is taken."""
+    """A failure with no further details."""
 
 
-@strawberry.type(
-    description="The object was changed by someone else in the meantime. The payload contains its current state.",
-)
+@described
 class VersionConflictError(UserError):
-    """Carries what to send next."""
+    """The object was changed by someone else in the meantime. The payload contains its current state."""
 
     current_version: int = column("Current version of the object.")
 
 
-@strawberry.type(
-    description="The locker cannot change from its current status to the requested one. The payload has the locker.",
-)
+@described
 class InvalidTransitionError(UserError):
-    """Carries what would be allowed."""
+    """The locker cannot change from its current status to the requested one. The payload has the locker."""
 
     current_status: LockerStatus = column("Current status of the locker.")
     allowed_statuses: list[LockerStatus] = column("Statuses that the locker can change to.")
 
 
-@strawberry.type(description="Another reservation overlaps the requested window.")
+@described
 class ReservationOverlapError(UserError):
-    """Carries what is in the way."""
+    """Another reservation overlaps the requested window."""
 
     reservation: Annotated[Reservation, strawberry.lazy("resolvers.entities.reservations")] = embedded(
         "The reservation that overlaps."
     )
 
 
-@strawberry.type(description="The requested half day is taken.")
+@described
 class SlotTakenError(UserError):
-    """Carries what is in the way."""
+    """The requested half day is taken."""
 
     event: Annotated[CalendarEvent, strawberry.lazy("resolvers.entities.calendar")] = embedded(
         "The calendar event that takes the half day."
@@ -95,6 +90,11 @@ def current_entity(outcome: Outcome, _request: RequestState) -> Any:
     return None
 
 
+def written(attribute: str) -> Callable[[Outcome, RequestState], Any]:
+    """A part of what a mutation came to; None where it failed."""
+    return lambda outcome, _: None if outcome.entity is None else getattr(outcome.entity, attribute)
+
+
 def user_errors(outcome: Outcome, request: RequestState) -> list[UserError]:
     """Why a mutation failed, as the schema shows it."""
     return [] if outcome.error is None else _user_errors(outcome.error, request)
@@ -103,7 +103,7 @@ def user_errors(outcome: Outcome, request: RequestState) -> list[UserError]:
 def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[UserError]:
     common: dict[str, Any] = {
         "message": error.message,
-        "code": UserErrorCode(error.code),
+        "code": UserErrorCode[error.code],
         "path": list(error.path),
         "status": error.status,
         "retryable": error.retryable,
@@ -136,9 +136,3 @@ class Payload:
     """What every payload has; the entity's field is called after the entity."""
 
     user_errors: list[UserError] = embedded("Why the mutation failed; empty if it succeeded.", user_errors, most=1)
-
-
-@dataclass_transform(kw_only_default=True)
-def payload(cls: type[T]) -> type[T]:
-    """Declares the return type of a mutation; the docstring of the class is its description in the schema."""
-    return strawberry.type(cls, description=cls.__doc__)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import strawberry
 
 from domain.times import Day, Instant
-from loaders.contracts.base import Order
-from resolvers.bindings.base import Argument, column, embedded
+from resolvers.bindings.base import Argument, column, described, embedded
 
 N = TypeVar("N")
 
@@ -20,9 +19,9 @@ class Node:
     id: strawberry.ID = column("Opaque global id of the object, for `node` and `nodes`.")
 
 
-@strawberry.type(description="Position of a page in its list.")
+@described
 class PageInfo:
-    """All four fields that Relay names."""
+    """Position of a page in its list."""
 
     has_next_page: bool = column("Whether there are more items after this page.")
     has_previous_page: bool = column("Whether there are more items before this page.")
@@ -30,17 +29,17 @@ class PageInfo:
     end_cursor: str | None = column("Cursor of the last item of the page.")
 
 
-@strawberry.type(description="An item of a page with its cursor.")
+@described
 class Edge(Generic[N]):
-    """One for each item."""
+    """An item of a page with its cursor."""
 
     cursor: str = column("Opaque cursor of the item in this list.")
     node: N = embedded("The item.")
 
 
-@strawberry.type(description="A page of items.")
+@described
 class Connection(Generic[N]):
-    """Pages by key, never by offset."""
+    """A page of items."""
 
     edges: list[Edge[N]] = embedded("Items of the page, each with its cursor.", of_page=True)
     nodes: list[N] = embedded("Items of the page.", of_page=True)
@@ -75,21 +74,6 @@ class DateRange:
     to: Day | None = strawberry.field(default=strawberry.UNSET, description="Last day.")
 
 
-PAGING = (
-    Argument("first", int | None, "Number of items from the start of the list, or after the cursor `after`."),
-    Argument("after", str | None, "Cursor after which the page starts."),
-    Argument("last", int | None, "Number of items from the end of the list, or before the cursor `before`."),
-    Argument("before", str | None, "Cursor before which the page ends."),
-)
-"""The arguments of every list."""
-
-
 def in_window(subject: str) -> Argument:
     """The argument that selects a time window."""
     return Argument("window", TimeWindow | None, f"Time window that the {subject} must lie in.")
-
-
-def ordered(default: Order) -> Argument:
-    """The argument that selects the order, in lists that have both."""
-    order: Any = Order
-    return Argument("order_by", order, "Sort direction.", default)

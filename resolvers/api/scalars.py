@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, NewType, TypeVar
+from typing import TYPE_CHECKING, Any, NewType
 
 import strawberry
 from graphql import (
@@ -27,8 +27,6 @@ from domain.times import Day, Instant, parse_day, parse_instant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-T = TypeVar("T")
-
 JSON = NewType("JSON", object)
 ExactNumber = NewType("ExactNumber", Decimal)
 
@@ -39,10 +37,10 @@ _EXACT = Context(prec=38)  # the most digits that a stored number has
 _ENCODABLE = range(-(2**63), 2**64)
 
 
-def _parser(name: str, example: str, parse: Callable[[str], T]) -> Callable[[object], T]:
-    """Reads a scalar from a string."""
+def _from_text(name: str, description: str, example: str, parse: Callable[[str], Any]) -> Any:
+    """A scalar that is written as a string, as RFC 3339 says."""
 
-    def parse_value(value: object) -> T:
+    def parse_value(value: object) -> Any:
         if not isinstance(value, str):
             raise GraphQLError(f'{name} must be a string such as "{example}".')
         try:
@@ -50,23 +48,20 @@ def _parser(name: str, example: str, parse: Callable[[str], T]) -> Callable[[obj
         except ValueError as error:
             raise GraphQLError(f"{name} {value[:40]!r} {error}.") from error
 
-    return parse_value
-
-
-def _literal(parse: Callable[[object], T]) -> Callable[..., T]:
-    """The same value written inside the document; where it is none, the error knows its place."""
-
-    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> T:
+    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
         try:
-            return parse(value_from_ast_untyped(node, variables))
+            return parse_value(value_from_ast_untyped(node, variables))
         except GraphQLError as error:
-            raise GraphQLError(error.message, node) from error
+            raise GraphQLError(error.message, node) from error  # it knows its place
 
-    return parse_literal
-
-
-_parse_time = _parser("DateTime", "2026-03-01T12:00:00Z", parse_instant)
-_parse_date = _parser("Date", "2026-03-01", parse_day)
+    return strawberry.scalar(
+        name=name,
+        description=description,
+        specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
+        serialize=str,
+        parse_value=parse_value,
+        parse_literal=parse_literal,
+    )
 
 
 def _parse_number(value: object) -> Decimal:
@@ -130,21 +125,14 @@ def schema_config() -> StrawberryConfig:
     """The mapping from Python types to scalars."""
     return StrawberryConfig(
         scalar_map={
-            Instant: strawberry.scalar(
-                name="DateTime",
-                description="Date and time. Input: RFC 3339 with a time zone. Output: UTC with milliseconds and `Z`.",
-                specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
-                serialize=str,
-                parse_value=_parse_time,
-                parse_literal=_literal(_parse_time),
+            Instant: _from_text(
+                "DateTime",
+                "Date and time. Input: RFC 3339 with a time zone. Output: UTC with milliseconds and `Z`.",
+                "2026-03-01T12:00:00Z",
+                parse_instant,
             ),
-            Day: strawberry.scalar(
-                name="Date",
-                description="Calendar day as YYYY-MM-DD, in the time zone of its location.",
-                specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
-                serialize=str,
-                parse_value=_parse_date,
-                parse_literal=_literal(_parse_date),
+            Day: _from_text(
+                "Date", "Calendar day as YYYY-MM-DD, in the time zone of its location.", "2026-03-01", parse_day
             ),
             ExactNumber: strawberry.scalar(
                 name="Decimal",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import strawberry
 from strawberry.annotation import StrawberryAnnotation
 from strawberry.types.arguments import StrawberryArgument
 from strawberry.types.field import StrawberryField
+from typing_extensions import dataclass_transform
 
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.cost import Cost
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
     from resolvers.request import ArgumentContext, RequestState
+
+T = TypeVar("T")
 
 BINDING = "smartlocker.binding"
 """Key of the binding in a Strawberry field's metadata."""
@@ -39,12 +42,13 @@ def _read_by(source: Source) -> frozenset[str]:
 
 
 class Argument(NamedTuple):
-    """An argument that a binding adds to its field."""
+    """An argument that a binding adds to its field; of a lookup, `parse` checks a value that names the object."""
 
     name: str
     type: Any
     description: str
     default: Any = strawberry.UNSET
+    parse: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,6 @@ class Reading(Binding):
         Raises:
             SmartLockerError: where an argument is wrong; the field then fails without reading.
         """
-        del values, request
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         """What it asks of the store for so many parents."""
@@ -162,17 +165,21 @@ class Reading(Binding):
 
     def below(self, parents: int, bound: Any) -> int:
         """How many objects it finds at most for so many parents."""
-        del bound
         return parents
 
     def page_size(self, bound: Any) -> int:
         """How many items a page has, where it finds pages."""
-        del bound
         return 1
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         """Reads for all parents at once: for each a result, None, or an error."""
         raise NotImplementedError
+
+
+@dataclass_transform(kw_only_default=True)
+def described(cls: type[T]) -> type[T]:
+    """Declares a type of the schema; the docstring of the class is its description there."""
+    return strawberry.type(cls, description=cls.__doc__)
 
 
 def bound_field(binding: Binding, description: str, arguments: Iterable[Argument] = ()) -> Any:

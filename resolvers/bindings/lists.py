@@ -21,7 +21,7 @@ from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
-from resolvers.bindings.rules import Rule
+from resolvers.bindings.rules import AS_OBJECT, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
@@ -37,6 +37,14 @@ logger = logging.getLogger(__name__)
 
 LARGE_PAGE = "only where a page has more than 1 MB"
 FORMAT_UNKNOWN = "only until the server knows that the table is migrated"
+
+PAGING = (
+    Argument("first", int | None, "Number of items from the start of the list, or after the cursor `after`."),
+    Argument("after", str | None, "Cursor after which the page starts."),
+    Argument("last", int | None, "Number of items from the end of the list, or before the cursor `before`."),
+    Argument("before", str | None, "Cursor before which the page ends."),
+)
+"""The arguments of every list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class Pages(Reading):
     """The widest window, where the list can be narrowed to one."""
     full: ReadOne[Any] | None = None
     full_key: str = ""
-    full_rule: Rule | None = None
+    full_rule: Rule = AS_OBJECT
     narrowed: tuple[str, ReadPage[Any]] | None = None
     merged: tuple[str, tuple[Any, ...]] | None = None
     """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
@@ -153,8 +161,7 @@ class Pages(Reading):
     async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
         contract, store = bound.contract, request.backend.store
         if contract.needs_format > 1:
-            with asking(step.path):
-                await require_format(request.backend, contract.needs_format)
+            await require_migrated(contract, step.path, request)
 
         def read(key: Any) -> Awaitable[Page[Any]]:
             parent = () if self.key is None else (key,)
@@ -209,8 +216,7 @@ class Pages(Reading):
         return complete
 
     def _shows_all(self, records: list[Any], request: RequestState) -> bool:
-        rule = self.full_rule
-        permits_all = rule is None or rule.allows is None or is_admin(request.principal)
+        permits_all = self.full_rule.allows is None or is_admin(request.principal)
         return permits_all and type(None) not in set(map(type, records))
 
     def _shown(self, copy: Any, record: Any, request: RequestState) -> Any:
@@ -218,9 +224,8 @@ class Pages(Reading):
             assert self.full is not None  # noqa: S101  # as above
             logger.error("a copy names %s, which does not exist", masked(self.full.key(getattr(copy, self.full_key))))
             return None
-        if isinstance(record, Exception) or self.full_rule is None:
-            return record
-        return record if self.full_rule.permits(request.principal, record) else None
+        is_shown = isinstance(record, Exception) or self.full_rule.permits(request.principal, record)
+        return record if is_shown else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,11 +235,9 @@ class Latest(Reading):
     contract: ReadPage[Any]
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
-        del step, bound
         return [Charge(self.contract, "Query", self.contract.expected(1) * parents, self.contract.maximum(1) * parents)]
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        del bound
         store = request.backend.store
         keys = self.row_keys(rows)
         return await query_each(lambda key: self.contract.first(store, key), keys, step.path, request)
@@ -257,11 +260,9 @@ class Whole(Reading):
     show: Callable[[Mapping[str, Any], tuple[Any, ...]], list[Any]]
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
-        del request
         return self.key_of(values)
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
-        del step
         size = self.size_of(bound)
         expected, maximum = self.contract.expected(size), self.contract.maximum(size)
         return [Charge(self.contract, "Query", expected * parents, maximum * parents)]
@@ -273,7 +274,6 @@ class Whole(Reading):
         return parents * self.rows_of(bound)
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-
         async def read(key: Any) -> WholeList:
             found = await request.loaders.whole(self.contract, (key, *bound))
             shown = WholeList(self.show(found, bound))
@@ -281,6 +281,12 @@ class Whole(Reading):
             return shown
 
         return await query_each(read, self.row_keys(rows), step.path, request)
+
+
+async def require_migrated(contract: ReadPage[Any], path: str, request: RequestState) -> None:
+    """Refuses a read that relies on a format to which the table is not migrated yet."""
+    with asking(path):
+        await require_format(request.backend, contract.needs_format)
 
 
 def format_charge() -> Charge:
@@ -328,16 +334,8 @@ def _once(cost: Cost) -> Cost:
     return Cost(1, cost.items, cost.read_units)
 
 
-def pages(contract: ReadPage[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:
-    """A field with a page of a list; its paging arguments come from the contract."""
+def pages(contract: ReadPage[Any], *, description: str, arguments: Sequence[Argument] = (), **binding: Any) -> Any:
+    """A field with a page of a list; the arguments for its order and pages come from the contract."""
+    order = Argument("order_by", Order, "Sort direction.", contract.orders[0])
+    arguments = [*arguments, *([order] if len(contract.orders) > 1 else ()), *PAGING]
     return bound_field(Pages(contract=contract, **binding), description, arguments)
-
-
-def latest(contract: ReadPage[Any], *, key: str, rule: Rule, description: str) -> Any:
-    """A field with the first item of a list."""
-    return bound_field(Latest(contract=contract, key=key, rule=rule), description)
-
-
-def whole(contract: ReadPage[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:
-    """A field with a list that is read as a whole."""
-    return bound_field(Whole(contract=contract, **binding), description, arguments)

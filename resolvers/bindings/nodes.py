@@ -17,11 +17,12 @@ from resolvers.bindings.base import Reading, look_up_charge
 from resolvers.bindings.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
     from resolvers.bindings.base import Charge, Step
+    from resolvers.bindings.references import Visibility
     from resolvers.request import ArgumentContext, RequestState
 
 _SEPARATOR = "/"
@@ -32,7 +33,7 @@ class NodeKind:
     """How an object of one type is found again by its global id.
 
     `key` are the attributes that make the id; each is checked by its parser when an id comes in. `visible` decides,
-    with reads of its own, where a rule cannot; `visible_charges` are their price. Where the key is a place that can
+    with reads of its own, where a rule cannot. Where the key is a place that can
     come to hold another object, `proof` is a last part of the id that tells them apart.
     """
 
@@ -40,8 +41,7 @@ class NodeKind:
     contract: ReadOne[Any]
     key: Mapping[str, Callable[[str], Any]]
     rule: Rule
-    visible: Callable[[RequestState, Any, str], Awaitable[bool]] | None = None
-    visible_charges: Callable[[int], list[Charge]] | None = None
+    visible: Visibility | None = None
     proof: Callable[[Any, RequestState], str] | None = None
 
     def global_id(self, row: Any, request: RequestState) -> str:
@@ -83,20 +83,18 @@ class Nodes(Reading):
         return tuple(kind.contract for kind in NODE_KINDS.values())
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> list[_Named | None]:
-        del request
         ids = values["ids"] if self.many else [values["id"]]
         if len(ids) > MAX_ITEMS:
             raise BadInputError(f"ids must have {MAX_ITEMS} entries at most, not {len(ids)}.", ("ids",))
         return [_named(global_id) for global_id in ids]
 
     def price(self, step: Step, parents: int, bound: list[_Named | None]) -> list[Charge]:
-        del step, parents
         charges = []
         for name, count in self.by_type(bound).items():
             kind = NODE_KINDS[name]
             charges.append(look_up_charge(kind.contract, count))
-            if kind.visible_charges is not None:
-                charges += kind.visible_charges(count)
+            if kind.visible is not None:
+                charges.append(kind.visible.charge(count))
         return charges
 
     def price_key(self, bound: list[_Named | None]) -> Hashable:
@@ -107,7 +105,6 @@ class Nodes(Reading):
         return Counter(named.kind.type_name for named in bound if named is not None)
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        del rows
         results: dict[int, Any] = {}
         for name in self.by_type(bound):
             kind = NODE_KINDS[name]
@@ -154,7 +151,7 @@ class Nodes(Reading):
     async def _is_visible(self, kind: NodeKind, record: Any, step: Step, request: RequestState) -> bool:
         if kind.visible is None:
             return kind.rule.permits(request.principal, record)
-        return await kind.visible(request, record, step.path)
+        return await kind.visible.shows(record, step.path, request)
 
 
 def _is_proved(named: _Named, record: Any, request: RequestState) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+from strawberry.utils.str_converters import to_camel_case
 
 from domain.authorization import not_found_or_forbidden
 from domain.errors import NotFoundError
@@ -13,11 +16,11 @@ from loaders.contracts.base import Consistency
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
 from resolvers.bindings.rules import Rule
-from resolvers.bindings.values import camel_case
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
+    from domain.authorization import Principal
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
     from resolvers.bindings.base import Step
@@ -31,37 +34,20 @@ NOT_PROVED = "only where no item of a list proves that the object exists"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference(Reading):
-    """One object by a key that the parent holds; null where the key is or the object does not exist.
-
-    `follow` turns what was found into what is shown, for all parents at once, where that takes more reads;
-    `follow_charges` are their price.
-    """
+    """One object by a key that the parent holds; null where the key is or the object does not exist."""
 
     contract: ReadOne[Any]
-    follow: Callable[[Sequence[Any], str, RequestState], Awaitable[list[Any]]] | None = None
-    follow_charges: Callable[[int], list[Charge]] | None = None
-
-    @property
-    def contracts(self) -> tuple[Contract, ...]:
-        return (self.contract, *(charge.contract for charge in self._follow_charges(1)))
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         """See Reading: one batch for each hundred parents."""
-        del step, bound
-        return [look_up_charge(self.contract, parents), *self._follow_charges(parents)]
-
-    def _follow_charges(self, parents: int) -> list[Charge]:
-        return [] if self.follow_charges is None else self.follow_charges(parents)
+        return [look_up_charge(self.contract, parents)]
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        del bound
         keys = self.row_keys(rows)
         wanted = [key if isinstance(key, tuple) else (key,) for key in keys if key is not None]
         if not wanted:
             return [None] * len(rows)
         found = await request.loaders.of(self.contract).load_bulk(wanted, step.path, alone=step.is_alone)
-        if self.follow is not None:
-            found = await self.follow(found, step.path, request)
         if len(wanted) == len(keys):
             return found
         results = iter(found)
@@ -82,16 +68,13 @@ class References(Reading):
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         """See Reading: one batch for each hundred ids."""
-        del step, bound
         usual, most = (look_up_charge(self.contract, parents * ids) for ids in (self.usual, self.most))
         return [replace(most, expected=usual.expected)]
 
     def below(self, parents: int, bound: Any) -> int:
-        del bound
         return parents * self.most
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        del bound
         ids = self.row_keys(rows)
         wanted = [(one_id,) for row_ids in ids for one_id in row_ids]
         loader = request.loaders.of(self.contract)
@@ -99,47 +82,73 @@ class References(Reading):
         return [[next(found) for _ in row_ids] for row_ids in ids]
 
 
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """Who may see a record, where that depends on another one: the other one is read only if the record leaves it open.
+
+    `key` is the attribute of the record that names the other one; `permits` decides on the record, first without it.
+    """
+
+    contract: ReadOne[Any]
+    key: str
+    permits: Callable[[Principal, Any, Any], bool]
+
+    async def shows(self, record: Any, path: str, request: RequestState) -> bool:
+        """Whether the caller may see a record."""
+        if self.permits(request.principal, record, None):
+            return True
+        key = getattr(record, self.key)
+        if key is None:
+            return False
+        (other,) = await request.loaders.of(self.contract).load_bulk([(key,)], path)
+        if isinstance(other, Exception):
+            raise other
+        return other is not None and self.permits(request.principal, record, other)
+
+    def charge(self, count: int) -> Charge:
+        """What it costs for so many records."""
+        condition = f"only where the owner of the {self.key.removesuffix('_id')} decides who may see it"
+        return look_up_charge(self.contract, count, condition=condition)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup(Reading):
     """One object by the field's own arguments; an error where it does not exist.
 
-    Where `via` is given, the arguments lead to a claim, which names the object. `check` decides whether what was found
+    Where `via` is given, the arguments lead to a claim, which names the object in its attributes `named_by`. `visible`
+    decides on who may see what was found, where that takes reads of its own. `check` decides whether what was found
     is what was asked for. With `key_only`, an object of which only its key and lists are selected is not read, unless
     all these lists are empty: any item proves that it exists. `record_rule` says who may have it read.
     """
 
     contract: ReadOne[Any]
-    parse: Mapping[str, Callable[[str, str], Any]]
+    parse: Mapping[str, Callable[[str], Any]]
     message: str
     via: ReadOne[Any] | None = None
-    named_by: Callable[[Any], tuple[Any, ...]] = lambda claim: (claim,)
+    named_by: tuple[str, ...] = ()
     check: Callable[[Any, Any], bool] | None = None
-    consistent: bool = False
     key_only: bool = False
     record_rule: Rule | None = None
-    visible: Callable[[RequestState, Any, str], Any] | None = None
-    """Decides, with reads of its own, whether the caller may see what was found, where a rule cannot."""
-    visible_charge: Callable[[int], list[Charge]] | None = None
+    visible: Visibility | None = None
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        extra = () if self.visible_charge is None else tuple(charge.contract for charge in self.visible_charge(1))
-        return (*(() if self.via is None else (self.via,)), self.contract, *extra)
+        used = (self.via, self.contract, None if self.visible is None else self.visible.contract)
+        return tuple(contract for contract in used if contract is not None)
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         """See Reading: the object as far as its arguments name it."""
-        del request
-        key = {name: parse(values[name], camel_case(name)) for name, parse in self.parse.items()}
+        key = {name: parse(values[name]) for name, parse in self.parse.items()}
         return SimpleNamespace(**key, strongly=bool(values.get("consistent")))
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         if not self.reads_record(step):
             return [look_up_charge(self.contract, parents, condition=NOT_PROVED)]
         charges = [] if self.via is None else [look_up_charge(self.via, parents)]
-        charges.append(look_up_charge(self.contract, parents, consistent=bound is not None and bound.strongly))
+        charges.append(look_up_charge(self.contract, parents, consistent=bound.strongly))
         if self.via is not None and self.contract.consistency is Consistency.EVENTUAL_OR_STRONG:
             charges.append(look_up_charge(self.contract, parents, consistent=True, condition=NAMED_BUT_NOT_FOUND))
-        return charges + ([] if self.visible_charge is None else self.visible_charge(parents))
+        return charges if self.visible is None else [*charges, self.visible.charge(parents)]
 
     def price_key(self, bound: Any) -> Hashable:
         """See Reading: a strong read costs twice as much."""
@@ -186,7 +195,7 @@ class Lookup(Reading):
         record = await self._read(step, bound, request)
         hidden = self.rule.on_result and record is not None and not self.rule.permits(request.principal, record)
         if record is not None and not hidden and self.visible is not None:
-            hidden = not await self.visible(request, record, step.path)
+            hidden = not await self.visible.shows(record, step.path, request)
         if record is not None and not hidden:
             return record
         if self.rule.on_result or self.visible is not None:
@@ -201,7 +210,7 @@ class Lookup(Reading):
                 return None
             if self.rule.on_result and not self.rule.permits(request.principal, claim):
                 return None  # an object that may not be seen is not read, like one that does not exist
-            key = self.named_by(claim)
+            key = tuple(getattr(claim, name) for name in self.named_by)
         if bound.strongly:
             return await self.contract.read(request.backend.store, *key, consistent=True)
         (record,) = await load_named(self.contract, [key], step, request, must_exist=self.via is not None)
@@ -231,11 +240,11 @@ def one(contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule, descr
     return bound_field(Reference(contract=contract, key=key, rule=rule, **binding), description)
 
 
-def many(contract: ReadOne[Any], *, key: str, usual: int, most: int, rule: Rule, description: str) -> Any:
-    """A field with the objects that a list of ids of its parent names."""
-    return bound_field(References(contract=contract, key=key, usual=usual, most=most, rule=rule), description)
-
-
 def look_up(contract: ReadOne[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:
     """A root field with the one object that its arguments name."""
-    return bound_field(Lookup(contract=contract, **binding), description, arguments)
+    parse = {
+        argument.name: partial(argument.parse, name=to_camel_case(argument.name))
+        for argument in arguments
+        if argument.parse is not None
+    }
+    return bound_field(Lookup(contract=contract, parse=parse, **binding), description, arguments)

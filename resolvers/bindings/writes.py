@@ -34,7 +34,8 @@ class Writing(Reading):
 
     `entries` is the list of the input that says how many things are written, `claimed` the id that, where the client
     chooses it, is written together with a claim. `returns` describes the entity in the payload, where it is
-    not simply the entity as it is after the change.
+    not simply the entity as it is after the change. `secret` is the name and the description of a text that the payload
+    has beside the entity; what is written then has the entity as its `record`.
     """
 
     contract: WriteContract
@@ -46,14 +47,13 @@ class Writing(Reading):
     more: tuple[str, Callable[[Any], list[Charge]]] | None = None
     """What the write asks of the store through other contracts, given the value of this field of the input."""
     returns: str | None = None
+    secret: tuple[str, str] | None = None
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         """See Reading: the input with the names of the command."""
-        del request
         return values["input"]
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
-        del step, parents
         entries, is_one_item, given = self.price_key(bound)
         charges = []
         for request in self.contract.costs(self.variant, min(entries, self.contract.most_entries)):
@@ -82,7 +82,6 @@ class Writing(Reading):
 
         That the store is down is not a fault of the input, so it is an error of the field.
         """
-        del rows
         try:
             if not self.rule.admits(request.principal):
                 raise self.rule.refusal(request.principal, ("input",))

@@ -2,87 +2,100 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.models import ActivePointer
 from domain.schedule import is_current, may_hide_another, may_precede_another
 from domain.times import EARLIEST, LATEST, shift
-from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION
-from loaders.reads.table_format import require_format
-from loaders.table.recording import asking
+from loaders.contracts.reservations import ACTIVE_RESERVATION, CURRENT_RESERVATION, NEXT_RESERVATION
+from loaders.contracts.table_format import TABLE_FORMAT
 from resolvers.bindings.base import Charge
-from resolvers.bindings.lists import format_charge, query_each
+from resolvers.bindings.lists import format_charge, query_each, require_migrated
+from resolvers.bindings.references import Reference
+from resolvers.bindings.rules import NEXT_RESERVATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from domain.models import LockerId, Reservation
+    from domain.times import Instant
+    from loaders.contracts.base import Contract
+    from loaders.contracts.reading import ReadPage
+    from resolvers.bindings.base import Step
     from resolvers.request import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
-_POINTER_BEGUN = "only where the reservation of the pointer has begun and another one may follow"
-_POINTER_ENDED = "only where the reservation of the pointer has ended and another one may be active"
 
 
-async def current_reservations(pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:
-    """For each pointer the active reservation, None, or an error."""
-    now, store = request.now, request.backend.store
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromPointer(Reference):
+    """The reservation that each locker's pointer tells of; where it tells of none and may hide one, a search finds it.
 
-    async def search(locker_id: LockerId) -> Reservation | None:
-        latest = await CURRENT_RESERVATION.first(store, locker_id, EARLIEST, now)
-        return latest if latest is not None and is_current(latest, now) else None
+    `is_wanted` says whether a reservation is the one that is asked for, `is_unsure` whether a pointer may hide it, and
+    `window` where it can start.
+    """
 
-    def told(pointer: ActivePointer) -> Reservation | None:
-        return pointer.reservation if is_current(pointer.reservation, now) else None
+    searched: ReadPage[Any]
+    condition: str
+    is_wanted: Callable[[Reservation, Instant], bool]
+    is_unsure: Callable[[ActivePointer, Instant], bool]
+    window: Callable[[Instant], tuple[Instant, Instant]]
 
-    return await _followed(pointers, lambda pointer: may_hide_another(pointer, now), search, told, path, request)
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return self.contract, self.searched, TABLE_FORMAT
 
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        """See Reading: the pointers, and a Query for each that does not tell."""
+        search = Charge(self.searched, "Query", maximum=self.searched.maximum(1) * parents, condition=self.condition)
+        return [*Reference.price(self, step, parents, bound), search, format_charge()]
 
-async def next_reservations(pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:
-    """For each pointer the earliest reservation that has not begun, None, or an error."""
-    now, store = request.now, request.backend.store
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        return await self.follow(await Reference.fetch(self, step, rows, bound, request), step.path, request)
 
-    async def search(locker_id: LockerId) -> Reservation | None:
-        return await NEXT_RESERVATION.first(store, locker_id, shift(now, _INSTANT), LATEST)
+    async def follow(self, pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:
+        """For each pointer the reservation, None, or an error."""
+        now, store = request.now, request.backend.store
 
-    def told(pointer: ActivePointer) -> Reservation | None:
-        return pointer.reservation if now < pointer.reservation.start_at else None
+        def wanted(reservation: Reservation | None) -> Reservation | None:
+            return reservation if reservation is not None and self.is_wanted(reservation, now) else None
 
-    return await _followed(pointers, lambda pointer: may_precede_another(pointer, now), search, told, path, request)
+        async def search(locker_id: LockerId) -> Reservation | None:
+            return wanted(await self.searched.first(store, locker_id, *self.window(now)))
 
-
-async def _followed(
-    pointers: Sequence[Any],
-    is_unsure: Callable[[ActivePointer], bool],
-    search: Callable[[LockerId], Awaitable[Reservation | None]],
-    told: Callable[[ActivePointer], Reservation | None],
-    path: str,
-    request: RequestState,
-) -> list[Any]:
-    """What each pointer tells; where it tells of none and does not know all, what a search finds."""
-    shown = [told(pointer) if isinstance(pointer, ActivePointer) else pointer for pointer in pointers]
-    unsure = [
-        (place, pointer.reservation.locker_id)
-        for place, pointer in enumerate(pointers)
-        if shown[place] is None and pointer is not None and is_unsure(pointer)
-    ]
-    if unsure:
-        with asking(path):
-            await require_format(request.backend, CURRENT_RESERVATION.needs_format)
-        found = await query_each(search, [locker_id for _, locker_id in unsure], path, request)
-        for (place, _), reservation in zip(unsure, found, strict=True):
-            shown[place] = reservation
-    return shown
-
-
-def current_charges(count: int) -> list[Charge]:
-    """What the Queries cost, if the pointers of all lockers have ended."""
-    maximum = CURRENT_RESERVATION.maximum(1) * count
-    return [Charge(CURRENT_RESERVATION, "Query", maximum=maximum, condition=_POINTER_ENDED), format_charge()]
+        shown = [wanted(found.reservation) if isinstance(found, ActivePointer) else found for found in pointers]
+        unsure = [
+            (place, pointer.reservation.locker_id)
+            for place, pointer in enumerate(pointers)
+            if shown[place] is None and pointer is not None and self.is_unsure(pointer, now)
+        ]
+        if unsure:
+            await require_migrated(self.searched, path, request)
+            found = await query_each(search, [locker_id for _, locker_id in unsure], path, request)
+            for (place, _), reservation in zip(unsure, found, strict=True):
+                shown[place] = reservation
+        return shown
 
 
-def next_charges(count: int) -> list[Charge]:
-    """What the Queries cost, if the pointed reservations of all lockers have begun."""
-    maximum = NEXT_RESERVATION.maximum(1) * count
-    return [Charge(NEXT_RESERVATION, "Query", maximum=maximum, condition=_POINTER_BEGUN), format_charge()]
+CURRENT = FromPointer(
+    contract=ACTIVE_RESERVATION,
+    key="locker_id",
+    rule=NEXT_RESERVATIONS,
+    searched=CURRENT_RESERVATION,
+    condition="only where the reservation of the pointer has ended and another one may be active",
+    is_wanted=is_current,
+    is_unsure=may_hide_another,
+    window=lambda now: (EARLIEST, now),
+)
+NEXT = FromPointer(
+    contract=ACTIVE_RESERVATION,
+    key="locker_id",
+    rule=NEXT_RESERVATIONS,
+    searched=NEXT_RESERVATION,
+    condition="only where the reservation of the pointer has begun and another one may follow",
+    is_wanted=lambda reservation, now: now < reservation.start_at,
+    is_unsure=may_precede_another,
+    window=lambda now: (shift(now, _INSTANT), LATEST),
+)

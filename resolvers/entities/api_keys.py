@@ -10,17 +10,16 @@ from domain.api_keys import ApiKey as Record
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Scope
 from domain.commands.api_keys import MAX_OWNERS_PER_KEY, CreateApiKey, RevokeApiKey
-from domain.ids import check_id, require_id
+from domain.ids import check_id
 from domain.times import Instant
 from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS, CREATE_API_KEY, REVOKE_API_KEY
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import api_keys as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.payloads import Payload, payload
-from resolvers.api.relay import PAGING, Connection, Node
-from resolvers.bindings.base import column, embedded
+from resolvers.api.relay import Connection, Node
+from resolvers.bindings.base import bound_field, column
 from resolvers.bindings.lists import pages
-from resolvers.bindings.references import look_up, many
+from resolvers.bindings.references import References, look_up
 from resolvers.bindings.rules import ADMINS
 from resolvers.entities.base import entity, id_argument, without_principal
 
@@ -45,13 +44,9 @@ class ApiKey(Node):
     created_by: str = column("Subject of the admin who created the key.")
     expires_at: Instant | None = column("Time at which the key expires; null if it does not.")
     revoked_at: Instant | None = column("Time at which the key was revoked; null if it was not.")
-    owners: list[Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None] | None = many(
-        OWNER_BY_ID,
-        key="owner_ids",
-        usual=2,
-        most=MAX_OWNERS_PER_KEY,
-        rule=ADMINS,
-        description="Owners that a partner acts for, in the order of `ownerIds`; null for one that does not exist.",
+    owners: list[Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None] | None = bound_field(
+        References(contract=OWNER_BY_ID, key="owner_ids", usual=2, most=MAX_OWNERS_PER_KEY, rule=ADMINS),
+        "Owners that a partner acts for, in the order of `ownerIds`; null for one that does not exist.",
     )
 
 
@@ -61,7 +56,6 @@ class ApiKeyQueries:
 
     api_key: ApiKey | None = look_up(
         API_KEY_BY_ID,
-        parse={"key_id": require_id},
         rule=ADMINS,
         message="API key {key_id} does not exist.",
         arguments=[id_argument("key_id", "Id of the key.")],
@@ -70,24 +64,14 @@ class ApiKeyQueries:
     api_keys: Connection[ApiKey] | None = pages(
         API_KEYS,
         rule=ADMINS,
-        arguments=PAGING,
         description="All API keys, newest first, including revoked and expired ones. Requires an admin.",
     )
 
 
-@payload
-class CreateApiKeyPayload(Payload):
-    """Return type of `createApiKey`."""
-
-    api_key: ApiKey | None = embedded(
-        "The key; null if it was not created.",
-        lambda outcome, _: None if outcome.entity is None else outcome.entity.record,
-    )
-    secret: str | None = column(
-        "The secret that the holder sends. Store it now: it is never shown again. Null in a repeated request; if it "
-        "was lost, revoke the key and create another.",
-        lambda outcome, _: None if outcome.entity is None else outcome.entity.secret,
-    )
+_SHOWN_ONCE = (
+    "The secret that the holder sends. Store it now: it is never shown again. Null in a repeated request; if it was "
+    "lost, revoke the key and create another."
+)
 
 
 async def _create(backend: Backend, command: CreateApiKey, principal: Principal) -> writes.CreatedKey:
@@ -98,8 +82,14 @@ async def _create(backend: Backend, command: CreateApiKey, principal: Principal)
 class ApiKeyMutations:
     """Merged into Mutation."""
 
-    create_api_key: CreateApiKeyPayload = write(
-        CREATE_API_KEY, _create, CreateApiKey, ADMINS, description="Create an API key. Requires an admin."
+    create_api_key: ApiKey = write(
+        CREATE_API_KEY,
+        _create,
+        CreateApiKey,
+        ADMINS,
+        returns="The key; null if it was not created.",
+        secret=("secret", _SHOWN_ONCE),
+        description="Create an API key. Requires an admin.",
     )
     revoke_api_key: ApiKey = write(
         REVOKE_API_KEY,

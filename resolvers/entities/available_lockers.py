@@ -90,7 +90,6 @@ class Available(Reading):
 
     def price(self, step: Step, parents: int, bound: BoundSearch) -> list[Charge]:
         """See Reading: a Query for each audience, a batch of pointers, and the lockers that are found."""
-        del step
         audiences = len(bound.audiences)
         found = (
             look_up_charge(LOCKER_BY_ID, bound.first),

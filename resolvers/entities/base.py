@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import strawberry
 from typing_extensions import dataclass_transform
 
-from loaders.contracts.lockers import LOCKER_BY_ID
-from resolvers.api.scalars import show_number
-from resolvers.bindings.base import Argument, Charge, column, look_up_charge
+from domain.ids import require_id
+from resolvers.api.scalars import show_json, show_number
+from resolvers.bindings.base import Argument, column, described
 from resolvers.bindings.nodes import NODE_KINDS, NodeKind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from domain.models import Locker
     from resolvers.request import RequestState
 
 T = TypeVar("T")
@@ -39,7 +38,7 @@ def entity(*records: type, node: dict[str, Any] | None = None) -> Callable[[type
             RECORD_TYPES[record] = cls.__name__
         if node is not None:
             NODE_KINDS[cls.__name__] = NodeKind(type_name=cls.__name__, **node)
-        return strawberry.type(cls, description=cls.__doc__)
+        return described(cls)
 
     return declare
 
@@ -54,9 +53,14 @@ def decimal(description: str, attribute: str) -> Any:
     return column(description, shown, reads=(attribute,))
 
 
+def json(description: str, attribute: str) -> Any:
+    """A column with any JSON value."""
+    return column(description, lambda row, _: show_json(getattr(row, attribute)), reads=(attribute,))
+
+
 def id_argument(name: str, description: str) -> Argument:
     """An argument that takes an object's own id."""
-    return Argument(name, strawberry.ID, description)
+    return Argument(name, strawberry.ID, description, parse=require_id)
 
 
 def without_principal(write: Callable[[Any, Any], Awaitable[T]]) -> Callable[[Any, Any, Any], Awaitable[T]]:
@@ -66,16 +70,3 @@ def without_principal(write: Callable[[Any, Any], Awaitable[T]]) -> Callable[[An
         return write(backend, command)
 
     return run
-
-
-async def locker_of(record: Any, request: RequestState, path: str) -> Locker | None:
-    """The locker that a record names; its owner decides who may see the record."""
-    (locker,) = await request.loaders.of(LOCKER_BY_ID).load_bulk([(record.locker_id,)], path)
-    if isinstance(locker, Exception):
-        raise locker
-    return locker
-
-
-def locker_owner_charges(count: int) -> list[Charge]:
-    """What it costs to read whose the lockers are."""
-    return [look_up_charge(LOCKER_BY_ID, count, condition="only where the owner of the locker decides who may see it")]

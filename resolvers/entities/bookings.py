@@ -14,7 +14,7 @@ from domain.bookings import Notification as NotificationRecord
 from domain.bookings import Payment as PaymentRecord
 from domain.commands import bookings as commands
 from domain.commands.payments import RecordPayment
-from domain.ids import check_id, check_notification_id, require_id
+from domain.ids import check_id, check_notification_id
 from domain.times import Day, Instant, parse_instant
 from loaders.contracts.access_codes import PURPOSE_ACCESS_CODES
 from loaders.contracts.bookings import (
@@ -32,16 +32,17 @@ from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import bookings as writes
 from loaders.writes.calendar import record_payment
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node
+from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import ExactNumber
-from resolvers.bindings.base import Charge, column, embedded, look_up_charge
+from resolvers.bindings.base import column, embedded
 from resolvers.bindings.lists import pages
-from resolvers.bindings.references import look_up, one
+from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, CODES, LOCATIONS, NOTIFICATIONS, PROFILE
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 
 if TYPE_CHECKING:
+    from domain.authorization import Principal
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
     from resolvers.request import RequestState
@@ -55,18 +56,9 @@ class Money:
     currency: str = column("Currency as an ISO 4217 code.")
 
 
-async def _is_payment_visible(request: RequestState, payment: PaymentRecord, path: str) -> bool:
+def _permits_payment(principal: Principal, _payment: PaymentRecord, booking: Record | None) -> bool:
     """A payment is visible to the owner of its booking."""
-    (booking,) = await request.loaders.of(BOOKING_BY_ID).load_bulk([(payment.booking_id,)], path)
-    if isinstance(booking, Exception):
-        raise booking
-    return booking is not None and BOOKINGS.permits(request.principal, booking)
-
-
-def _booking_charges(count: int) -> list[Charge]:
-    return [
-        look_up_charge(BOOKING_BY_ID, count, condition="only where the owner of the booking decides who may see it")
-    ]
+    return booking is not None and BOOKINGS.permits(principal, booking)
 
 
 @entity(
@@ -75,8 +67,7 @@ def _booking_charges(count: int) -> list[Charge]:
         "contract": PAYMENT_BY_KEY,
         "key": {"booking_id": check_id, "payment_id": check_id},
         "rule": BOOKINGS.decided_by_result(),
-        "visible": _is_payment_visible,
-        "visible_charges": _booking_charges,
+        "visible": Visibility(BOOKING_BY_ID, "booking_id", _permits_payment),
     },
 )
 class Payment(Node):
@@ -134,13 +125,12 @@ class Booking(Node):
         description="Admin who approved or rejected the booking; null if the admin is not an owner. Requires an admin.",
     )
     payments: Connection[Payment] | None = pages(
-        BOOKING_PAYMENTS, key="booking_id", rule=BOOKINGS, arguments=PAGING, description="Payments for the booking."
+        BOOKING_PAYMENTS, key="booking_id", rule=BOOKINGS, description="Payments for the booking."
     )
     access_codes: Connection[AccessCode] | None = pages(
         PURPOSE_ACCESS_CODES,
         key="booking_id",
         rule=CODES,
-        arguments=PAGING,
         description="Access codes of the booking by code id, including those no longer valid.",
     )
 
@@ -175,7 +165,6 @@ class BookingQueries:
 
     booking: Booking | None = look_up(
         BOOKING_BY_ID,
-        parse={"booking_id": require_id},
         rule=BOOKINGS.decided_by_result(),
         message="Booking {booking_id} does not exist.",
         arguments=[id_argument("booking_id", "Id of the booking.")],
@@ -184,7 +173,6 @@ class BookingQueries:
     pending_bookings: Connection[Booking] | None = pages(
         PENDING_BOOKINGS,
         rule=ADMINS,
-        arguments=PAGING,
         description="Bookings that wait for a decision, oldest first. Requires an admin.",
     )
 

@@ -12,10 +12,8 @@ from loaders.contracts.base import MAX_ITEMS, Order
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 from loaders.contracts.table_format import TABLE_FORMAT
 from loaders.pages import PageRequest
-from loaders.reads.table_format import require_format
-from loaders.table.recording import asking
 from resolvers.bindings.base import Charge, Reading, column
-from resolvers.bindings.lists import format_charge, query_each
+from resolvers.bindings.lists import format_charge, query_each, require_migrated
 from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
@@ -51,12 +49,10 @@ class Busy(Reading):
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Interval:
         window = Interval(values["window"]["from_"], values["window"]["to"])
-        del request
         check_span(*window)
         return window
 
     def price(self, step: Step, parents: int, bound: Interval) -> list[Charge]:
-        del step, bound
         sizes = ((RESERVATION_BEFORE, 1), (OVERLAPPING_RESERVATIONS, MAX_ITEMS))
         return [
             *(
@@ -68,16 +64,13 @@ class Busy(Reading):
 
     def price_key(self, bound: Interval) -> Hashable:
         """See Reading: whatever the window, it is priced at the most."""
-        del bound
         return None
 
     def below(self, parents: int, bound: Interval) -> int:
-        del bound
         return parents * MAX_ITEMS
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Interval, request: RequestState) -> list[Any]:
-        with asking(step.path):
-            await require_format(request.backend, OVERLAPPING_RESERVATIONS.needs_format)
+        await require_migrated(OVERLAPPING_RESERVATIONS, step.path, request)
         store, (start, end) = request.backend.store, future_of(*bound, request.now)
 
         async def read(locker_id: Any) -> list[Interval]:

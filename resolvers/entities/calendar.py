@@ -16,22 +16,20 @@ from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.keys import half_day_of
 from loaders.writes import calendar as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.payloads import Payload, payload
+from resolvers.api.payloads import Payload, written
 from resolvers.api.relay import Connection, Node
-from resolvers.bindings.base import column, embedded
+from resolvers.bindings.base import column, described, embedded
 from resolvers.bindings.references import one
 from resolvers.bindings.rules import ADMINS, BOOKINGS, LOCATIONS
 from resolvers.entities.access_codes import AccessCode, event_codes
 from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from resolvers.entities.bookings import Booking
     from resolvers.entities.locations import Location
     from resolvers.request import RequestState
-
-_BOOKED = "Booked"
 
 
 @strawberry.input(description="A range of at most 92 days. Both days are included.")
@@ -55,16 +53,9 @@ def _event_id(slot: CalendarSlot, request: RequestState) -> str:
     return slot.event_id if _is_shown(slot, request) else f"booked-{slot.date}-{slot.part}"
 
 
-def _title(slot: CalendarSlot, request: RequestState) -> str:
-    return slot.title if _is_shown(slot, request) else _BOOKED
-
-
-def _booking_id(slot: CalendarSlot, request: RequestState) -> str | None:
-    return slot.booking_id if _is_shown(slot, request) else None
-
-
-def _created_at(slot: CalendarSlot, request: RequestState) -> Instant | None:
-    return slot.created_at if _is_shown(slot, request) else None
+def _for_admins(attribute: str, others: str | None = None) -> Callable[[CalendarSlot, RequestState], Any]:
+    """An attribute of an event, in whose place callers other than admins get something else."""
+    return lambda slot, request: getattr(slot, attribute) if _is_shown(slot, request) else others
 
 
 @entity(
@@ -86,13 +77,17 @@ class CalendarEvent(Node):
     location_id: strawberry.ID = column("Id of the location.")
     date: Day = column("Day of the event.")
     duration: DayPart = column("Part of the day that the event fills.", "part")
-    title: str = column("Title of the event. Only admins see the title of a booking; others see `Booked`.", _title)
+    title: str = column(
+        "Title of the event. Only admins see the title of a booking; others see `Booked`.",
+        _for_admins("title", "Booked"),
+    )
     booking_id: strawberry.ID | None = column(
         "Id of the booking that the event comes from. Only admins see it; `booking` shows others their own.",
-        _booking_id,
+        _for_admins("booking_id"),
     )
     created_at: Instant | None = column(
-        "Time at which the event was added to the calendar. For a booking, only admins see it.", _created_at
+        "Time at which the event was added to the calendar. For a booking, only admins see it.",
+        _for_admins("created_at"),
     )
     booking: Annotated[Booking, strawberry.lazy("resolvers.entities.bookings")] | None = one(
         BOOKING_BY_ID,
@@ -157,14 +152,11 @@ def availability_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[A
     ]
 
 
-@payload
+@described
 class DeleteCalendarEventPayload(Payload):
     """Return type of `deleteCalendarEvent`."""
 
-    deleted_event_id: strawberry.ID | None = column(
-        "Id of the event; null if it was not deleted.",
-        lambda outcome, _: None if outcome.entity is None else outcome.entity.event_id,
-    )
+    deleted_event_id: strawberry.ID | None = column("Id of the event; null if it was not deleted.", written("event_id"))
 
 
 @mutations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
@@ -18,31 +18,24 @@ from loaders.contracts.events import EVENT_BY_KEY, RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes.events import record_access_events
 from resolvers.api.mutations import mutations, write
-from resolvers.api.payloads import Payload, current_entity, payload
+from resolvers.api.payloads import Payload, current_entity
 from resolvers.api.relay import Node
-from resolvers.api.scalars import JSON, show_json
-from resolvers.bindings.base import column, embedded
-from resolvers.bindings.references import one
+from resolvers.api.scalars import JSON
+from resolvers.bindings.base import column, described, embedded
+from resolvers.bindings.references import Visibility, one
 from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKER
-from resolvers.entities.base import entity, locker_of, locker_owner_charges
+from resolvers.entities.base import entity, json
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
+    from domain.models import Locker as LockerRecord
     from loaders.backend import Backend
     from resolvers.entities.lockers import Locker
-    from resolvers.request import RequestState
 
 
-async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
+def _permits(principal: Principal, _record: Record, locker: LockerRecord | None) -> bool:
     """An event is visible to the owner of its locker; one at a location's door to admins alone."""
-    if record.locker_id is None:
-        return False
-    locker = await locker_of(record, request, path)
-    return locker is not None and acts_for(request.principal, locker.owner_id, Scope.EVENTS_READ)
-
-
-def _metadata(record: Record, _request: RequestState) -> Any:
-    return None if record.metadata is None else show_json(record.metadata)
+    return locker is not None and acts_for(principal, locker.owner_id, Scope.EVENTS_READ)
 
 
 @entity(
@@ -51,8 +44,7 @@ def _metadata(record: Record, _request: RequestState) -> Any:
         "contract": EVENT_BY_KEY,
         "key": {"door": check_door, "timestamp": parse_instant, "event_id": check_id},
         "rule": EVENTS.decided_by_result(),
-        "visible": _is_visible,
-        "visible_charges": locker_owner_charges,
+        "visible": Visibility(LOCKER_BY_ID, "locker_id", _permits),
     },
 )
 class AccessEvent(Node):
@@ -66,13 +58,13 @@ class AccessEvent(Node):
     action: AccessAction = column("What was done or attempted.")
     actor_id: strawberry.ID = column("Id of the person or device that caused the event.")
     result: AccessResult = column("Whether the action succeeded.")
-    metadata: JSON | None = column("Further data reported by the device.", _metadata)
+    metadata: JSON | None = json("Further data reported by the device.", "metadata")
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID, key="locker_id", rule=LOCKER.decided_by_result(), description="Locker at which it happened."
     )
 
 
-@payload
+@described
 class RecordAccessEventsPayload(Payload):
     """Return type of `recordAccessEvents`."""
 

@@ -9,13 +9,12 @@ import strawberry
 from domain.authorization import MOST_AUDIENCES
 from domain.bookings import check_calendar_window
 from domain.commands import locations as commands
-from domain.ids import argument, check_code, check_id, require_id
+from domain.ids import argument, check_code, check_id
 from domain.models import Address as AddressRecord
 from domain.models import Location as Record
 from domain.models import LocationStatus, LockerSize, LockerStatus
 from domain.times import Instant, count_days
 from loaders.contracts.access_codes import LOCATION_LOCKOUT
-from loaders.contracts.base import Order
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import LOCATION_EVENTS
 from loaders.contracts.locations import (
@@ -33,16 +32,16 @@ from loaders.pages import ALL_TIMES
 from loaders.reads.offers import AT_ONCE
 from loaders.writes import locations as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node, TimeSpan, in_window, ordered
+from resolvers.api.relay import Connection, Node, TimeSpan, in_window
 from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import Argument, bound_field, column, embedded
-from resolvers.bindings.lists import pages, whole
+from resolvers.bindings.lists import Whole, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS
-from resolvers.entities.access_codes import AccessCodeList, Lockout, code_list
 from resolvers.entities.available_lockers import DEFAULT, Available, AvailableLockers
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
+from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.lockers import Locker
 
@@ -66,17 +65,16 @@ def _days(values: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _by_day(show: Callable[[Mapping[str, Any], tuple[Any, ...]], list[Any]], description: str) -> Any:
-    return whole(
-        LOCATION_CALENDAR,
+    binding = Whole(
+        contract=LOCATION_CALENDAR,
         key="location_id",
         key_of=_days,
         size_of=lambda days: _SLOTS_A_DAY * count_days(*days),
         rows_of=lambda days: count_days(*days),
         show=show,
         rule=LOCATIONS,
-        arguments=[Argument("window", DateWindow, "Range of days, at most 92.")],
-        description=description,
     )
+    return bound_field(binding, description, [Argument("window", DateWindow, "Range of days, at most 92.")])
 
 
 @entity(AddressRecord)
@@ -119,7 +117,6 @@ class Location(Node):
         arguments=[
             Argument("status", LockerStatus | None, "Status that the lockers must have. Requires an admin."),
             _OWNER_IDS,
-            *PAGING,
         ],
         description="Lockers at the location. Admins get all of them by `lockerId`; other callers get those in service "
         "that they may reserve, by size.",
@@ -143,7 +140,7 @@ class Location(Node):
         key="location_id",
         window=ALL_TIMES,
         rule=ADMINS,
-        arguments=[in_window("time of an event"), ordered(Order.DESC), *PAGING],
+        arguments=[in_window("time of an event")],
         description="Access events at the location's door by time. For admins.",
     )
     access_code_list: AccessCodeList | None = code_list(
@@ -172,7 +169,6 @@ class LocationQueries:
 
     location: Location | None = look_up(
         LOCATION_BY_ID,
-        parse={"location_id": require_id},
         rule=LOCATION,
         message="Location {location_id} does not exist.",
         arguments=[id_argument("location_id", "Id of the location.")],
@@ -181,11 +177,10 @@ class LocationQueries:
     location_by_code: Location | None = look_up(
         LOCATION_BY_ID,
         via=LOCATION_BY_CODE,
-        named_by=lambda claim: (claim.location_id,),
-        parse={"code": argument(check_code)},
+        named_by=("location_id",),
         rule=LOCATIONS,
         message="Location with code {code} does not exist.",
-        arguments=[Argument("code", str, "Code of the location.")],
+        arguments=[Argument("code", str, "Code of the location.", parse=argument(check_code))],
         description="Look up a location by its code.",
     )
     locations: Connection[Location] | None = pages(
@@ -194,7 +189,6 @@ class LocationQueries:
         rule=LOCATIONS,
         arguments=[
             Argument("status", LocationStatus | None, "Status that the locations must have; any if left out."),
-            *PAGING,
         ],
         description="Locations, newest first.",
     )

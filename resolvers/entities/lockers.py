@@ -14,12 +14,11 @@ from domain.commands.lockers import (
     TransferLocker,
     UpdateLockerStatus,
 )
-from domain.ids import check_id, require_id
+from domain.ids import check_id
 from domain.models import Locker as Record
 from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
 from domain.times import Instant
 from loaders.contracts.access_codes import LOCKER_ACCESS_CODES, LOCKER_LOCKOUT
-from loaders.contracts.base import Order
 from loaders.contracts.events import LATEST_EVENT, LOCKER_EVENTS
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.lockers import (
@@ -31,7 +30,6 @@ from loaders.contracts.lockers import (
 )
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.contracts.reservations import (
-    ACTIVE_RESERVATION,
     LOCKER_RESERVATIONS,
     OVERLAPPING_RESERVATIONS,
     RESERVATION_BEFORE,
@@ -39,9 +37,9 @@ from loaders.contracts.reservations import (
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, Node, TimeSpan, TimeWindow, in_window, ordered
+from resolvers.api.relay import Connection, Node, TimeSpan, TimeWindow, in_window
 from resolvers.bindings.base import Argument, bound_field, column
-from resolvers.bindings.lists import latest, pages
+from resolvers.bindings.lists import Latest, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import (
     BUSY,
@@ -52,19 +50,14 @@ from resolvers.bindings.rules import (
     LOCKER_CHANGES,
     LOCKER_CODE_LIST,
     LOCKER_LOOKUP,
-    NEXT_RESERVATIONS,
     PROFILE,
     RESERVATIONS,
 )
-from resolvers.entities.access_codes import AccessCode, AccessCodeList, Lockout, code_list
-from resolvers.entities.active_reservation import (
-    current_charges,
-    current_reservations,
-    next_charges,
-    next_reservations,
-)
+from resolvers.entities.access_codes import AccessCode
+from resolvers.entities.active_reservation import CURRENT, NEXT
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.busy import Busy, BusyInterval
+from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation
 
@@ -99,30 +92,18 @@ class Locker(Node):
     location: Annotated[Location, strawberry.lazy("resolvers.entities.locations")] | None = one(
         LOCATION_BY_ID, key="location_id", rule=LOCATIONS, description="Location of the locker."
     )
-    active_reservation: Reservation | None = one(
-        ACTIVE_RESERVATION,
-        key="locker_id",
-        rule=NEXT_RESERVATIONS,
-        follow=current_reservations,
-        follow_charges=current_charges,
-        description="Reservation whose time window contains the present moment.",
+    active_reservation: Reservation | None = bound_field(
+        CURRENT, "Reservation whose time window contains the present moment."
     )
-    next_reservation: Reservation | None = one(
-        ACTIVE_RESERVATION,
-        key="locker_id",
-        rule=NEXT_RESERVATIONS,
-        follow=next_reservations,
-        follow_charges=next_charges,
-        description="Earliest reservation that has not begun.",
-    )
+    next_reservation: Reservation | None = bound_field(NEXT, "Earliest reservation that has not begun.")
     busy: list[BusyInterval] | None = bound_field(
         Busy(key="locker_id", rule=BUSY),
         "Future intervals of the window in which the locker is reserved, for callers who see the locker or may reserve "
         "it.",
         [Argument("window", TimeSpan, "Span of time, at most 31 days. The part in the past is left out.")],
     )
-    latest_event: AccessEvent | None = latest(
-        LATEST_EVENT, key="locker_id", rule=EVENTS, description="Most recent access event of the locker."
+    latest_event: AccessEvent | None = bound_field(
+        Latest(contract=LATEST_EVENT, key="locker_id", rule=EVENTS), "Most recent access event of the locker."
     )
     reservations: Connection[Reservation] | None = pages(
         LOCKER_RESERVATIONS,
@@ -138,8 +119,6 @@ class Locker(Node):
                 "Time window that a reservation must overlap, whenever it starts. Cancelled and released reservations "
                 "are left out. Not together with `window`.",
             ),
-            ordered(Order.ASC),
-            *PAGING,
         ],
         description="Reservations of the locker by start time, including cancelled and expired ones.",
     )
@@ -148,14 +127,13 @@ class Locker(Node):
         key="locker_id",
         window=ALL_TIMES,
         rule=EVENTS,
-        arguments=[in_window("time of an event"), ordered(Order.DESC), *PAGING],
+        arguments=[in_window("time of an event")],
         description="Access events of the locker by time.",
     )
     access_codes: Connection[AccessCode] | None = pages(
         LOCKER_ACCESS_CODES,
         key="locker_id",
         rule=CODES,
-        arguments=PAGING,
         description="Access codes of the locker by code id, including those of reservations and those no longer valid.",
     )
     access_code_list: AccessCodeList | None = code_list(
@@ -177,7 +155,6 @@ class LockerQueries:
 
     locker: Locker | None = look_up(
         LOCKER_BY_ID,
-        parse={"locker_id": require_id},
         rule=LOCKER_LOOKUP.decided_by_result(),
         message="Locker {locker_id} does not exist.",
         arguments=[

@@ -5,12 +5,11 @@ from __future__ import annotations
 import strawberry
 
 from domain.commands import owners as commands
-from domain.ids import argument, check_id, require_id
+from domain.ids import argument, check_id
 from domain.models import LockerStatus, OwnerKind, OwnerRole
 from domain.models import Owner as Record
 from domain.text import check_email, normalize_email
 from domain.times import Instant
-from loaders.contracts.base import Order
 from loaders.contracts.bookings import OWNER_BOOKINGS, OWNER_NOTIFICATIONS
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.owners import OWNER_BY_EMAIL, OWNER_BY_ID, SAVE_OWNER
@@ -18,7 +17,7 @@ from loaders.contracts.reservations import OWNER_RESERVATIONS
 from loaders.pages import ALL_DAYS, ALL_TIMES
 from loaders.writes import owners as writes
 from resolvers.api.mutations import mutations, write
-from resolvers.api.relay import PAGING, Connection, DateRange, Node, in_window, ordered
+from resolvers.api.relay import Connection, DateRange, Node, in_window
 from resolvers.bindings.base import Argument, column
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import look_up
@@ -59,7 +58,7 @@ class Owner(Node):
         full_key="locker_id",
         full_rule=LOCKERS,
         rule=LOCKERS,
-        arguments=[Argument("status", LockerStatus | None, "Status that the lockers must have."), *PAGING],
+        arguments=[Argument("status", LockerStatus | None, "Status that the lockers must have.")],
         description="Lockers of the owner by `lockerId`.",
     )
     reservations: Connection[Reservation] | None = pages(
@@ -67,7 +66,7 @@ class Owner(Node):
         key="owner_id",
         window=ALL_TIMES,
         rule=RESERVATIONS,
-        arguments=[in_window("start of a reservation"), ordered(Order.ASC), *PAGING],
+        arguments=[in_window("start of a reservation")],
         description="Reservations made by the owner by start time, including cancelled and expired ones.",
     )
     bookings: Connection[Booking] | None = pages(
@@ -77,8 +76,6 @@ class Owner(Node):
         rule=BOOKINGS,
         arguments=[
             Argument("window", DateRange | None, "Range of days that the date of a booking must lie in."),
-            ordered(Order.ASC),
-            *PAGING,
         ],
         description="Bookings requested by the owner by date.",
     )
@@ -86,7 +83,6 @@ class Owner(Node):
         OWNER_NOTIFICATIONS,
         key="owner_id",
         rule=NOTIFICATIONS,
-        arguments=PAGING,
         description="Notifications of the owner, newest first.",
     )
 
@@ -102,7 +98,6 @@ class OwnerQueries:
 
     owner: Owner | None = look_up(
         OWNER_BY_ID,
-        parse={"owner_id": require_id},
         rule=OWNER_LOOKUP,
         record_rule=PROFILE,
         key_only=True,
@@ -113,12 +108,18 @@ class OwnerQueries:
     owner_by_email: Owner | None = look_up(
         OWNER_BY_ID,
         via=OWNER_BY_EMAIL,
-        named_by=lambda claim: (claim.owner_id,),
-        parse={"email": argument(lambda value: normalize_email(check_email(value)))},
+        named_by=("owner_id",),
         check=_has_address,
         rule=PROFILE.decided_by_result(),
         message="No owner has this email address.",
-        arguments=[Argument("email", str, "E-mail address of the owner; upper and lower case do not matter.")],
+        arguments=[
+            Argument(
+                "email",
+                str,
+                "E-mail address of the owner; upper and lower case do not matter.",
+                parse=argument(lambda value: normalize_email(check_email(value))),
+            )
+        ],
         description="Look up an owner by e-mail address.",
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
 from domain.authorization import MOST_AUDIENCES, may_see_reservation
 from domain.commands import reservations as commands
-from domain.errors import BadInputError
-from domain.ids import check_id, require_id
+from domain.ids import argument, check_id
 from domain.models import Reservation as Record
 from domain.models import ReservationDetails as DetailsRecord
 from domain.models import ReservationParty, ReservationStatus
@@ -34,9 +33,9 @@ from loaders.writes import reservations as writes
 from loaders.writes.any_locker import MOST_TRIES, reserve_any_locker
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
-from resolvers.api.scalars import JSON, show_json
-from resolvers.bindings.base import Argument, Charge, column, embedded, look_up_charge
-from resolvers.bindings.references import look_up, one
+from resolvers.api.scalars import JSON
+from resolvers.bindings.base import Argument, Charge, column, described, embedded, look_up_charge
+from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import (
     AS_OBJECT,
     CODES,
@@ -47,39 +46,36 @@ from resolvers.bindings.rules import (
     RESERVATIONS,
 )
 from resolvers.entities.access_codes import AccessCode, reservation_codes
-from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, locker_of, locker_owner_charges
+from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, json
 from resolvers.entities.offer_search import search_charges
 
 _NOT_FREE = "only where a locker that was found free cannot be reserved any more"
 _MADE_BEFORE = "only where the reservationId was used before"
 
 if TYPE_CHECKING:
+    from domain.authorization import Principal
+    from domain.models import Locker as LockerRecord
     from domain.models import LockerSize
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
     from resolvers.request import RequestState
 
 
-async def _is_visible(request: RequestState, record: Record, path: str) -> bool:
-    """A reservation is visible to who made it and to the owner of the locker, which is read only where it decides."""
-    principal = request.principal
-    if may_see_reservation(principal, record.owner_id, None):
-        return True
-    locker = await locker_of(record, request, path)
-    return locker is not None and may_see_reservation(principal, record.owner_id, locker.owner_id)
+def _permits(principal: Principal, record: Record, locker: LockerRecord | None) -> bool:
+    """A reservation is visible to who made it and to the owner of the locker."""
+    return may_see_reservation(principal, record.owner_id, None if locker is None else locker.owner_id)
+
+
+_VISIBLE = Visibility(LOCKER_BY_ID, "locker_id", _permits)
 
 
 def _status(record: Record, request: RequestState) -> ReservationStatus:
     return effective_status(record, request.now)
 
 
-def _metadata(record: DetailsRecord, _request: RequestState) -> Any:
-    return None if record.metadata is None else show_json(record.metadata)
-
-
-@strawberry.type(description="The person that a reservation is for.")
+@described
 class Recipient:
-    """Part of the details."""
+    """The person that a reservation is for."""
 
     name: str = column("Name of the person.")
     email: str | None = column("E-mail address of the person.")
@@ -91,7 +87,7 @@ class ReservationDetails:
     """Details of a reservation that only the owner who made it can see."""
 
     recipient: Recipient | None = embedded("The person that the locker is reserved for.")
-    metadata: JSON | None = column("Metadata of the reservation.", _metadata)
+    metadata: JSON | None = json("Metadata of the reservation.", "metadata")
 
 
 @entity(
@@ -100,8 +96,7 @@ class ReservationDetails:
         "contract": RESERVATION_BY_KEY,
         "key": {"locker_id": check_id, "start_at": parse_instant, "reservation_id": check_id},
         "rule": RESERVATIONS.decided_by_result(),
-        "visible": _is_visible,
-        "visible_charges": locker_owner_charges,
+        "visible": _VISIBLE,
     },
 )
 class Reservation(Node):
@@ -142,15 +137,7 @@ class Reservation(Node):
     )
 
 
-def _require_reference(value: str, argument: str) -> str:
-    try:
-        return check_reference(value)
-    except ValueError as error:
-        raise BadInputError(f"{argument} {error}", (argument,)) from None
-
-
-def _named_by_claim(claim: Any) -> tuple[Any, ...]:
-    return claim.locker_id, claim.start_at, claim.reservation_id
+_KEY_ATTRIBUTES = ("locker_id", "start_at", "reservation_id")
 
 
 @strawberry.type
@@ -160,11 +147,9 @@ class ReservationQueries:
     reservation: Reservation | None = look_up(
         RESERVATION_BY_KEY,
         via=RESERVATION_BY_ID,
-        named_by=_named_by_claim,
-        parse={"locker_id": require_id, "reservation_id": require_id},
+        named_by=_KEY_ATTRIBUTES,
         rule=RESERVATIONS.decided_by_visibility(),
-        visible=_is_visible,
-        visible_charge=locker_owner_charges,
+        visible=_VISIBLE,
         message="Locker {locker_id} has no reservation {reservation_id}.",
         arguments=[
             id_argument("locker_id", "Id of the locker."),
@@ -175,13 +160,12 @@ class ReservationQueries:
     reservation_by_reference: Reservation | None = look_up(
         RESERVATION_BY_KEY,
         via=RESERVATION_BY_REFERENCE,
-        named_by=_named_by_claim,
-        parse={"owner_id": require_id, "reference": _require_reference},
+        named_by=_KEY_ATTRIBUTES,
         rule=RESERVATIONS,
         message="Owner {owner_id} has no reservation with this reference.",
         arguments=[
             id_argument("owner_id", "Id of the owner who made the reservation."),
-            Argument("reference", str, "Reference of the reservation."),
+            Argument("reference", str, "Reference of the reservation.", parse=argument(check_reference)),
         ],
         description="Look up a reservation by the reference that the owner who made it, or a partner, chose.",
     )

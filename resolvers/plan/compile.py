@@ -86,7 +86,7 @@ class PlanStep(Step):
         assert isinstance(self.binding, Reading)  # noqa: S101  # nothing else has arguments
         try:
             values = self._arguments.values(variables, hide_suggestions=request.hides_suggestions)
-            return self.binding.bind(self.field.argument_names.plain(values), request)
+            return self.binding.bind(values, request)
         except Exception as error:  # noqa: BLE001  # it becomes the field's own error
             return error
 

@@ -85,11 +85,9 @@ class Introspection(Reading):
 
     def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
         """See Reading: it asks nothing of the store."""
-        del step, parents, bound
         return []
 
     async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        del step, rows, bound
         if request.note_introspection is not None:
             request.note_introspection()
         return [await self.answers.get(self, request)]
@@ -149,14 +147,8 @@ class IntrospectionField:
         self.binding = binding
         self.nullable = nullable
         self.name = "Query.__schema"
-        self.argument_names = _NoArguments()
         self.definition = _NoArguments()
 
 
 class _NoArguments:
     args: Mapping[str, Any] = {}
-
-    @staticmethod
-    def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-        """No arguments."""
-        return dict(values)

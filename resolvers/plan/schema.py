@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import (
     GraphQLEnumType,
+    GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
@@ -19,7 +20,6 @@ from graphql import (
 from resolvers.bindings.base import BINDING, EVERYTHING, Column, Embedded, Reading
 from resolvers.bindings.nodes import NODE_KINDS
 from resolvers.bindings.rules import AS_OBJECT
-from resolvers.bindings.values import ArgumentNames
 from resolvers.bindings.writes import Writing
 from resolvers.plan.introspection import IntrospectionAnswers
 
@@ -32,14 +32,18 @@ if TYPE_CHECKING:
     from resolvers.request import RequestState
 
 
+_DECLARED = "strawberry-definition"
+"""Key of what Strawberry declares, in the extensions of graphql-core's objects."""
+
+
 class FieldDeclarationError(Exception):
     """A field lacks what every field must declare: a binding, a bound, or that it can be null."""
 
 
 class BoundField:
-    """A field of an object type: its binding, its arguments and the shape of its value."""
+    """A field of an object type: its binding and the shape of its value."""
 
-    __slots__ = ("argument_names", "binding", "definition", "is_list", "item_nullable", "name", "nullable", "targets")
+    __slots__ = ("binding", "definition", "is_list", "item_nullable", "name", "nullable", "targets")
 
     def __init__(self, name: str, definition: GraphQLField, binding: Binding, targets: tuple[str, ...]) -> None:
         self.name = name
@@ -47,7 +51,6 @@ class BoundField:
         self.binding = binding
         self.targets = targets
         """The object types that its value can have; empty for a leaf."""
-        self.argument_names = ArgumentNames(definition.extensions["strawberry-definition"].arguments)
         type_ = definition.type
         self.nullable = not isinstance(type_, GraphQLNonNull)
         inner: Any = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
@@ -60,6 +63,7 @@ class BoundSchema:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self.graphql_schema = schema
+        _use_python_names(schema)
         self.introspection_answers = IntrospectionAnswers()
         objects = {
             name: type_
@@ -98,7 +102,7 @@ class BoundSchema:
 
     def _bound(self, type_name: str, field: str, definition: GraphQLField) -> BoundField:
         name = f"{type_name}.{field}"
-        declared = definition.extensions["strawberry-definition"]
+        declared = definition.extensions[_DECLARED]
         binding: Binding | None = declared.metadata.get(BINDING)
         if binding is None:
             raise FieldDeclarationError(f"{name} has neither a column nor a binding")
@@ -122,6 +126,16 @@ class BoundSchema:
         return bound
 
 
+def _use_python_names(schema: GraphQLSchema) -> None:
+    """Lets graphql-core give arguments and fields of input objects their Python names when it checks their values."""
+    for type_ in schema.type_map.values():
+        values = list(type_.fields.values()) if isinstance(type_, GraphQLInputObjectType) else []
+        if isinstance(type_, GraphQLObjectType) and not type_.name.startswith("__"):
+            values = [argument for field in type_.fields.values() for argument in field.args.values()]
+        for value in values:
+            value.out_name = value.extensions[_DECLARED].python_name
+
+
 def _can_be_refused(binding: Binding) -> bool:
     """Whether a field can fail where its object is shown. What a mutation refuses, its payload says."""
     return (isinstance(binding, Reading) or binding.rule != AS_OBJECT) and not isinstance(binding, Writing)
@@ -129,7 +143,7 @@ def _can_be_refused(binding: Binding) -> bool:
 
 def _with_names(column: Column, enum: GraphQLEnumType) -> Column:
     """A column of an enum whose stored values are not its names in the schema."""
-    names = {member: member.name for member in enum.extensions["strawberry-definition"].wrapped_cls}
+    names = {member: member.name for member in enum.extensions[_DECLARED].wrapped_cls}
     if all(member.value == name for member, name in names.items()):
         return column
     source = column.source

@@ -15,31 +15,22 @@ if TYPE_CHECKING:
     from domain.access_codes import CodeRing
     from server.settings import Settings
 
-__all__ = ["MissingKeysError", "read_ring"]
-
 _FILE = "codes.secret"
-
-
-class MissingKeysError(OperatorError):
-    """Production has no secrets for access codes."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
-            "k1:$(openssl rand -base64 32)"
-        )
 
 
 def read_ring(settings: Settings) -> CodeRing:
     """The ring of the settings.
 
     Raises:
-        MissingKeysError: where production has none.
+        OperatorError: where production has none.
     """
     if settings.code_keys is not None:
         return parse_ring(settings.code_keys.get_secret_value())
     if settings.is_production:
-        raise MissingKeysError
+        raise OperatorError(
+            "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
+            "k1:$(openssl rand -base64 32)"
+        )
     return parse_ring(read_or_create_secret(settings.data_dir / _FILE, _new_ring))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -20,15 +19,14 @@ from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEYS
 from loaders.contracts.base import Order
 from loaders.pages import PageRequest
-from loaders.table.client import open_store
-from loaders.tools.definition import check_table, create_table
 from loaders.writes.api_keys import create_api_key, revoke_api_key
-from server.app import new_id, utc_now
+from server.app import new_id
 from server.auth.claims import principal_from
 from server.auth.development import development_token
 from server.auth.errors import InvalidCredentialsError
-from server.cli.command import CommandError, load_settings, table_console
-from server.process.store import connect
+from server.cli.command import CommandError, asynchronous, load_settings, table_console
+from server.cli.table import open_table
+from server.clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -36,10 +34,7 @@ if TYPE_CHECKING:
     from domain.api_keys import ApiKey
     from domain.times import Instant
 
-__all__ = ["keys_app", "token_app"]
-
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
-token_app = typer.Typer(add_completion=False)
 
 _DURATION = re.compile(r"(?P<count>[1-9][0-9]{0,4})(?P<unit>[dh])")
 _CREATED_BY = "command line"
@@ -51,7 +46,8 @@ LocationOption = Annotated[str | None, typer.Option("--location", help="Location
 
 
 @keys_app.command("create")
-def keys_create(
+@asynchronous
+async def keys_create(
     role: Annotated[ApiKeyRole, typer.Option(case_sensitive=False, help="Role of the key.")],
     name: Annotated[str, typer.Option(help="Name of the key.")],
     owner: Owners = None,
@@ -73,53 +69,42 @@ def keys_create(
         "location_id": location,
         "expires_at": None if expires is None else shift(now, _duration(expires)),
     }
-
-    async def work() -> None:
-        async with _open_backend() as backend:
-            created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
-        # Only the secret goes to standard output, so that it can be redirected to a file.
-        typer.echo(f"key {created.record.key_id} created; its secret is not shown again:", err=True)
-        typer.echo(created.secret)
-
-    asyncio.run(work())
+    async with _open_backend() as backend:
+        created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
+    # Only the secret goes to standard output, so that it can be redirected to a file.
+    typer.echo(f"key {created.record.key_id} created; its secret is not shown again:", err=True)
+    typer.echo(created.secret)
 
 
 @keys_app.command("list")
-def keys_list() -> None:
+@asynchronous
+async def keys_list() -> None:
     """List all keys, newest first."""
-
-    async def work() -> None:
-        # The id is the argument of `keys revoke`, so it is never truncated.
-        listing = Table(Column("id", no_wrap=True), "name", "role", "holder", "scopes", "created", "state")
-        async with _open_backend() as backend:
-            cursor: str | None = None
-            while True:
-                page = await API_KEYS.page(
-                    backend.store, PageRequest(API_KEYS.page_rule.maximum, cursor=cursor), Order.DESC
-                )
-                for api_key in page.nodes:
-                    listing.add_row(*_row(api_key, backend.clock()))
-                cursor = page.next_cursor
-                if cursor is None:
-                    break
-        table_console().print(listing)
-
-    asyncio.run(work())
+    # The id is the argument of `keys revoke`, so it is never truncated.
+    listing = Table(Column("id", no_wrap=True), "name", "role", "holder", "scopes", "created", "state")
+    async with _open_backend() as backend:
+        cursor: str | None = None
+        while True:
+            page = await API_KEYS.page(
+                backend.store, PageRequest(API_KEYS.page_rule.maximum, cursor=cursor), Order.DESC
+            )
+            for api_key in page.nodes:
+                listing.add_row(*_row(api_key, backend.clock()))
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+    table_console().print(listing)
 
 
 @keys_app.command("revoke")
-def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -> None:
+@asynchronous
+async def keys_revoke(key_id: Annotated[str, typer.Argument(help="Id of the key.")]) -> None:
     """Revoke a key permanently; after five seconds, no server accepts it."""
-
-    async def work() -> None:
-        async with _open_backend() as backend:
-            revoked = await revoke_api_key(backend, parse_command(RevokeApiKey, {"key_id": key_id}))
-        typer.echo(f"key {revoked.key_id} revoked at {revoked.revoked_at}")
-
-    asyncio.run(work())
+    async with _open_backend() as backend:
+        revoked = await revoke_api_key(backend, parse_command(RevokeApiKey, {"key_id": key_id}))
+    typer.echo(f"key {revoked.key_id} revoked at {revoked.revoked_at}")
 
 
-@token_app.command()
 def token(
     role: Annotated[Role, typer.Option(case_sensitive=False, help="Role of the token.")] = Role.ADMIN,
     owner: Owners = None,
@@ -160,12 +145,8 @@ def token(
 @asynccontextmanager
 async def _open_backend() -> AsyncIterator[Backend]:
     settings = load_settings()
-    async with connect(settings) as connection:
-        if settings.is_embedded:
-            await create_table(connection)
-        await check_table(connection)
-        async with open_store(connection) as store:
-            yield Backend(store, utc_now, new_id, settings.longest_reservation)
+    async with open_table(settings, creates=True) as (_, store):
+        yield Backend(store, utc_now, new_id, settings.longest_reservation)
 
 
 def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:

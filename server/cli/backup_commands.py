@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 import uvloop
 
-from loaders.table.client import open_store
 from loaders.tools.backup import back_up, restore
-from loaders.tools.definition import check_table, create_table, describe_table
+from loaders.tools.definition import describe_table
 from loaders.tools.transfer import check_export, export_cost, export_table, import_cost, import_table
 from server.cli.command import CommandError, load_settings
-from server.process.store import connect
+from server.cli.table import confirm, open_table
 
 if TYPE_CHECKING:
     from server.settings import Settings
 
 NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
-backup_app, restore_app, export_app, import_app = (typer.Typer(add_completion=False) for _ in range(4))
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
-@backup_app.command()
 def backup_command(file: NewFile) -> None:
     """Copy the embedded store's database to a file, while it serves."""
     settings = _embedded_settings("backup")
@@ -32,7 +29,6 @@ def backup_command(file: NewFile) -> None:
     typer.echo(f"{settings.data_dir} is backed up to {file} ({file.stat().st_size:,} bytes, checked)")
 
 
-@restore_app.command()
 def restore_command(file: File) -> None:
     """Copy a backup into an empty data directory."""
     settings = _embedded_settings("restore")
@@ -40,7 +36,6 @@ def restore_command(file: File) -> None:
     typer.echo(f"{file} is restored to {settings.data_dir}")
 
 
-@export_app.command()
 def export_command(
     file: NewFile,
     yes: Yes = False,
@@ -49,23 +44,18 @@ def export_command(
     """Write all items of the table to a file of JSON lines; run it again to go on after an interruption."""
 
     async def work(settings: Settings) -> None:
-        async with connect(settings) as connection:
-            await check_table(connection)
-            _confirm(
-                f"Exporting table {settings.table_name} {export_cost(await describe_table(connection) or {})}.",
-                "Export the table?",
-                yes=yes,
+        async with open_table(settings) as (connection, store):
+            cost = export_cost(await describe_table(connection) or {})
+            typer.echo(f"Exporting table {settings.table_name} {cost}.")
+            confirm("Export the table?", yes=yes)
+            tally = await export_table(
+                store, file, items_per_second=rate, progress=lambda items: _show(f"{items:,} items exported")
             )
-            async with open_store(connection) as store:
-                tally = await export_table(
-                    store, file, items_per_second=rate, progress=lambda items: _show(f"{items:,} items exported")
-                )
         typer.echo(f"table {settings.table_name} is exported to {file}: {tally.items:,} items")
 
     uvloop.run(work(load_settings()))
 
 
-@import_app.command()
 def import_command(
     file: File,
     yes: Yes = False,
@@ -76,19 +66,16 @@ def import_command(
 
     async def work(settings: Settings) -> None:
         export = check_export(file)
-        async with connect(settings) as connection:
-            if settings.is_embedded:
-                await create_table(connection)
-            await check_table(connection)
-            _confirm(f"Importing {file} {import_cost(export)}.", "Import the file?", yes=yes)
-            async with open_store(connection) as store:
-                written = await import_table(
-                    store,
-                    file,
-                    overwrite=overwrite,
-                    items_per_second=rate,
-                    progress=lambda items: _show(f"{items:,} of {export.items:,} items imported"),
-                )
+        async with open_table(settings, creates=True) as (_, store):
+            typer.echo(f"Importing {file} {import_cost(export)}.")
+            confirm("Import the file?", yes=yes)
+            written = await import_table(
+                store,
+                file,
+                overwrite=overwrite,
+                items_per_second=rate,
+                progress=lambda items: _show(f"{items:,} of {export.items:,} items imported"),
+            )
         typer.echo(
             f"{file} is imported to table {settings.table_name}: {written:,} of {export.items:,} items written, "
             "the table matches the file"
@@ -105,12 +92,6 @@ def _embedded_settings(command: str) -> Settings:
             "`smartlocker export`"
         )
     return settings
-
-
-def _confirm(cost: str, question: str, *, yes: bool) -> None:
-    typer.echo(cost)
-    if not yes and not typer.confirm(question):
-        raise CommandError("nothing was done")
 
 
 def _show(text: str) -> None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 
 from loaders.reads.code_keys import KeyUse, key_uses
-from loaders.table.client import open_store
-from loaders.tools.definition import check_table
 from server.auth.code_keys import read_ring
-from server.cli.command import CommandError, load_settings
+from server.cli.command import CommandError, asynchronous, load_settings
+from server.cli.table import open_table
 from server.clock import utc_now
-from server.process.store import connect
-
-__all__ = ["codes_app"]
 
 codes_app = typer.Typer(help="Manage access codes.", no_args_is_help=True, add_completion=False)
 
@@ -25,18 +19,13 @@ def _codes() -> None:
 
 
 @codes_app.command("keys")
-def codes_keys() -> None:
+@asynchronous
+async def codes_keys() -> None:
     """List the keys of the ring and what needs them. Reads the whole table. Fails if a key is needed and missing."""
     settings = load_settings()
     ring = read_ring(settings)
-
-    async def work() -> dict[str, KeyUse]:
-        async with connect(settings) as connection:
-            await check_table(connection)
-            async with open_store(connection) as store:
-                return await key_uses(store, utc_now())
-
-    uses = asyncio.run(work())
+    async with open_table(settings) as (_, store):
+        uses = await key_uses(store, utc_now())
     for number, key in enumerate(ring.keys):
         use = uses.pop(key.key_id, KeyUse())
         needed = f"{use.codes} live codes, {use.devices} devices"

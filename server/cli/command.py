@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
 from pydantic import ValidationError
@@ -16,18 +18,28 @@ from domain.errors import OperatorError
 from server.settings import PREFIX, Settings, variable_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from rich.console import Console
 
-__all__ = ["CommandError", "check_generated", "load_settings", "read_settings", "table_console", "unknown_variables"]
-
+_P = ParamSpec("_P")
 _TABLE_WIDTH = 160
 _FIELD = re.compile(r'field "(\w+)"')
 
 
 class CommandError(OperatorError):
     """The command failed; the message is shown to the user."""
+
+
+def asynchronous(command: Callable[_P, Coroutine[Any, Any, None]]) -> Callable[_P, None]:
+    """A command that runs in an event loop."""
+
+    @wraps(command)
+    def run(*args: _P.args, **options: _P.kwargs) -> None:
+        asyncio.run(command(*args, **options))
+
+    return run
 
 
 def load_settings() -> Settings:

@@ -2,59 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import typer
 
-from loaders.tools.definition import check_table, create_table
+from loaders.tools.definition import check_table
 from loaders.tools.demo import DemoShape
-from server.cli.command import CommandError, load_settings
+from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import has_demo_data, load, make_demo_table
+from server.cli.table import confirm, open_table
 from server.process.store import connect
-from server.settings import Settings
-
-__all__ = ["demo_app"]
 
 demo_app = typer.Typer(help="Manage demo data.", no_args_is_help=True, add_completion=False)
 
 
 @demo_app.command("load")
-def demo_load(
+@asynchronous
+async def demo_load(
     owners: Annotated[int, typer.Option(min=1, help="Number of owners.")] = DemoShape().owners,
     lockers: Annotated[int, typer.Option(min=1, help="Number of lockers of all owners.")] = DemoShape().lockers,
     events: Annotated[int, typer.Option(min=0, help="Number of access events of all lockers.")] = DemoShape().events,
 ) -> None:
     """Load demo data; existing items are not changed."""
     shape = DemoShape(owners, lockers, events)
-
-    async def work(settings: Settings) -> None:
-        async with connect(settings) as connection:
-            if settings.is_embedded:
-                await create_table(connection)
-            await check_table(connection)
-            typer.echo(f"{await load(settings, connection, shape)} items written")
-
-    asyncio.run(work(load_settings()))
+    settings = load_settings()
+    async with open_table(settings, creates=True) as (connection, _):
+        typer.echo(f"{await load(settings, connection, shape)} items written")
 
 
 @demo_app.command("reset")
-def demo_reset(yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
+@asynchronous
+async def demo_reset(yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
     """Replace the table by a new one with demo data; in development, on the embedded store or a local endpoint."""
-
-    async def work(settings: Settings) -> None:
-        if settings.is_production:
-            raise CommandError("demo data is reset in the development profile only")
-        async with connect(settings) as connection:
-            if not connection.local:
-                raise CommandError("demo data is reset in the embedded store or at a local endpoint only")
-            await check_table(connection)
-            if not await has_demo_data(connection):
-                raise CommandError(f"table {settings.table_name} has no demo data, so it is not reset")
-            question = f"Delete everything in table {settings.table_name} and load demo data?"
-            if not yes and not typer.confirm(question):
-                raise CommandError("the demo data was not reset")
-            await make_demo_table(settings, connection, replaces=True)
-        typer.echo(f"table {settings.table_name} has its first demo data again")
-
-    asyncio.run(work(load_settings()))
+    settings = load_settings()
+    if settings.is_production:
+        raise CommandError("demo data is reset in the development profile only")
+    async with connect(settings) as connection:
+        if not connection.local:
+            raise CommandError("demo data is reset in the embedded store or at a local endpoint only")
+        await check_table(connection)
+        if not await has_demo_data(connection):
+            raise CommandError(f"table {settings.table_name} has no demo data, so it is not reset")
+        question = f"Delete everything in table {settings.table_name} and load demo data?"
+        confirm(question, yes=yes, refused="the demo data was not reset")
+        await make_demo_table(settings, connection, replaces=True)
+    typer.echo(f"table {settings.table_name} has its first demo data again")

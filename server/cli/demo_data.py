@@ -13,9 +13,10 @@ from loaders.tools.definition import create_table, delete_table, describe_table
 from loaders.tools.demo import DemoShape, load_demo, owner_email, owner_id
 from loaders.tools.demo_codes import load_demo_codes
 from loaders.tools.demo_places import LOCATIONS
-from server.app import new_id, utc_now
+from server.app import new_id
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
+from server.clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from loaders.table.client import Connection
     from server.settings import Settings
-
-__all__ = ["has_demo_data", "load", "make_demo_table", "prepare"]
 
 
 async def prepare(settings: Settings, connection: Connection) -> None:

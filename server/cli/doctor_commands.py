@@ -11,27 +11,23 @@ import typer
 
 from domain.errors import InternalError, OperatorError, SmartLockerError
 from domain.ids import check_id
-from loaders.table.client import DynamoStore, open_store
+from loaders.table.client import DynamoStore
 from loaders.table.health import StoreHealth, WatchedTransport
-from loaders.tools.definition import check_table, describe_table
+from loaders.tools.definition import describe_table
 from loaders.tools.doctor import Doctor, Records, check_export_file, full_scan_cost
 from loaders.tools.transfer import check_export
 from server.cli.command import CommandError, load_settings
+from server.cli.table import confirm, open_table
 from server.clock import utc_now
-from server.process.store import connect
 
 if TYPE_CHECKING:
-    from loaders.table.client import Connection
     from loaders.tools.invariants import Finding
 
 _FOUND, _FAILED = 1, 2
 
-doctor_app = typer.Typer(add_completion=False)
-
 Ids = Annotated[list[str] | None, typer.Option(metavar="ID", help="Check it and what belongs to it; can be repeated.")]
 
 
-@doctor_app.command()
 def doctor_command(
     locker: Ids = None,
     owner: Ids = None,
@@ -70,31 +66,23 @@ def doctor_command(
 async def _examine(records: Records, *, yes: bool, rate: float, repair: bool) -> tuple[list[Finding], list[Finding]]:
     """What was found, and what is left of it."""
     settings = load_settings()
-    async with connect(settings) as connection:
-        await check_table(connection)
-        if not records.keys:
-            await _confirm(connection, yes=yes)
-        async with open_store(connection) as store:
-            # Refuses repairs if the clock of this machine is wrong: pointers depend on the time.
-            watched = DynamoStore(WatchedTransport(store.transport, StoreHealth(), utc_now), store.table)
-            doctor = Doctor(watched, utc_now)
-            if records.keys:
-                missing = await doctor.missing(records)
-                if missing:
-                    raise CommandError(f"{', '.join(key.pk for key in missing)} does not exist")
-                found = await doctor.check(records)
-            else:
-                found = await doctor.check_table(
-                    items_per_second=rate, progress=lambda read: typer.echo(f"{read:,} items read", err=True)
-                )
-            return found, await doctor.repair(found) if repair else found
-
-
-async def _confirm(connection: Connection, *, yes: bool) -> None:
-    cost = full_scan_cost(await describe_table(connection) or {})
-    typer.echo(f"Checking table {connection.table} {cost}.", err=True)
-    if not yes and not typer.confirm("Check the whole table?", err=True):
-        raise CommandError("nothing was done")
+    async with open_table(settings) as (connection, store):
+        # Refuses repairs if the clock of this machine is wrong: pointers depend on the time.
+        watched = DynamoStore(WatchedTransport(store.transport, StoreHealth(), utc_now), store.table)
+        doctor = Doctor(watched, utc_now)
+        if records.keys:
+            missing = await doctor.missing(records)
+            if missing:
+                raise CommandError(f"{', '.join(key.pk for key in missing)} does not exist")
+            found = await doctor.check(records)
+        else:
+            cost = full_scan_cost(await describe_table(connection) or {})
+            typer.echo(f"Checking table {connection.table} {cost}.", err=True)
+            confirm("Check the whole table?", yes=yes, err=True)
+            found = await doctor.check_table(
+                items_per_second=rate, progress=lambda read: typer.echo(f"{read:,} items read", err=True)
+            )
+        return found, await doctor.repair(found) if repair else found
 
 
 def _report(found: list[Finding], left: list[Finding], *, as_json: bool) -> None:

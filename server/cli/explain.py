@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from graphql import GraphQLError
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from domain.errors import OperatorError, QueryTooComplexError, SmartLockerError
+from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
 from resolvers.plan.explain import explanation
 from resolvers.plan.price import cost_json
 from resolvers.request import PageSizes
 from resolvers.schema import build_schema
+from server.cli.command import CommandError, load_settings, table_console
 from server.http.request import parse_json
 from server.http_errors import HttpError
 
@@ -25,22 +28,35 @@ if TYPE_CHECKING:
     from resolvers.plan.price import Limit, Price
     from server.settings import Settings
 
-__all__ = ["ExplainError", "plan_table", "price_file", "refusal"]
-
 _INDENT = "  "
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _QUANTITIES = {"operations": "ops", "items": "items", "readUnits": "read units", "writeUnits": "write units"}
 
 
-class ExplainError(OperatorError):
-    """The document has no plan; the message says why."""
+def explain(
+    file: Annotated[str, typer.Argument(help="A GraphQL document; - for the standard input.")],
+    variables: Annotated[str, typer.Option(help="Its variables as JSON, or @ and the name of a file.")] = "{}",
+    operation: Annotated[str | None, typer.Option(help="Which operation, where there are several.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the format of extensions.explain.")] = False,
+) -> None:
+    """Print the plan of a document with its expected and maximum cost; nothing is run, and no store is needed."""
+    settings = load_settings()
+    price = _price(settings, file, variables, operation)
+    if as_json:
+        typer.echo(json.dumps(explanation(price, settings.limit, None), indent=2))
+    else:
+        table_console().print(_plan_table(price, settings.limit))
+    try:
+        price.check(settings.limit)
+    except QueryTooComplexError as error:
+        raise CommandError(f"QUERY_TOO_COMPLEX: {error.message}") from None
 
 
-def price_file(settings: Settings, file: str, variables: str, operation: str | None) -> Price:
+def _price(settings: Settings, file: str, variables: str, operation: str | None) -> Price:
     """The priced plan of a document in a file, or on the standard input if the file is `-`.
 
     Raises:
-        ExplainError: where a server with these settings would reject the document or its variables.
+        CommandError: where a server with these settings would reject the document or its variables.
     """
     schema = build_schema(settings.document_limits)
     values = _variables(variables)
@@ -48,26 +64,17 @@ def price_file(settings: Settings, file: str, variables: str, operation: str | N
         document = schema.documents.get(_read(file))
         selected = document.operation(operation)
         if selected is None:
-            raise ExplainError("The document has no operation of that name, or no name was given.")
+            raise CommandError("The document has no operation of that name, or no name was given.")
         return schema.price(selected, values, PageSizes(settings.page_size, settings.page_size_max))
     except InvalidDocumentError as invalid:
-        raise ExplainError(_located(invalid.errors[0])) from invalid
+        raise CommandError(_located(invalid.errors[0])) from invalid
     except GraphQLError as error:
-        raise ExplainError(_located(error)) from error
+        raise CommandError(_located(error)) from error
     except SmartLockerError as error:
-        raise ExplainError(f"{error.code}: {error.message}") from error
+        raise CommandError(f"{error.code}: {error.message}") from error
 
 
-def refusal(price: Price, limit: Limit) -> str | None:
-    """Why a server with this limit would refuse the document; None if it would not."""
-    try:
-        price.check(limit)
-    except QueryTooComplexError as error:
-        return error.message
-    return None
-
-
-def plan_table(price: Price, limit: Limit) -> Table:
+def _plan_table(price: Price, limit: Limit) -> Table:
     """The plan as a table: a row for each read of each field, indented as in the document."""
     explained = explanation(price, limit, None)
     totals = explained["totals"]
@@ -122,14 +129,14 @@ def _read(file: str) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise ExplainError(f"{file} cannot be read: {error}") from error
+        raise CommandError(f"{file} cannot be read: {error}") from error
 
 
 def _variables(text: str) -> dict[str, Any]:
     try:
         values = parse_json((_read(text[1:]) if text.startswith("@") else text).encode(errors="replace"))
     except HttpError as error:
-        raise ExplainError(f"--variables is not valid JSON: {error.__cause__ or error.message}") from error
+        raise CommandError(f"--variables is not valid JSON: {error.__cause__ or error.message}") from error
     if not isinstance(values, dict):
-        raise ExplainError("--variables must be a JSON object")
+        raise CommandError("--variables must be a JSON object")
     return values

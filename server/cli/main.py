@@ -15,31 +15,29 @@ from domain.errors import InternalError, OperatorError, SmartLockerError
 if TYPE_CHECKING:
     from server.http.observer import RequestObserver
 
-__all__ = ["app", "main"]
-
 _COMMANDS = {
     "serve": (
         "server.cli.serve:serve_app",
         "Run the server; without SMARTLOCKER_ENDPOINT_URL also the embedded store, with demo data the first time.",
     ),
     "token": (
-        "server.cli.auth_commands:token_app",
+        "server.cli.auth_commands:token",
         "Create a token for a development server with the same data directory.",
     ),
     "explain": (
-        "server.cli.contract_commands:explain_app",
+        "server.cli.explain:explain",
         "Print the plan of a document with its expected and maximum cost; nothing is run, and no store is needed.",
     ),
     "backup": (
-        "server.cli.backup_commands:backup_app",
+        "server.cli.backup_commands:backup_command",
         "Copy the embedded store's data to a file, while it serves.",
     ),
-    "restore": ("server.cli.backup_commands:restore_app", "Restore a backup into an empty data directory."),
-    "export": ("server.cli.backup_commands:export_app", "Write all items of the table to a file."),
-    "import": ("server.cli.backup_commands:import_app", "Write the items of an export to the table."),
-    "doctor": ("server.cli.doctor_commands:doctor_app", "Check the invariants of the table, and repair it."),
+    "restore": ("server.cli.backup_commands:restore_command", "Restore a backup into an empty data directory."),
+    "export": ("server.cli.backup_commands:export_command", "Write all items of the table to a file."),
+    "import": ("server.cli.backup_commands:import_command", "Write the items of an export to the table."),
+    "doctor": ("server.cli.doctor_commands:doctor_command", "Check the invariants of the table, and repair it."),
     "migrate": (
-        "server.cli.table_commands:migrate_app",
+        "server.cli.table_commands:migrate",
         "Bring items that older versions or other programs wrote to today's form.",
     ),
     "table": ("server.cli.table_commands:table_app", "Manage the table."),
@@ -64,7 +62,12 @@ class _Deferred(TyperCommand):
         module, _, attribute = self._place.partition(":")
         gc.disable()  # nothing that is made while modules load is garbage
         try:
-            return typer.main.get_command(getattr(import_module(module), attribute))
+            found = getattr(import_module(module), attribute)
+            if isinstance(found, typer.Typer):
+                return typer.main.get_command(found)
+            alone = typer.Typer(add_completion=False)
+            alone.command()(found)
+            return typer.main.get_command(alone)
         finally:
             gc.freeze()  # the collector would look through all of it at once
             gc.enable()

@@ -9,9 +9,7 @@ import typer
 
 from resolvers.schema import build_schema
 from server.cli.command import check_generated
-from server.cli.permission_page import permission_page
-
-__all__ = ["permissions_app", "schema_app"]
+from server.cli.documentation import permissions
 
 schema_app = typer.Typer(help="Export and check the GraphQL schema.", no_args_is_help=True, add_completion=False)
 permissions_app = typer.Typer(help="List and check permissions.", no_args_is_help=True, add_completion=False)
@@ -51,4 +49,4 @@ def _schema_text() -> str:
 
 
 def _permission_text() -> str:
-    return permission_page(build_schema().bound)
+    return permissions(build_schema().bound)

@@ -17,14 +17,14 @@ from typer.core import TyperCommand
 from loaders.tools.definition import check_table
 from loaders.tools.demo import owner_id
 from server.app import create_app
+from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
-from server.cli.profiles import check_profile
 from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
 from server.process.workers import Inheritance, Supervisor, WorkerServer
-from server.settings import Settings, variable_of
+from server.settings import Settings, is_loopback, variable_of
 from server.telemetry.logs import configured_logging
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from loaders.table.client import Connection
     from server.http.observer import RequestObserver
-
-__all__ = ["serve_app"]
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +68,27 @@ def serve(
     check_profile(settings)
     inheritance = Inheritance.of_this_process()
     uvloop.run(_serve(settings, context.obj) if inheritance is None else _work(settings, context.obj, inheritance))
+
+
+def check_profile(settings: Settings) -> None:
+    """Checks that production has an issuer, secrets and a store, and that development listens on loopback only."""
+    if settings.profile == "production" and settings.jwks is None:
+        raise CommandError(
+            "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
+            "SMARTLOCKER_JWKS"
+        )
+    if settings.is_production:
+        read_ring(settings)
+    if settings.is_production and settings.is_embedded and not settings.allow_embedded_store:
+        raise CommandError(
+            "the embedded store is not for production: it checks no credentials and runs on one machine; set "
+            "SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use it nevertheless"
+        )
+    if settings.profile == "development" and not is_loopback(settings.host):
+        raise CommandError(
+            "in the development profile every caller is an admin, so the server does not listen on "
+            f"{settings.host}: set --host 127.0.0.1 or --profile production (SMARTLOCKER_HOST, SMARTLOCKER_PROFILE)"
+        )
 
 
 async def _serve(settings: Settings, observer: RequestObserver | None) -> None:

@@ -2,67 +2,58 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from domain.models import LocationId
-from loaders.table.client import open_store
 from loaders.tools.definition import check_table, create_table, describe_table
 from loaders.tools.migration import Migration, migration_cost
-from server.cli.command import CommandError, load_settings
+from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table
+from server.cli.table import confirm, open_table
 from server.clock import utc_now
 from server.process.store import connect
 
 if TYPE_CHECKING:
     from loaders.tools.migration import Migrated
-    from server.settings import Settings
-
-__all__ = ["migrate_app", "table_app"]
 
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
-migrate_app = typer.Typer(add_completion=False)
 
 
 @table_app.command("create")
-def table_create(
+@asynchronous
+async def table_create(
     demo: Annotated[bool, typer.Option("--demo", help="Load demo data into a table that is created.")] = False,
 ) -> None:
     """Create the table, unless it exists."""
-
-    async def work(settings: Settings) -> None:
-        async with connect(settings) as connection:
-            if demo and await describe_table(connection) is None:
-                await make_demo_table(settings, connection)
-                is_new = True
-            else:
-                is_new = await create_table(connection)
-        typer.echo(f"table {settings.table_name} {'created' if is_new else 'already exists'}")
-
-    asyncio.run(work(load_settings()))
+    settings = load_settings()
+    async with connect(settings) as connection:
+        if demo and await describe_table(connection) is None:
+            await make_demo_table(settings, connection)
+            is_new = True
+        else:
+            is_new = await create_table(connection)
+    typer.echo(f"table {settings.table_name} {'created' if is_new else 'already exists'}")
 
 
 @table_app.command("describe")
-def table_describe() -> None:
+@asynchronous
+async def table_describe() -> None:
     """Describe the table and check its definition."""
-
-    async def work(settings: Settings) -> None:
-        async with connect(settings) as connection:
-            description = await describe_table(connection)
-            if description is None:
-                raise CommandError(
-                    f"the table {settings.table_name} does not exist: create it with `smartlocker table create`"
-                )
-            _print_description(description)
-            await check_table(connection)
-
-    asyncio.run(work(load_settings()))
+    settings = load_settings()
+    async with connect(settings) as connection:
+        description = await describe_table(connection)
+        if description is None:
+            raise CommandError(
+                f"the table {settings.table_name} does not exist: create it with `smartlocker table create`"
+            )
+        _print_description(description)
+        await check_table(connection)
 
 
-@migrate_app.command()
-def migrate(
+@asynchronous
+async def migrate(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     rate: Annotated[float, typer.Option(min=1, help="The most items to read in a second.")] = 1000,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the items that would be changed.")] = False,
@@ -71,30 +62,24 @@ def migrate(
     ] = None,
 ) -> None:
     """Bring items that older versions or other programs wrote to today's form; can be interrupted and run again."""
-
-    async def work(settings: Settings) -> None:
-        async with connect(settings) as connection:
-            await check_table(connection)
-            description = await describe_table(connection) or {}
-            typer.echo(f"Migrating table {settings.table_name} {migration_cost(description)}.")
-            if not yes and not dry_run and not typer.confirm("Migrate the table?"):
-                raise CommandError("the table was not migrated")
-            async with open_store(connection) as store:
-                place = None if location is None else LocationId(location)
-                migration = Migration(store, now=utc_now(), location_id=place)
-                run = migration.count if dry_run else migration.run
-                migrated = await run(items_per_second=rate, progress=_show)
-            for kind, count in sorted(migrated.kinds.items()):
-                typer.echo(f"{kind}: {count} items of an older form")
-            if migrated.left:
-                reason = "they need --location" if dry_run else "the log says why"
-                typer.echo(f"{migrated.left} items stay as they are: {reason}")
-            if dry_run:
-                typer.echo(f"table {settings.table_name} was not changed")
-            else:
-                typer.echo(f"table {settings.table_name} is migrated: {migrated.changed} items changed")
-
-    asyncio.run(work(load_settings()))
+    settings = load_settings()
+    async with open_table(settings) as (connection, store):
+        cost = migration_cost(await describe_table(connection) or {})
+        typer.echo(f"Migrating table {settings.table_name} {cost}.")
+        confirm("Migrate the table?", yes=yes or dry_run, refused="the table was not migrated")
+        place = None if location is None else LocationId(location)
+        migration = Migration(store, now=utc_now(), location_id=place)
+        run = migration.count if dry_run else migration.run
+        migrated = await run(items_per_second=rate, progress=_show)
+        for kind, count in sorted(migrated.kinds.items()):
+            typer.echo(f"{kind}: {count} items of an older form")
+        if migrated.left:
+            reason = "they need --location" if dry_run else "the log says why"
+            typer.echo(f"{migrated.left} items stay as they are: {reason}")
+        if dry_run:
+            typer.echo(f"table {settings.table_name} was not changed")
+        else:
+            typer.echo(f"table {settings.table_name} is migrated: {migrated.changed} items changed")
 
 
 def _show(migrated: Migrated) -> None:

@@ -13,8 +13,6 @@ from server.http.negotiation import IDENTITY, choose_coding
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-__all__ = ["compress"]
-
 # A smaller response fits into one packet anyway.
 _MIN_BYTES = 1024
 # A larger response is compressed in a thread, since it would delay other requests.

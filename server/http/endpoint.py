@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from server.http.request import GraphQLRequest
     from server.limits.request_limits import RequestLimits
 
-__all__ = ["GraphQLEndpoint"]
-
 logger = logging.getLogger(__name__)
 
 _OPERATION_TYPES = {"GET": {"query"}, "POST": {"query", "mutation", "subscription"}}
@@ -93,21 +91,24 @@ class GraphQLEndpoint:
             async with deadline:
                 response = await self._respond(request, media_type, request_id, cost)
                 await compress(response, coding)
-        except HttpError as error:
-            response = _error_response(error, media_type or JSON, request_id, cost)
-        except SmartLockerError as error:
-            response = _error_response(to_http_error(error), media_type or JSON, request_id, cost)
         except ClientDisconnect:
             return
-        except Exception as error:
-            if isinstance(error, TimeoutError) and deadline.expired():
-                response = _error_response(self._limits.timeout_error(), media_type or JSON, request_id, cost)
-            else:
-                logger.exception("request %s failed", request_id)
-                internal = request_error(internal_message(request_id), "INTERNAL_SERVER_ERROR", 500, request_id)
-                response = _json(_error_content(internal, cost.rejected_extensions), 500, media_type or JSON)
+        except Exception as error:  # noqa: BLE001  # every request has a response
+            failure = self._http_error(error, request_id, is_late=deadline.expired())
+            response = _error_response(failure, media_type or JSON, request_id, cost)
         response.raw_headers += [(b"x-request-id", request_id.encode()), *_HEADERS]
         await response(scope, receive, send)
+
+    def _http_error(self, error: Exception, request_id: str, *, is_late: bool) -> HttpError:
+        match error:
+            case HttpError():
+                return error
+            case SmartLockerError():
+                return to_http_error(error)
+            case TimeoutError() if is_late:
+                return self._limits.timeout_error()
+        logger.error("request %s failed", request_id, exc_info=error)
+        return HttpError(500, internal_message(request_id), "INTERNAL_SERVER_ERROR")
 
     async def _respond(self, request: Request, media_type: str | None, request_id: str, cost: RequestCost) -> Response:
         self._host_origin_check.check(request)
@@ -214,18 +215,14 @@ def _wants_page(request: Request) -> bool:
 
 
 def _error_response(error: HttpError, media_type: str, request_id: str, cost: RequestCost) -> Response:
-    content = _error_content(
-        request_error(error.message, error.code, error.status, request_id), cost.rejected_extensions
-    )
+    content: dict[str, Any] = {"errors": [request_error(error.message, error.code, error.status, request_id)]}
+    extensions = cost.rejected_extensions
+    if extensions:
+        content["extensions"] = extensions
     is_success = isinstance(error, GraphQLRequestError) and media_type == JSON
     response = _json(content, _OK if is_success else error.status, media_type)
     response.headers.update(error.headers)
     return response
-
-
-def _error_content(error: dict[str, Any], extensions: dict[str, Any]) -> dict[str, Any]:
-    """The response of a request that failed as a whole."""
-    return {"errors": [error], "extensions": extensions} if extensions else {"errors": [error]}
 
 
 def _header(request: Request, name: str) -> str:

@@ -11,8 +11,6 @@ from graphql import GraphQLError, GraphQLSyntaxError
 from domain.errors import SmartLockerError
 from server.telemetry.observation import record_error
 
-__all__ = ["format_errors", "internal_message", "request_error"]
-
 logger = logging.getLogger(__name__)
 
 _VARIABLE = re.compile(r"Variable '\$(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:")

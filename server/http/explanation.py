@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from server.http.request import GraphQLRequest
     from server.limits.request_limits import RequestBudget
 
-__all__ = ["Explainers", "RequestCost", "check_explain", "open_trace", "response_extensions"]
-
 Explainers: TypeAlias = Literal["everyone", "admins", "nobody"]
 
 

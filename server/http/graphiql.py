@@ -15,8 +15,6 @@ from server.http.negotiation import choose_coding
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["graphiql_asset", "graphiql_page"]
-
 _FOLDER: Final = Path(__file__).parent.parent / "static" / "graphiql"
 _PAGE: Final = (_FOLDER / "index.html").read_text(encoding="utf-8")
 _ASSETS: Final = {path.name.removesuffix(".gz"): path for path in (_FOLDER / "assets").glob("*.gz")}
@@ -44,9 +42,7 @@ _POLICY: Final = {
 }
 # Sent with the files too: a worker obeys the policy of its own script.
 _HEADERS: Final = {
-    "Content-Security-Policy": "; ".join(f"{directive} {sources}" for directive, sources in _POLICY.items()),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "; ".join(f"{directive} {sources}" for directive, sources in _POLICY.items())
 }
 _CODING: Final = "gzip"
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from server.http.health import Readiness
 
-__all__ = ["SECURITY_HEADERS", "HttpRequest", "RequestHeaders", "SecurityHeaders"]
-
 SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from loaders.table.health import StoreHealth
 
-__all__ = ["Readiness", "health_routes"]
-
 
 class Readiness:
     """Whether the server accepts new requests: until it is stopping, while its store works and agrees on the time.

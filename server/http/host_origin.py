@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp
 
-__all__ = ["MAX_LOGGED_ORIGINS", "Cors", "HostOriginCheck", "RefusedOrigins"]
-
 logger = logging.getLogger(__name__)
 
 MAX_LOGGED_ORIGINS = 100

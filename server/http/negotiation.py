@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["GRAPHQL", "HTML", "IDENTITY", "JSON", "choose_coding", "choose_media_type", "parse_value"]
-
 GRAPHQL = "application/graphql-response+json"
 JSON = "application/json"
 HTML = "text/html"

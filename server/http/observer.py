@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from resolvers.schema import Result
     from server.http.request import GraphQLRequest
 
-__all__ = ["RequestObserver"]
-
 
 class RequestObserver(Protocol):
     """Sees every GraphQL request that is executed, from its state to its result."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from server.http.request import GraphQLRequest
 
-__all__ = ["ManifestError", "PersistedDocuments", "read_manifest"]
-
 _SHA256 = "sha256:"
 
 

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-__all__ = [
-    "ExplainMode",
-    "GraphQLRequest",
-    "has_document",
-    "parse_json",
-    "parse_request",
-    "read_content",
-    "wants_cost",
-    "wants_cost_early",
-]
-
 _MAX_BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1
 _MAX_JSON_DEPTH = 32

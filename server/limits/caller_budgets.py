@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from domain.budgets import Budget, BudgetState
 
-__all__ = ["CallerBudgets", "ProcessBudgets"]
-
 
 class CallerBudgets(Protocol):
     """The budgets of all callers."""

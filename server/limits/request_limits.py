@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from resolvers.request import RequestState
     from server.limits.caller_budgets import CallerBudgets
 
-__all__ = ["RequestBudget", "RequestLimits"]
-
 _FIRST_UNIT: Final = 1
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from domain.budgets import Budget, BudgetState
 
-__all__ = ["SharedBudgets", "budget_memory"]
-
 _ENTRY: Final = struct.Struct("16sq")
 """The digest of a caller, and when its budget is full."""
 _GROUP_BYTES: Final = 16 * _ENTRY.size

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from server.http.health import Readiness
     from server.settings import Settings
 
-__all__ = ["HttpServer", "stop_signals"]
-
 
 def stop_signals() -> list[int]:
     """The signals that stop a server; SIGHUP does unless it is ignored, as `nohup` has it."""

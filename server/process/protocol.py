@@ -22,8 +22,6 @@ from server.http.headers import SECURITY_HEADERS
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
 
-__all__ = ["DeadlineProtocol"]
-
 _HEADER_BYTES: Final = 16 * 1024
 _CHUNKS: Final = 2048
 _IDLE_SECONDS: Final = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from loaders.table.client import Connection
@@ -12,10 +12,9 @@ from loaders.table.health import StoreHealth
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
 
     from server.settings import Settings
-
-__all__ = ["connect", "watched_store"]
 
 
 @asynccontextmanager
@@ -24,21 +23,15 @@ async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[
 
     The embedded store is run by the server, and commands use it there; without a server they run it themselves.
     """
+    store: AbstractAsyncContextManager[str | None]
     if settings.is_embedded:
-        binary = find_binary(settings.store_binary)
-        data = settings.data_dir
-        async with run_embedded(binary, data, shared=True) if serves else share_embedded(binary, data) as endpoint:
-            yield Connection(settings.table_name, settings.region, endpoint, local=True, client=settings.store_client)
-    elif settings.endpoint_url == "aws":
-        yield Connection(settings.table_name, settings.region, client=settings.store_client)
+        binary, data = find_binary(settings.store_binary), settings.data_dir
+        store = run_embedded(binary, data, shared=True) if serves else share_embedded(binary, data)
     else:
-        yield Connection(
-            settings.table_name,
-            settings.region,
-            settings.endpoint_url,
-            local=_is_local(settings),
-            client=settings.store_client,
-        )
+        store = nullcontext(None if settings.endpoint_url == "aws" else settings.endpoint_url)
+    async with store as endpoint:
+        local = settings.is_embedded or _is_local(settings)
+        yield Connection(settings.table_name, settings.region, endpoint, local=local, client=settings.store_client)
 
 
 def watched_store(settings: Settings) -> StoreHealth:

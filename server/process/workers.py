@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from server.settings import Settings
     from server.telemetry.shared_metrics import SharedMetrics
 
-__all__ = ["Inheritance", "Supervisor", "WorkerServer"]
-
 logger = logging.getLogger(__name__)
 
 _VARIABLE: Final = "SMARTLOCKER_INHERITANCE"

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["LineWriter", "dropped_lines"]
-
 _MAX_LINES: Final = 10_000
 _CLOSING_SECONDS: Final = 5
 # To wake the thread for every line takes longer than to write it.

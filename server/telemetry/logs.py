@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from server.settings import Settings
 
-__all__ = ["configured_logging", "log_formatter"]
-
 # Other loggers are limited to warnings: at debug level, the SDK logs whole requests.
 _OWN_LOGGERS = ("domain", "loaders", "resolvers", "server", "uvicorn")
 _QUOTED = re.compile(r"[(<].*[)>]")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from server.telemetry.observation import Observation
     from server.telemetry.shared_metrics import SharedMetrics
 
-__all__ = ["MAX_NAMES", "Metrics"]
-
 MAX_NAMES = 100
 """How many operation names outside of trusted documents get their own series."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from loaders.table.recording import Recorder
 
-__all__ = ["OBSERVATION", "REQUEST_ID", "Observation", "record_caller", "record_document", "record_error"]
-
 OK = "OK"
 _UNANSWERED = "CANCELLED"
 _SERVER_ERROR = 500

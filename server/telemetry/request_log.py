@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from server.telemetry.observation import Observation
 
-__all__ = ["RequestLog"]
-
 logger = logging.getLogger(__name__)
 
 _NOTHING = Cost()

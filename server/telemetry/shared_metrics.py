@@ -12,8 +12,6 @@ from prometheus_client.multiprocess import MultiProcessCollector
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["SharedMetrics"]
-
 _COUNTERS: Final = ("counter", "histogram")
 _GAUGES: Final = "gauge_sum"
 

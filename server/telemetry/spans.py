@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from loaders.table.recording import Record
     from server.telemetry.observation import Observation
 
-__all__ = ["Spans"]
-
 _METHODS = frozenset({"GET", "POST"})
 
 

@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from loaders.table.client import DynamoStore
     from loaders.table.health import StoreHealth
     from server.settings import Settings
-    from server.telemetry.metrics import Metrics
     from server.telemetry.shared_metrics import SharedMetrics
-    from server.telemetry.spans import Spans
 
     Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
     """Called at the start of a request; returns the function to call at its end."""
-
-__all__ = ["Telemetry"]
 
 
 class Telemetry:
@@ -49,8 +45,16 @@ class Telemetry:
         health: StoreHealth | None = None,
         shared_metrics: SharedMetrics | None = None,
     ) -> None:
-        self._metrics = _metrics(documents, health, shared_metrics) if settings.metrics == "on" else None
-        self._spans = _spans(settings.table_name, exporter) if settings.tracing == "otlp" else None
+        self._metrics: Metrics | None = None
+        if settings.metrics == "on":
+            from server.telemetry.metrics import Metrics  # noqa: PLC0415  # the library is loaded only if it is used
+
+            self._metrics = Metrics(documents, health, shared_metrics)
+        self._spans: Spans | None = None
+        if settings.tracing == "otlp":
+            from server.telemetry.spans import Spans  # noqa: PLC0415  # as above
+
+            self._spans = Spans(settings.table_name, exporter)
         log = RequestLog(names_callers=settings.request_log_caller == "on") if settings.logs_requests else None
         parts = (self._metrics, self._spans, log)
         self._watchers: list[Watcher] = [part.watch for part in parts if part is not None]
@@ -107,15 +111,3 @@ class _ObservedApp:
             observation.finished()
             for finish in finishers:
                 finish()
-
-
-def _metrics(documents: Iterable[str], health: StoreHealth | None, shared: SharedMetrics | None) -> Metrics:
-    from server.telemetry.metrics import Metrics  # noqa: PLC0415  # the library is loaded only if metrics are on
-
-    return Metrics(documents, health, shared)
-
-
-def _spans(table: str, exporter: SpanExporter | None) -> Spans:
-    from server.telemetry.spans import Spans  # noqa: PLC0415  # as above
-
-    return Spans(table, exporter)

@@ -10,8 +10,6 @@ from domain.errors import InternalError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["format_traceback"]
-
 
 def format_traceback(error: BaseException) -> str:
     """The traceback of an exception with its causes and parts, without messages that may quote a value."""

@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from loaders.table.client import DynamoStore
 from loaders.tools.demo import DemoShape, load_demo
-from server.app import utc_now
+from server.clock import utc_now
 from tests.e2e.serving import serving
 from tests.npm import installed, printed_by
 

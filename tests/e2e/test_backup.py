@@ -16,7 +16,7 @@ from loaders.contracts.maintenance import TRANSFER_SCAN
 from loaders.table.client import Connection, open_store
 from loaders.table.embedded import DATABASE, find_binary, run_embedded
 from loaders.table.values import item_from_wire
-from server.app import utc_now
+from server.clock import utc_now
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import COMMAND, Server, eventually, serving, start
 

@@ -135,7 +135,7 @@ class Oracle:
 
         def resolve(row: Any, info: GraphQLResolveInfo[Execution], **values: Any) -> Any:
             if isinstance(binding, Reading):
-                return self._read(bound_field, binding, row, info, values)
+                return self._read(binding, row, info, values)
             assert isinstance(binding, Column | Embedded)
             request: RequestState = info.context.request
             _require(binding, row, request)
@@ -145,15 +145,10 @@ class Oracle:
         return resolve
 
     async def _read(
-        self,
-        bound_field: BoundField,
-        binding: Reading,
-        row: Any,
-        info: GraphQLResolveInfo[Execution],
-        values: dict[str, Any],
+        self, binding: Reading, row: Any, info: GraphQLResolveInfo[Execution], values: dict[str, Any]
     ) -> Any:
         request: RequestState = info.context.request
-        bound = binding.bind(bound_field.argument_names.plain(values), request)
+        bound = binding.bind(values, request)
         step = Step(".".join(key for key in info.path.as_list() if isinstance(key, str)), self._uses(binding, info))
         decides_itself = isinstance(binding, Writing | Lookup | Nodes)
         if not isinstance(binding, Writing) and not binding.rule.admits(request.principal):

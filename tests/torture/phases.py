@@ -13,7 +13,7 @@ from domain.times import Instant, shift
 from loaders.table.client import Connection
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table
-from server.app import utc_now
+from server.clock import utc_now
 from tests.torture.faults import CountingWire, Throttling, hanging, noise
 from tests.torture.load import SHARED
 from tests.torture.model import VIOLATION, Finding

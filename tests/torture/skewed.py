@@ -7,9 +7,10 @@ from datetime import timedelta
 from functools import partial
 
 from domain.times import Instant, shift
-from server.app import create_app, utc_now
+from server.app import create_app
 from server.cli import serve
 from server.cli.main import main
+from server.clock import utc_now
 
 AHEAD = timedelta(seconds=float(os.environ.pop("CLOCK_AHEAD_SECONDS", "0")))
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from loaders.table.client import Connection, open_transport
-from server.app import utc_now
+from server.clock import utc_now
 from tests.e2e.serving import ROOT, Server, offspring_of, start
 from tests.tables import PlainClient
 from tests.torture.faults import CountingWire, LosingTransactions

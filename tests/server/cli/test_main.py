@@ -18,11 +18,10 @@ from typer.testing import CliRunner
 from loaders.contracts.registry import CONTRACTS
 from loaders.tools.demo import DemoShape, demo_pieces
 from resolvers.schema import build_schema
-from server.app import utc_now
-from server.cli.documentation import access_patterns, fields_by_contract
+from server.cli.documentation import access_patterns, fields_by_contract, permissions
 from server.cli.main import app
-from server.cli.permission_page import permission_page
 from server.cli.serve import _listen
+from server.clock import utc_now
 from server.settings import Settings
 from tests.api import unchanged
 from tests.invariants import check_invariants
@@ -276,7 +275,7 @@ def test_the_schema_and_the_generated_pages_of_the_repository_are_up_to_date(
 def test_permissions_list_is_what_permissions_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     page = run("permissions", "list")
-    assert page == Result(0, permission_page(build_schema().bound), "")
+    assert page == Result(0, permissions(build_schema().bound), "")
     path.write_text(page.out)
     assert run("permissions", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
     path.write_text(page.out.replace("| no |", "| yes |"))

@@ -1,0 +1,182 @@
+"""Access codes at a door: the list for its device, lockouts, and the mutations of devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import strawberry
+
+from domain.access_codes import MAX_LIVE_CODES, AccessDecision, CodeList, ListedCode
+from domain.access_codes import Lockout as LockoutRecord
+from domain.commands import access_codes as commands
+from domain.times import Instant
+from loaders.contracts.access_codes import (
+    ACKNOWLEDGE_ACCESS_CODES,
+    AT_LOCATION,
+    AT_LOCKER,
+    CLEAR_LOCKOUT,
+    PROVISION_DEVICE,
+    REPORT_ACCESS_CODE_USE,
+    VERIFY_ACCESS_CODE,
+)
+from loaders.contracts.cost import MET_OTHERS
+from loaders.writes import code_devices, verification
+from resolvers.api.mutations import mutations, write
+from resolvers.api.payloads import Payload, written
+from resolvers.bindings.base import Charge, Reading, bound_field, column, described, embedded
+from resolvers.bindings.lists import query_each
+from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES
+from resolvers.entities.access_codes import AccessCode
+from resolvers.entities.base import entity
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Sequence
+
+    from loaders.contracts.writing import WriteContract
+    from resolvers.bindings.base import Step
+    from resolvers.bindings.rules import Rule
+    from resolvers.request import RequestState
+
+
+@entity(LockoutRecord)
+class Lockout:
+    """The failed attempts at a door. After 5 failures in 15 minutes it refuses all codes for a while."""
+
+    failures: list[Instant] = column("Times of recent failures that have not led to a lockout.")
+    locked_until: Instant | None = column("End of the current or the latest lockout.")
+    lockouts: int = column("Number of lockouts in a row; each lasts twice as long as the one before, an hour at most.")
+
+
+@entity(ListedCode)
+class ListedAccessCode:
+    """An access code as the device of its door has it."""
+
+    code_id: strawberry.ID = column("Id of the code.")
+    digits_mac: str = column(
+        "HMAC-SHA-256 with the key of the device, in hexadecimal, of the code id, a line feed and the digits."
+    )
+    valid_from: Instant = column("Time from which the code opens the door.")
+    valid_until: Instant = column(
+        "Time until which the code opens the door, with the grace period after a reservation; at most 72 hours ahead."
+    )
+    uses_left: int | None = column("How often the code can still be used; null if there is no limit.")
+
+
+@entity(CodeList)
+class AccessCodeList:
+    """The access codes of a door that are valid within 72 hours, for its device to use without the server."""
+
+    revision: str = column("Changes with the list. Acknowledge it once the list is stored.")
+    generation: int = column("Generation of the device whose key the list is for.")
+    refresh_before: Instant = column("Time before which the device should read the list again.")
+    codes: list[ListedAccessCode] = embedded("The codes.", most=MAX_LIVE_CODES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CodeListOf(Reading):
+    """The list for the device of a door, read as its acknowledgement reads it: strongly consistent."""
+
+    contract: WriteContract
+    key: str
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
+        charges = [
+            Charge(self.contract, request.operation, request.expected * parents, request.maximum * parents)
+            for request in self.contract.read_costs()
+            if request.when != elsewhere
+        ]
+        rounds = self.contract.rounds - 1
+        again = [
+            Charge(self.contract, charge.operation, maximum=charge.maximum * rounds, condition=MET_OTHERS)
+            for charge in charges
+        ]
+        return charges + again
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        def read(place_id: Any) -> Awaitable[CodeList | None]:
+            return code_devices.read_code_list(request.backend, **{self.key: place_id})
+
+        return await query_each(read, self.row_keys(rows), step.path, request)
+
+
+def code_list(key: str, rule: Rule, description: str) -> Any:
+    """A field with the list of codes for the device of a door."""
+    return bound_field(_CodeListOf(contract=ACKNOWLEDGE_ACCESS_CODES, key=key, rule=rule), description)
+
+
+@described
+class VerifyAccessCodePayload(Payload):
+    """Return type of `verifyAccessCode`."""
+
+    decision: AccessDecision | None = column("Whether to open the door; null if there are errors.", written("decision"))
+    code_id: strawberry.ID | None = column("Id of the code that was granted.", written("code_id"))
+    locked_until: Instant | None = column("Time until which the door refuses all codes.", written("locked_until"))
+
+
+@described
+class ProvisionDevicePayload(Payload):
+    """Return type of `provisionDevice`."""
+
+    generation: int | None = column("Generation of the device; null if it was not provisioned.", written("generation"))
+    device_key: str | None = column(
+        "Key of the device in hexadecimal. Store it in the device: it is never shown again once the device has "
+        "acknowledged a list.",
+        written("device_key"),
+    )
+
+
+@described
+class AcknowledgeAccessCodesPayload(Payload):
+    """Return type of `acknowledgeAccessCodes`."""
+
+    acknowledged_revision: str | None = column(
+        "Revision of the list that the device has; null if there are errors.", written("acknowledged_revision")
+    )
+
+
+@mutations
+class CodeDeviceMutations:
+    """Merged into Mutation."""
+
+    verify_access_code: VerifyAccessCodePayload = write(
+        VERIFY_ACCESS_CODE,
+        verification.verify_access_code,
+        commands.VerifyAccessCode,
+        DOOR_DEVICES,
+        description="Decide whether digits that were entered at a door open it. For the device of the door.",
+    )
+    provision_device: ProvisionDevicePayload = write(
+        PROVISION_DEVICE,
+        code_devices.provision_device,
+        commands.ProvisionDevice,
+        CODE_CHANGES,
+        description="Begin a new generation of a door's device and get the key that protects its list of codes. For "
+        "the owner of the locker; a location's door requires an admin.",
+    )
+    acknowledge_access_codes: AcknowledgeAccessCodesPayload = write(
+        ACKNOWLEDGE_ACCESS_CODES,
+        code_devices.acknowledge_access_codes,
+        commands.AcknowledgeAccessCodes,
+        DOOR_DEVICES,
+        description="Say that the device of a door has stored its list of codes. For the device.",
+    )
+    report_access_code_use: AccessCode = write(
+        REPORT_ACCESS_CODE_USE,
+        code_devices.report_access_code_use,
+        commands.ReportAccessCodeUse,
+        DOOR_DEVICES,
+        returns="The code; null if the use was not counted.",
+        description="Report that the device of a door opened it by its own list. Each event id counts once. For the "
+        "device.",
+    )
+    clear_lockout: Lockout = write(
+        CLEAR_LOCKOUT,
+        verification.clear_lockout,
+        commands.ClearLockout,
+        CODE_CHANGES,
+        returns="The lockout record, without failures; null if it was not cleared.",
+        description="End the lockout of a door and forget its failed attempts. For the owner of the locker; a "
+        "location's door requires an admin.",
+    )

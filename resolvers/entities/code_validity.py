@@ -1,0 +1,146 @@
+"""When an access code is valid: from what gives the right to open its door, and from the door itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from domain.access_codes import AccessCode as Record
+from domain.access_codes import (
+    AccessCodeState,
+    DeviceStatus,
+    device_status,
+    grace_end,
+    is_in_grace,
+    is_void,
+    validity_of,
+)
+from domain.access_codes import Validity as ValidityRecord
+from domain.times import Instant, shift
+from loaders.contracts.access_codes import CODE_DOOR_BY_ID
+from loaders.contracts.bookings import BOOKING_BY_ID
+from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
+from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.reads.code_keys import basis_key
+from resolvers.bindings.base import Charge, Reading, column, look_up_charge
+from resolvers.bindings.lists import format_charge, query_each, require_migrated
+from resolvers.entities.base import entity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from loaders.contracts.base import Contract
+    from loaders.contracts.reading import ReadOne
+    from resolvers.bindings.base import Step
+    from resolvers.request import RequestState
+
+_INSTANT = timedelta(milliseconds=1)
+
+
+class CodeValidityRow(NamedTuple):
+    """When a code is valid, and whether its digits must be replaced."""
+
+    validity: ValidityRecord
+    needs_reveal: bool
+    device_status: DeviceStatus | None
+
+
+@entity(CodeValidityRow)
+class AccessCodeValidity:
+    """When an access code opens its door. It follows the reservation or the booking of the code."""
+
+    state: AccessCodeState = column(
+        "State of the code now, with the grace period after a reservation.", lambda row, _: row.validity.state
+    )
+    valid_from: Instant | None = column("Start of the validity.", lambda row, _: row.validity.valid_from)
+    valid_until: Instant | None = column(
+        "End of the validity; null if it has none. A code of a reservation that ends by itself stays active for a "
+        "grace period of 15 more minutes, or until another reservation begins.",
+        lambda row, _: row.validity.valid_until,
+    )
+    device_status: DeviceStatus | None = column(
+        "Whether the device of the door has the code in its offline list; null if no device is provisioned."
+    )
+    needs_reveal: bool = column(
+        "Whether the digits became void because a device of the door was lost: reveal or rotate the code to get others."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidityOf(Reading):
+    """The validity of codes, from what gives the right to open their doors: read in batches, one for each kind."""
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, TABLE_FORMAT)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"*"})
+
+    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+        basis = "only for codes of this kind"
+        return [
+            look_up_charge(CODE_DOOR_BY_ID, parents),
+            look_up_charge(RESERVATION_BY_KEY, parents, condition=basis),
+            look_up_charge(BOOKING_BY_ID, parents, condition=basis),
+            look_up_charge(LOCKER_BY_ID, parents, condition=basis),
+            Charge(
+                RESERVATION_BEFORE,
+                "Query",
+                maximum=RESERVATION_BEFORE.maximum(1) * parents,
+                condition="only in the grace period after a reservation",
+            ),
+            format_charge(),
+        ]
+
+    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        bases = await self._bases(rows, step, request)
+        doors = await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
+        latest = await self._latest_starts(rows, bases, step, request)
+
+        def validity(code: Record, basis: Any, door: Any) -> Any:
+            last = latest.get(code.locker_id)
+            failure = next((part for part in (basis, door, last) if isinstance(part, Exception)), None)
+            if failure is not None:
+                return failure
+            shown = validity_of(code, request.now, basis)
+            if is_in_grace(code, request.now, basis):
+                begun = None if last is None or last.start_at < basis.end_at else last.start_at
+                graced = validity_of(code, request.now, basis, grace_end(basis, begun))
+                shown = replace(shown, state=graced.state)
+            return CodeValidityRow(shown, is_void(code, door), device_status(code, shown, door, request.now))
+
+        return list(map(validity, rows, bases, doors))
+
+    async def _bases(self, rows: Sequence[Record], step: Step, request: RequestState) -> list[Any]:
+        """What each code is for."""
+        named = [basis_key(code) for code in rows]
+        keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
+        for contract, key in named:
+            keys.setdefault(contract, []).append(key)
+        found = {
+            contract: iter(await request.loaders.of(contract).load_bulk(wanted, step.path))
+            for contract, wanted in keys.items()
+        }
+        return [next(found[contract]) for contract, _ in named]
+
+    async def _latest_starts(
+        self, rows: Sequence[Record], bases: Sequence[Any], step: Step, request: RequestState
+    ) -> dict[Any, Any]:
+        """The live reservation that began last, of each locker with a code that may be in its grace period."""
+        lockers = [
+            code.locker_id
+            for code, basis in zip(rows, bases, strict=True)
+            if not isinstance(basis, Exception) and is_in_grace(code, request.now, basis)
+        ]
+        if not lockers:
+            return {}
+        await require_migrated(RESERVATION_BEFORE, step.path, request)
+        store, after_now = request.backend.store, shift(request.now, _INSTANT)
+        found = await query_each(
+            lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, step.path, request
+        )
+        return dict(zip(lockers, found, strict=True))

@@ -1,0 +1,36 @@
+"""The table that a command uses."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from loaders.table.client import open_store
+from loaders.tools.definition import check_table, create_table
+from server.cli.command import CommandError
+from server.process.store import connect
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from loaders.table.client import Connection, DynamoStore
+    from server.settings import Settings
+
+
+@asynccontextmanager
+async def open_table(settings: Settings, *, creates: bool = False) -> AsyncIterator[tuple[Connection, DynamoStore]]:
+    """Opens the table and checks its definition; with `creates`, the embedded store creates a missing table."""
+    async with connect(settings) as connection:
+        if creates and settings.is_embedded:
+            await create_table(connection)
+        await check_table(connection)
+        async with open_store(connection) as store:
+            yield connection, store
+
+
+def confirm(question: str, *, yes: bool, refused: str = "nothing was done", err: bool = False) -> None:
+    """Asks whether to go on, unless the user has said so."""
+    if not yes and not typer.confirm(question, err=err):
+        raise CommandError(refused)
