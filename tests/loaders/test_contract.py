@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,8 @@ import pytest
 from loaders import keys
 from loaders.codecs import LOCKER, OWNER, OWNER_LOCKER
 from loaders.contracts.base import Consistency, ContractError, PageRule, registry
-from loaders.contracts.cost import Cost
+from loaders.contracts.cost import Cost, Part
+from loaders.contracts.owners import SAVE_OWNER
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule, WriteContract
 from loaders.table.keys import Key, Prefix
@@ -50,54 +52,75 @@ WRITE: dict[str, Any] = {
     "item_bytes": 1500,
     **STATED,
 }
-KINDS = [(ReadOne, ONE), (ReadPage, PAGE), (WriteContract, WRITE)]
+KINDS = ((ReadOne, ONE), (ReadPage, PAGE), (WriteContract, WRITE))
+READ = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=1500)
+STATED_PURPOSE = "must state its purpose, expected cardinality and hot-partition risk"
+UNCONDITIONAL = [replace(NEW, name="copy", action=action, condition=None) for action in (Action.UPDATE, Action.CHECK)]
 
 
-def test_an_update_without_a_transaction_costs_its_size_once_for_each_step_that_is_tried() -> None:
-    rules = tuple(
-        StepRule(name=name, action=Action.UPDATE, key=keys.locker, condition="#a = :a") for name in ("first", "second")
-    )
-    plain = {**WRITE, "operation": "UpdateItem", "steps": rules, "item_bytes": 300}
-    assert [WriteContract(**{**plain, "most_steps": most}).write_units for most in (1, 2)] == [1, 2]
+def made(good: dict[str, Any], **changes: Any) -> Any:
+    """The contract of its kind, changed."""
+    (kind,) = [kind for kind, values in KINDS if values is good]
+    return kind(**{**good, **changes})
 
 
 @pytest.mark.parametrize(
-    "operation", ["Scan", "Query", "GetItem", "ExecuteStatement", "DeleteItem", "BatchWriteItem", ""]
+    ("good", "changes", "problem"),
+    [
+        *(
+            (WRITE, {"operation": operation}, f"QC-93 must not use {operation}")
+            for operation in ("Scan", "Query", "GetItem", "ExecuteStatement", "DeleteItem", "BatchWriteItem", "")
+        ),
+        *(
+            (ONE, {"id": bad}, f"{bad!r} is not an id such as QC-01")
+            for bad in ("", "QC-1", "QC-001", "QC-1a", "AP-01", "qc-01", "QC-01\n", "QC-\u0660\u0661")
+        ),
+        *(
+            (good, {name: ""}, f"{good['id']} {STATED_PURPOSE}")
+            for _, good in KINDS
+            for name in ("purpose", "cardinality", "hot_partition")
+        ),
+        *(
+            (good, {"item_bytes": size}, f"{good['id']} must state the size of its items")
+            for _, good in KINDS
+            for size in (0, -1)
+        ),
+        *(
+            (good, {"typical_bytes": size}, f"{good['id']} must state the usual size of its items")
+            for good in (ONE, PAGE)
+            for size in (0, good["item_bytes"] + 1)
+        ),
+        *((PAGE, {"page_rule": rule}, "QC-92 must have a page: no list is unbounded") for rule in (None, 25)),
+        (PAGE, {"orders": ()}, "QC-92 must state its order"),
+        *(
+            (
+                WRITE,
+                {"steps": (NEW, rule)},
+                "QC-93 must state a condition for copy: it would create a missing item",
+            )
+            for rule in UNCONDITIONAL
+        ),
+        *(
+            (WRITE, {"steps": steps}, "QC-93 must name each of its steps once")
+            for steps in ((), (NEW, NEW), (NEW, replace(NEW, action=Action.DELETE)))
+        ),
+        *((WRITE, {"most_steps": most}, "QC-93 must write 1 to 100 items at once") for most in (0, -1, 101)),
+        (WRITE, {"reads": (READ, READ)}, "QC-93 must name each of its reads once"),
+        (WRITE, {"variants": ("cancel",), "reads": (replace(READ, only=("extend",)),)}, "QC-93 has no variant extend"),
+    ],
 )
-def test_no_write_scans_or_uses_an_operation_of_another_kind(operation: str) -> None:
-    with pytest.raises(ContractError, match=rf"^QC-93 must not use {operation}$"):
-        WriteContract(**{**WRITE, "operation": operation})
+def test_a_contract_that_breaks_a_principle_is_refused(
+    good: dict[str, Any], changes: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ContractError, match=f"^{re.escape(problem)}$"):
+        made(good, **changes)
 
 
 def test_the_operation_of_a_read_cannot_be_chosen() -> None:
-    assert (ReadOne(**ONE).operation, ReadPage(**PAGE).operation) == ("GetItem", "Query")
-    for kind, good in KINDS[:2]:
+    for good, operation in ((ONE, "GetItem"), (PAGE, "Query")):
+        assert made(good).operation == operation
         with pytest.raises(TypeError, match="operation"):
-            kind(**{**good, "operation": "Scan"})
-
-
-@pytest.mark.parametrize("bad", ["", "QC-1", "QC-001", "QC-1a", "AP-01", "qc-01", "QC-01\n", "QC-\u0660\u0661"])
-def test_a_contract_has_an_id_of_the_one_form(bad: str) -> None:
-    with pytest.raises(ContractError, match=r" is not an id such as QC-01$"):
-        ReadOne(**{**ONE, "id": bad})
-
-
-@pytest.mark.parametrize(("kind", "good"), KINDS)
-def test_a_contract_states_its_purpose_cardinality_hot_partition_risk_and_the_size_of_its_items(
-    kind: type[Any], good: dict[str, Any]
-) -> None:
-    for name in ("purpose", "cardinality", "hot_partition"):
-        with pytest.raises(
-            ContractError, match=r"must state its purpose, expected cardinality and hot-partition risk$"
-        ):
-            kind(**{**good, name: ""})
-    for size in (0, -1):
-        with pytest.raises(ContractError, match=r"must state the size of its items$"):
-            kind(**{**good, "item_bytes": size})
-    if "typical_bytes" in good:
-        for size in (0, good["item_bytes"] + 1):
-            with pytest.raises(ContractError, match=r"must state the usual size of its items$"):
-                kind(**{**good, "typical_bytes": size})
+            made(good, operation="Scan")
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -116,16 +139,8 @@ def test_a_page_has_1_to_100_items_or_200_where_it_is_read_as_a_whole(
             PageRule(default, maximum, whole=whole)
 
 
-def test_a_list_without_a_page_or_without_an_order_is_refused() -> None:
-    for page in (None, 25):
-        with pytest.raises(ContractError, match=r"^QC-92 must have a page: no list is unbounded$"):
-            ReadPage(**{**PAGE, "page_rule": page})
-    with pytest.raises(ContractError, match=r"^QC-92 must state its order$"):
-        ReadPage(**{**PAGE, "orders": ()})
-
-
 async def test_a_read_that_the_contract_does_not_allow_cannot_be_sent(backend: Backend, wire: Wire) -> None:
-    eventual, either, strong = (ReadOne(**ONE, consistency=consistency) for consistency in Consistency)
+    eventual, either, strong = (made(ONE, consistency=consistency) for consistency in Consistency)
     with pytest.raises(ContractError, match=r"^QC-91 has no strong read$"):
         await eventual.read(backend.store, "l1", consistent=True)
     for count in (0, 101):
@@ -137,39 +152,19 @@ async def test_a_read_that_the_contract_does_not_allow_cannot_be_sent(backend: B
     assert [call.request["ConsistentRead"] for call in wire.calls] == [False, False, True, True]
 
 
-@pytest.mark.parametrize("action", [Action.UPDATE, Action.CHECK])
-def test_a_step_that_updates_or_checks_must_have_a_condition(action: Action) -> None:
-    rule = StepRule(name="copy", action=action, key=keys.locker, condition=None)
-    with pytest.raises(ContractError, match=r"^QC-93 must state a condition for copy: it would create a missing item$"):
-        WriteContract(**{**WRITE, "steps": (NEW, rule)})
-
-
-@pytest.mark.parametrize("steps", [(), (NEW, NEW), (NEW, replace(NEW, action=Action.DELETE))])
-def test_a_write_without_steps_or_with_one_name_for_two_is_refused(steps: tuple[StepRule, ...]) -> None:
-    with pytest.raises(ContractError, match=r"^QC-93 must name each of its steps once$"):
-        WriteContract(**{**WRITE, "steps": steps})
-
-
-@pytest.mark.parametrize("most_steps", [0, -1, 101])
-def test_a_write_of_more_than_100_items_or_of_none_is_refused(most_steps: int) -> None:
-    with pytest.raises(ContractError, match=r"^QC-93 must write 1 to 100 items at once$"):
-        WriteContract(**{**WRITE, "most_steps": most_steps})
-
-
 def test_the_registry_has_each_id_once_in_order() -> None:
-    contracts = [WriteContract(**WRITE), ReadOne(**ONE), ReadPage(**PAGE)]
+    contracts = [made(WRITE), made(ONE), made(PAGE)]
     assert list(registry(contracts)) == ["QC-91", "QC-92", "QC-93"]
     with pytest.raises(ContractError, match=r"^QC-91 is defined twice$"):
-        registry([*contracts, ReadOne(**{**ONE, "purpose": "Another"})])
+        registry([*contracts, made(ONE, purpose="Another")])
 
 
 def test_a_write_reads_only_what_it_declares() -> None:
-    read = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=1500)
-    together = BatchRead(items=(read, replace(read, name="owner", key=keys.owner, codec=OWNER)))
+    together = BatchRead(items=(READ, replace(READ, name="owner", key=keys.owner, codec=OWNER)))
     ranged = RangeRead(
         name="lockers", range=keys.owner_lockers, codec=OWNER_LOCKER, item_bytes=1500, limit=10, forward=False
     )
-    write = WriteContract(**{**WRITE, "reads": (replace(read, name="two", at_once=2), together, ranged)})
+    write = made(WRITE, reads=(replace(READ, name="two", at_once=2), together, ranged))
     assert write.item_operation("two", [("l1",)]) == Get("QC-93", Key("LOCKER#l1", "META"), consistent=True)
     assert write.item_operation("two", [("l1",), ("l2",)]) == BatchGet(
         "QC-93", (Key("LOCKER#l1", "META"), Key("LOCKER#l2", "META")), consistent=True
@@ -191,7 +186,7 @@ def test_a_write_reads_only_what_it_declares() -> None:
 
 
 def test_a_write_sends_only_what_it_declares() -> None:
-    write = WriteContract(**WRITE)
+    write = made(WRITE)
     step = write.step("locker", ("l1",))
     with pytest.raises(ContractError, match=r"^QC-93 declares no step owner$"):
         write.step("owner", ("o",))
@@ -201,48 +196,15 @@ def test_a_write_sends_only_what_it_declares() -> None:
         write.put("locker", ("l1",), {})
     with pytest.raises(ContractError, match=r"^QC-93 does not update locker alone$"):
         write.update("locker", ("l1",), {})
-    assert WriteContract(**{**WRITE, "operation": "PutItem"}).put("locker", ("l1",), {"a": 1}) == Put(
+    assert made(WRITE, operation="PutItem").put("locker", ("l1",), {"a": 1}) == Put(
         "QC-93", Key("LOCKER#l1", "META"), {"a": 1}, "attribute_not_exists(#PK)"
     )
 
 
-def test_two_reads_of_one_name_or_a_read_of_an_unknown_variant_are_refused() -> None:
-    read = ItemRead(name="locker", key=keys.locker, codec=LOCKER, item_bytes=1500)
-    with pytest.raises(ContractError, match=r"^QC-93 must name each of its reads once$"):
-        WriteContract(**{**WRITE, "reads": (read, read)})
-    with pytest.raises(ContractError, match=r"^QC-93 has no variant extend$"):
-        WriteContract(**{**WRITE, "variants": ("cancel",), "reads": (replace(read, only=("extend",)),)})
-
-
-def test_a_page_costs_its_items_and_the_one_it_looks_ahead_to() -> None:
-    page = ReadPage(**PAGE)
-    assert page.maximum(100) == Cost(1, 101, 18.5)  # 101 items of 1500 bytes: 36.99 times 4 KB, rounded up, half
-    assert page.expected(100) == Cost(1, 101, 4)
-    one = PageRule(default=1, maximum=1, look_ahead=0)
-    assert ReadPage(**{**PAGE, "page_rule": one}).maximum(1) == Cost(1, 1, 0.5)
-
-
-def test_a_write_costs_its_most_expensive_steps_and_a_transaction_twice_that() -> None:
-    small = replace(NEW, name="claim", item_bytes=100)
-    many = replace(NEW, name="event", most=3)
-    assert WriteContract(**WRITE).write_units == 4
-    assert WriteContract(**{**WRITE, "operation": "PutItem"}).write_units == 2
-    assert WriteContract(**{**WRITE, "steps": (small, NEW)}).write_units == 4
-    assert WriteContract(**{**WRITE, "steps": (small, NEW), "most_steps": 2}).write_units == 6
-    assert WriteContract(**{**WRITE, "steps": (small, many), "most_steps": 4, "operation": "PutItem"}).write_units == 14
-
-
-@pytest.mark.parametrize(("index_writes", "units"), [(0, 4), (1, 6), (2, 8)])
-def test_a_write_of_the_index_costs_its_size_once_beside_the_tables_twice(index_writes: int, units: int) -> None:
-    rule = replace(NEW, index_writes=index_writes)
-    assert WriteContract(**{**WRITE, "steps": (rule,)}).write_units == units
-    small = replace(NEW, name="claim", item_bytes=100)
-    assert WriteContract(**{**WRITE, "steps": (small, rule)}).write_units == units
-    assert WriteContract(**{**WRITE, "steps": (small, rule), "most_steps": 2}).write_units == units + 2
-
-
-def test_a_step_is_expensive_by_its_index_too() -> None:
-    large = replace(NEW, name="large", item_bytes=2049)
-    indexed = replace(NEW, name="indexed", index_writes=2)
-    assert WriteContract(**{**WRITE, "steps": (large, indexed)}).write_units == 8
-    assert WriteContract(**{**WRITE, "steps": (large,)}).write_units == 6
+def test_a_price_is_for_a_variant_that_the_contract_has_and_for_the_entries_of_the_request() -> None:
+    for variant in ("extend", "remove", None):
+        with pytest.raises(ContractError, match=rf"^QC-22 has no variant {variant}$"):
+            SAVE_OWNER.costs(variant, 1)
+    together = Part(operation="BatchGetItem", sizes=(100,) * 25)
+    one_by_one = Part(operation="GetItem", sizes=(100,), most=50)
+    assert (together.cost(2, 25), one_by_one.cost(2, 25)) == (Cost(1, 2, 2), Cost(4, 4, 4))
