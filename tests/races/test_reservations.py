@@ -80,37 +80,6 @@ async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(on
     assert fast["userErrors"] == []
 
 
-async def test_reserving_extending_cancelling_and_reading_at_random_keep_every_invariant(
-    one: Api, dump: Callable[[], Any], clock: Clock
-) -> None:
-    chance = random.Random(7)
-    known: list[str] = []
-
-    async def reserve() -> None:
-        start = chance.randrange(0, 44) / 2
-        window = hours(start, start + chance.choice((0.5, 1, 1.5)))
-        reservation_id = f"r{len(known)}"
-        known.append(reservation_id)
-        await one.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", reservationId=reservation_id, **window)
-
-    async def cancel() -> None:
-        await one.mutate(CANCEL, lockerId="l1", reservationId=chance.choice(known))
-
-    async def extend() -> None:
-        new_end = hours(0, chance.randrange(2, 47) / 2)["endAt"]
-        await one.mutate(EXTEND, lockerId="l1", reservationId=chance.choice(known), newEndAt=new_end)
-
-    async def read() -> None:
-        await one.run(ACTIVE)
-
-    await reserve()
-    clock.move(hours=12)
-    for _ in range(40):
-        await asyncio.gather(*(chance.choice((reserve, reserve, cancel, extend, read))() for _ in range(8)))
-        clock.move(minutes=30)
-        check_invariants(await dump(), clock.now)
-
-
 async def test_an_ended_pointer_that_concurrent_writes_repair_names_the_earliest(
     one: Api, dump: Callable[[], Any], clock: Clock
 ) -> None:
