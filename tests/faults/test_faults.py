@@ -13,35 +13,12 @@ from domain.models import Locker
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.table.errors import UnreadKeysError
 from loaders.table.http_client import Timeouts
-from tests.api import (
-    CREATE_OWNER,
-    CREATE_RESERVATION,
-    RECORD_EVENT,
-    REGISTER_LOCKER,
-    UPDATE_STATUS,
-    unchanged,
-)
+from tests import places
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, UPDATE_STATUS, unchanged
 from tests.conftest import NOW
 from tests.inputs import GOOD
 from tests.invariants import check_invariants
-from tests.places import (
-    APPROVE,
-    CANCEL,
-    CREATE_EVENT,
-    CREATE_LOCATION,
-    DEACTIVATE,
-    DELETE_EVENT,
-    MOVE,
-    PAY,
-    REJECT,
-    REQUEST,
-    fresh,
-    prepare,
-    refusal,
-    ulid,
-)
-from tests.races.test_reservations import CANCEL as CANCEL_RESERVATION
-from tests.races.test_reservations import hours
+from tests.races.test_reservations import CANCEL, hours
 from tests.wire import Answer, Hold, Lose, Twice
 
 if TYPE_CHECKING:
@@ -76,7 +53,7 @@ def code(answer: dict[str, Any]) -> str:
 async def test_a_failed_condition_beside_a_conflict_is_asked_again_until_it_fails_alone(one: Api, wire: Wire) -> None:
     wire.fault = once(Answer.cancelled("TransactionConflict", "None", "ConditionalCheckFailed"), "TransactWriteItems")
     payload = await one.mutate(REGISTER_LOCKER, lockerId="new", ownerId="nobody")
-    assert refusal(payload) == ("NOT_FOUND", 404, ["input", "ownerId"])
+    assert places.refusal(payload) == ("NOT_FOUND", 404, ["input", "ownerId"])
     assert wire.operations == {"TransactWriteItems": 2}
     assert len({call.request["ClientRequestToken"] for call in wire.calls}) == 1
 
@@ -170,28 +147,28 @@ def at_its_own_locker(number: int) -> Script:
     for hour in range(4):
         reservation = {"lockerId": locker, "ownerId": owner, "reservationId": f"{locker}-{hour}"}
         yield CREATE_RESERVATION, {**reservation, **hours(hour, hour + 1)}
-    yield CANCEL_RESERVATION, {"lockerId": locker, "reservationId": f"{locker}-0"}
+    yield CANCEL, {"lockerId": locker, "reservationId": f"{locker}-0"}
     yield RECORD_EVENT, {"lockerId": locker, "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
 
 
 def at_its_own_location(number: int) -> Script:
-    place, locker, owner = {"locationId": ulid(number)}, {"lockerId": f"l{number}"}, f"owner{number}"
+    place, locker, owner = {"locationId": places.ulid(number)}, {"lockerId": f"l{number}"}, f"owner{number}"
     first, second, third = (f"b{number}{letter}" for letter in "abc")
-    yield CREATE_LOCATION, {**place, **fresh(f"own-{number}")}
+    yield places.CREATE_LOCATION, {**place, **places.fresh(f"own-{number}")}
     yield CREATE_OWNER, {"ownerId": owner, "kind": "USER", "name": owner}  # the bookings of one that wait are limited
     yield REGISTER_LOCKER, {**locker, **place, "ownerId": "ada"}
     yield UPDATE_STATUS, {**locker, "newStatus": "OCCUPIED", "expectedVersion": 1}
-    yield MOVE, {**locker, "newLocationId": ulid(0), "expectedVersion": 2}
+    yield places.MOVE, {**locker, "newLocationId": places.ulid(0), "expectedVersion": 2}
     for booking in (first, second, third):
-        yield REQUEST, GOOD["requestBooking"] | {"bookingId": booking, "ownerId": owner, **place}
-    yield APPROVE, {"bookingId": second, "expectedVersion": 1}
-    yield CANCEL, {"bookingId": second}
-    yield APPROVE, {"bookingId": first, "expectedVersion": 1}
-    yield REJECT, {"bookingId": third, "reason": "No", "expectedVersion": 1}
-    yield CREATE_EVENT, {**place, "eventId": "e", "date": "2026-03-12", "duration": "FULL_DAY", "title": "Works"}
-    yield DELETE_EVENT, {**place, "eventId": "e"}
-    yield PAY, {"bookingId": first, "paymentId": "p", "amount": {"amount": 1, "currency": "EUR"}}
-    yield DEACTIVATE, {**place, "expectedVersion": 1}
+        yield places.REQUEST, GOOD["requestBooking"] | {"bookingId": booking, "ownerId": owner, **place}
+    yield places.APPROVE, {"bookingId": second, "expectedVersion": 1}
+    yield places.CANCEL, {"bookingId": second}
+    yield places.APPROVE, {"bookingId": first, "expectedVersion": 1}
+    yield places.REJECT, {"bookingId": third, "reason": "No", "expectedVersion": 1}
+    yield places.CREATE_EVENT, {**place, "eventId": "e", "date": "2026-03-12", "duration": "FULL_DAY", "title": "Works"}
+    yield places.DELETE_EVENT, {**place, "eventId": "e"}
+    yield places.PAY, {"bookingId": first, "paymentId": "p", "amount": {"amount": 1, "currency": "EUR"}}
+    yield places.DEACTIVATE, {**place, "expectedVersion": 1}
 
 
 @pytest.mark.parametrize(
@@ -215,7 +192,7 @@ async def test_conflicts_lost_answers_and_repeats_tell_no_client_a_false_conflic
     version: int,
     left: dict[str, int],
 ) -> None:
-    await prepare(api)
+    await places.prepare(api)
     chance = random.Random(13)
     lost: Counter[str] = Counter()
 
