@@ -76,6 +76,11 @@ def test_demo_data_of_a_day_differs_only_in_which_reservation_is_next() -> None:
     assert {sk for pk, sk in morning if morning[pk, sk] != evening[pk, sk]} == {"RES#ACTIVE"}
 
 
+def test_demo_data_has_as_many_items_as_requested() -> None:
+    kinds = Counter(item["entityType"] for item in wanted(DemoShape(5, 17, 40)).values())
+    assert [kinds[kind] for kind in ("OWNER", "LOCKER", "OWNER_LOCKER", "ACCESS_EVENT")] == [5, 17, 17, 40]
+
+
 class EnoughError(Exception):
     """Ends a load."""
 
