@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from domain.api_keys import ApiKeyRole
 from domain.bookings import DayPart
@@ -162,11 +163,6 @@ def problems(command: type[Command], values: dict[str, Any]) -> dict[tuple[str, 
     return found
 
 
-def camel(field: str) -> str:
-    first, *rest = field.split("_")
-    return first + "".join(map(str.capitalize, rest))
-
-
 def test_every_command_is_tested_here() -> None:
     items = [item for module in MODULES for name, item in vars(module).items() if not name.startswith("_")]
     commands = {item for item in items if isinstance(item, type) and issubclass(item, Command)}
@@ -183,13 +179,13 @@ def test_a_valid_input_becomes_a_command(command: type[Command]) -> None:
 @pytest.mark.parametrize(("command", "field", "value"), CASES)
 def test_an_invalid_value_is_rejected_at_its_own_path(command: type[Command], field: str, value: Any) -> None:
     ((path, message),) = problems(command, {**VALID[command], field: value}).items()
-    assert path[:2] == ("input", camel(field))
+    assert path[:2] == ("input", to_camel(field))
     assert OURS.match(message), message
 
 
 @pytest.mark.parametrize("command", VALID)
 def test_a_missing_and_an_unknown_field_are_named(command: type[Command]) -> None:
-    required = [camel(name) for name, field in command.model_fields.items() if field.is_required()]
+    required = [to_camel(name) for name, field in command.model_fields.items() if field.is_required()]
     if required:
         assert problems(command, {}) == {("input", name): f"{name} is required" for name in required}
     unknown = {("input", "unknownField"): "unknownField is not a field of this input"}

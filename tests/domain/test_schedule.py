@@ -52,14 +52,6 @@ def reservation(start: int, end: int, status: ReservationStatus = ACTIVE) -> Res
     )
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "expected"),
-    [(-100, 0, False), (-100, 1, True), (0, 100, True), (99, 200, True), (100, 200, False)],
-)
-def test_adjacent_windows_do_not_overlap(start: int, end: int, expected: bool) -> None:  # noqa: FBT001
-    assert overlaps(reservation(0, 100), at(start), at(end)) is expected
-
-
 @given(*[st.integers(-8, 8)] * 2, *[st.integers(1, 8)] * 2, st.sampled_from(ReservationStatus))
 def test_an_active_reservation_overlaps_a_window_that_shares_a_millisecond_with_it(
     start: int, other_start: int, length: int, other_length: int, status: ReservationStatus

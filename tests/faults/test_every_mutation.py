@@ -1,48 +1,69 @@
-"""Faults of the store during every mutation: one effect, and no false conflict."""
+"""Faults of the store during every mutation: one effect, one true answer, and no false conflict."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-from collections import Counter
+import json
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 
-from tests.api import UPDATE_STATUS, unchanged
+from tests.api import UPDATE_STATUS, mutation, unchanged
+from tests.codes import Device
 from tests.conftest import NOW
-from tests.faults.test_faults import conflict, halve
-from tests.inputs import GOOD, document, stock
+from tests.faults.test_faults import conflict, once
+from tests.inputs import GOOD, MUTATIONS, document
+from tests.inputs import stock as stock_all
 from tests.invariants import check_invariants
-from tests.places import (
-    APPROVE,
-    CANCEL,
-    CREATE_EVENT,
-    CREATE_LOCATION,
-    DEACTIVATE,
-    DELETE_EVENT,
-    MOVE,
-    PAY,
-    REGISTER,
-    REJECT,
-    REQUEST,
-    fresh,
-    prepare,
-    ulid,
-)
+from tests.places import approve, book, create_location, refusal, ulid
+from tests.principals import owner
+from tests.races.test_lockers import RENAME, TRANSFER
 from tests.wire import Answer, Lose, Meeting, Twice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.api import Api
-    from tests.conftest import Prepared
+    from tests.conftest import Clock, Prepared
     from tests.wire import Call, Wire
 
-BOOKING = GOOD["requestBooking"]
-EVENT = {"locationId": ulid(0), "date": "2026-03-12", "duration": "FULL_DAY", "title": "Works"}
-EVERY_MUTATION = pytest.mark.parametrize("name", GOOD)
+WRITES = {"TransactWriteItems", "PutItem"}
+INPUTS = GOOD | {
+    "moveLocker from another location": {"lockerId": "l2", "newLocationId": ulid(1), "expectedVersion": 1},
+    "cancelBooking once approved": {"bookingId": "approved"},
+}
+CHOSEN_IDS = {
+    "createOwner": "ownerId",
+    "registerLocker": "lockerId",
+    "createReservation": "reservationId",
+    "reserveAnyLocker": "reservationId",
+    "recordAccessEvent": "eventId",
+    "createLocation": "locationId",
+    "requestBooking": "bookingId",
+    "recordPayment": "paymentId",
+    "createCalendarEvent": "eventId",
+    "createApiKey": "keyId",
+    "createAccessCode": "codeId",
+    "revealAccessCode": "revealId",
+}
+WITHOUT_IDS = {
+    name: {field: value for field, value in content.items() if field != CHOSEN_IDS.get(name)}
+    for name, content in INPUTS.items()
+} | {"recordAccessEvents": {"events": [GOOD["recordAccessEvent"] | {"eventId": None}] * 2}}
+WITH_IDS = {
+    name: content | ({"changeId": "c1"} if "expectedVersion" in content else {}) for name, content in INPUTS.items()
+}
+EVERY_MUTATION = pytest.mark.parametrize("name", INPUTS)
+CHANGE = {"lockerId": "l1", "expectedVersion": 1, "changeId": "c1"}
+
+
+async def stock(api: Api) -> None:
+    await stock_all(api)
+    await create_location(api, 1)
+    await book(api, "approved", date="2026-03-11")
+    await approve(api, "approved")
 
 
 @pytest_asyncio.fixture
@@ -52,12 +73,39 @@ async def ready(api: Api, wire: Wire, prepared: Prepared) -> Api:
     return api
 
 
-async def change(api: Api, name: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def document_of(name: str) -> str:
+    return document(name.partition(" ")[0])
+
+
+async def change(api: Api, name: str, content: dict[str, Any] | None = None) -> tuple[list[Any], dict[str, Any]]:
     """The user errors and the result of a mutation, without a key's secret, which only its first answer has."""
-    content = GOOD[name] | ({"changeId": "c1"} if "expectedVersion" in GOOD[name] else {})
-    payload = await api.mutate(document(name), **content)
+    payload = await api.mutate(document_of(name), **content or WITH_IDS[name])
     payload.pop("secret", None)
     return payload.pop("userErrors"), payload
+
+
+def lost_then_forgotten() -> Callable[[Call], Lose | None]:
+    """The first answer is lost, and then the store has forgotten the tokens that it knew, as after a restart."""
+    lose = once(Lose(), *WRITES)
+
+    def fault(call: Call) -> Lose | None:
+        lost: Lose | None = lose(call)
+        if lost is None and "ClientRequestToken" in call.request:
+            call.request["ClientRequestToken"] = str(uuid4())
+        return lost
+
+    return fault
+
+
+def check_sent_twice(wire: Wire) -> None:
+    """One write was sent two times, whatever its tokens."""
+    sent = [call.request | {"ClientRequestToken": None} for call in wire.calls if call.operation in WRITES]
+    assert len(sent) == 2
+    assert len({json.dumps(request, sort_keys=True) for request in sent}) == 1
+
+
+def test_every_mutation_is_tested_here() -> None:
+    assert GOOD.keys() == MUTATIONS.keys()
 
 
 @EVERY_MUTATION
@@ -75,13 +123,14 @@ async def test_a_change_that_the_network_sends_twice_has_one_effect(
 
 
 @EVERY_MUTATION
-async def test_a_mutation_that_is_sent_twice_at_once_has_one_effect_and_one_answer(
+async def test_a_mutation_that_is_sent_many_times_at_once_has_one_effect_and_one_answer(
     ready: Api, wire: Wire, dump: Callable[[], Any], name: str
 ) -> None:
     before = await dump()
-    wire.fault = Meeting(2)
-    first, second = await asyncio.gather(change(ready, name), change(ready, name))
-    assert first == second
+    times = 10 if name in CHOSEN_IDS else 2
+    wire.fault = Meeting(times)
+    first, *others = await asyncio.gather(*(change(ready, name) for _ in range(times)))
+    assert others == [first] * (times - 1)
     assert first[0] == []
     after = await dump()
     check_invariants(after, NOW)
@@ -114,75 +163,110 @@ async def test_a_store_that_takes_nothing_leaves_nothing_behind(
         Answer.error("ProvisionedThroughputExceededException") if call.operation == "TransactWriteItems" else None
     )
     async with unchanged(dump):
-        answer = await ready.send(document(name), input=GOOD[name])
+        answer = await ready.send(document_of(name), input=INPUTS[name])
     assert answer["data"] is None
     (error,) = answer["errors"]
     assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAVAILABLE", 503)
     assert wire.operations["TransactWriteItems"] == 3
 
 
-async def test_the_two_keys_of_a_request_are_read_though_one_is_left_each_time(ready: Api, wire: Wire) -> None:
-    wire.amend = halve
-    first = await ready.mutate(REQUEST, **BOOKING)
-    assert first["userErrors"] == []
-    assert wire.operations["BatchGetItem"] == 2
-    assert await ready.mutate(REQUEST, **BOOKING) == first
-
-
-async def test_conflicts_lost_answers_and_repeats_tell_no_client_a_false_conflict(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+@pytest.mark.parametrize("is_forgotten", [False, True])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *WITH_IDS.items(),
+        *((name, content) for name, content in WITHOUT_IDS.items() if content != WITH_IDS[name]),
+    ],
+)
+async def test_a_lost_answer_is_found_again_within_the_request(
+    ready: Api, wire: Wire, dump: Callable[[], Any], name: str, content: dict[str, Any], *, is_forgotten: bool
 ) -> None:
-    await prepare(api)
-    chance = random.Random(13)
-    lost: Counter[str] = Counter()
+    wire.fault = lost_then_forgotten() if is_forgotten else once(Lose(), *WRITES)
+    payload = await ready.mutate(document_of(name), **content)
+    assert payload.pop("userErrors") == []
+    assert name == "verifyAccessCode" or None not in payload.values()
+    check_sent_twice(wire)
+    check_invariants(await dump(), NOW)
 
-    def fault(call: Call) -> Any:
-        draw, request = chance.random(), str(call.request)
-        if call.operation == "TransactWriteItems" and draw < 0.10:
-            return conflict(call)
-        # The third loss of one request would be the end of it: an honest error, but not what is looked for here.
-        if draw < 0.20 and lost[request] < 2:
-            lost[request] += 1
-            return Lose()
-        del lost[request]
-        return Twice() if draw < 0.30 else None
 
-    wire.fault = fault
+@EVERY_MUTATION
+async def test_a_mutation_that_was_never_answered_is_repeated_by_its_client_much_later(
+    ready: Api, wire: Wire, dump: Callable[[], Any], clock: Clock, name: str
+) -> None:
+    before = await dump()
+    wire.fault = lambda call: Lose() if call.operation in WRITES else None
+    (error,) = (await ready.send(document_of(name), input=WITH_IDS[name]))["errors"]
+    assert error["extensions"]["code"] == "UNAVAILABLE"
+    after = await dump()
+    assert after != before
+    check_invariants(after, clock.now)
+    wire.reset()
+    clock.move(minutes=11)  # the store knows a token for ten minutes
+    errors, payload = await change(ready, name)
+    assert errors == []
+    assert name == "verifyAccessCode" or None not in payload.values()
+    assert await dump() == after
 
-    async def good(mutation: str, **content: Any) -> None:
-        payload = await api.mutate(mutation, **content)
-        assert payload["userErrors"] == []
 
-    async def client(number: int) -> None:
-        """Uses its own location, locker and bookings, so any conflict it gets is false."""
-        place, locker, name = ulid(number), f"l{number}", f"b{number}"
-        await good(CREATE_LOCATION, locationId=place, **fresh(f"own-{number}"))
-        await api.owner(f"owner{number}")  # the bookings of one that wait are limited
-        await good(REGISTER, lockerId=locker, ownerId="ada", locationId=place)
-        await good(UPDATE_STATUS, lockerId=locker, newStatus="OCCUPIED", expectedVersion=1)
-        await good(MOVE, lockerId=locker, newLocationId=ulid(0), expectedVersion=2)
-        for letter in "acr":
-            await good(
-                REQUEST, **BOOKING | {"bookingId": f"{name}{letter}", "locationId": place, "ownerId": f"owner{number}"}
-            )
-        await good(APPROVE, bookingId=f"{name}c", expectedVersion=1)
-        await good(CANCEL, bookingId=f"{name}c")
-        await good(APPROVE, bookingId=f"{name}a", expectedVersion=1)
-        await good(REJECT, bookingId=f"{name}r", reason="No", expectedVersion=1)
-        await good(CREATE_EVENT, **EVENT | {"locationId": place, "eventId": "e"})
-        await good(DELETE_EVENT, locationId=place, eventId="e")
-        await good(PAY, bookingId=f"{name}a", paymentId="p", amount={"amount": 1, "currency": "EUR"})
-        await good(DEACTIVATE, locationId=place, expectedVersion=1)
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("verifyAccessCode", {"digits": "000000", "attemptId": "a9"}),
+        ("clearLockout", {}),
+        ("provisionDevice", {"generation": 2}),
+        ("acknowledgeAccessCodes", {"revision": None}),
+        ("reportAccessCodeUse", {"codeId": "booked", "eventId": "u1", "usedAt": "2026-03-01T11:00:00Z"}),
+    ],
+)
+async def test_a_lost_answer_at_the_door_of_a_location_leaves_one_effect(
+    ready: Api, wire: Wire, dump: Callable[[], Any], name: str, more: dict[str, Any]
+) -> None:
+    door = {"locationId": ulid(0)}
+    for field, values in (
+        ("createAccessCode", {"kind": "BOOKING", "bookingId": "approved", "codeId": "booked"}),
+        ("provisionDevice", door | {"generation": 1}),
+        ("verifyAccessCode", door | {"digits": "000000", "attemptId": "a1"}),
+    ):
+        assert (await change(ready, field, values))[0] == []
+    if "revision" in more:
+        more = {"revision": (await Device(ready, "00", **door).listed())["revision"]}
+    wire.reset()
+    wire.fault = lost_then_forgotten()
+    first = await change(ready, name, door | more)
+    assert first[0] == []
+    check_sent_twice(wire)
+    check_invariants(await dump(), NOW)
+    async with unchanged(dump):
+        assert await change(ready, name, door | more) == first
 
-    await asyncio.gather(*(client(number) for number in range(1, 9)))
-    items = await dump()
-    check_invariants(items, NOW)
-    kinds = [item["entityType"] for item in items.values()]
-    assert {kind: kinds.count(kind) for kind in ("BOOKING", "NOTIFICATION", "PAYMENT", "LOCATION_LOCKER")} == {
-        "BOOKING": 24,
-        "NOTIFICATION": 24,
-        "PAYMENT": 8,
-        "LOCATION_LOCKER": 8,
-    }
-    taken = sorted(item["eventId"] for item in items.values() if item["entityType"] == "CALENDAR_SLOT")
-    assert taken == sorted([f"b{number}a" for number in range(1, 9)] * 2)
+
+async def test_a_change_id_belongs_to_one_change(ready: Api, dump: Callable[[], Any]) -> None:
+    occupied = CHANGE | {"newStatus": "OCCUPIED"}
+    first = await ready.mutate(UPDATE_STATUS, **occupied)
+    async with unchanged(dump):
+        assert await ready.mutate(UPDATE_STATUS, **occupied) == first
+        for document, other in (
+            (UPDATE_STATUS, occupied | {"newStatus": "MAINTENANCE"}),
+            (UPDATE_STATUS, occupied | {"expectedVersion": 2}),
+            (mutation("renameLocker", "locker { version }"), CHANGE | {"alias": "A"}),
+        ):
+            assert refusal(await ready.mutate(document, **other)) == ("ID_TAKEN", 409, ["input", "changeId"])
+    payload = await ready.mutate(RENAME, lockerId="l1", alias="A", expectedVersion=2, changeId="c2")
+    assert payload["userErrors"] == []
+    # Only the latest change is known.
+    assert refusal(await ready.mutate(UPDATE_STATUS, **occupied))[0] == "VERSION_CONFLICT"
+
+
+async def test_a_member_who_gave_a_locker_to_its_organisation_may_repeat_that_and_nobody_else_may(
+    ready: Api, dump: Callable[[], Any]
+) -> None:
+    await ready.owner("acme", kind="ORGANIZATION")
+    given = CHANGE | {"newOwnerId": "acme"}
+    first = await ready.by(owner("ada", "acme")).mutate(TRANSFER, **given)
+    assert first["userErrors"] == []
+    async with unchanged(dump):
+        assert await ready.by(owner("ada", "acme")).mutate(TRANSFER, **given) == first
+        for other, expected in ((owner("bob", "acme"), "FORBIDDEN"), (owner("acme"), "ID_TAKEN")):
+            payload = await ready.by(other).mutate(TRANSFER, **given)
+            assert [error["code"] for error in payload["userErrors"]] == [expected]
+            assert payload["locker"] is None

@@ -25,15 +25,21 @@ async def data(tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.fixture
+def backup(data: Path, tmp_path: Path) -> Path:
+    """A backup of it."""
+    back_up(data, tmp_path / "backup")
+    return tmp_path / "backup"
+
+
 def damage(database: Path) -> None:
     """Overwrites all pages after the first two."""
     content = database.read_bytes()
     database.write_bytes(content[:8192] + b"\xa5" * (len(content) - 8192))
 
 
-async def test_a_restored_directory_has_the_table_and_is_served(data: Path, tmp_path: Path) -> None:
-    back_up(data, tmp_path / "backup")
-    restore(tmp_path / "backup", tmp_path / "restored")
+async def test_a_restored_directory_has_the_table_and_is_served(backup: Path, tmp_path: Path) -> None:
+    restore(backup, tmp_path / "restored")
     assert sorted(path.name for path in (tmp_path / "restored").iterdir()) == ["in-use", "lock", DATABASE]
     async with run_embedded(find_binary(None), tmp_path / "restored") as url:
         assert await describe_table(Connection("SmartLocker", "eu-central-1", url, local=True))
@@ -63,33 +69,30 @@ async def test_a_backup_that_cannot_be_written_says_why(data: Path, tmp_path: Pa
         back_up(data, missing)
 
 
-async def test_a_restore_overwrites_no_data(data: Path, tmp_path: Path) -> None:
-    back_up(data, tmp_path / "backup")
+async def test_a_restore_overwrites_no_data(data: Path, backup: Path) -> None:
     before = (data / DATABASE).read_bytes()
     with pytest.raises(EmbeddedStoreError, match=f"^the data directory {data} is not empty: set SMARTLOCKER_DATA_DIR"):
-        restore(tmp_path / "backup", data)
+        restore(backup, data)
     assert (data / DATABASE).read_bytes() == before
 
 
-async def test_a_restore_that_was_interrupted_can_be_run_again(data: Path, tmp_path: Path) -> None:
-    back_up(data, tmp_path / "backup")
+async def test_a_restore_that_was_interrupted_can_be_run_again(backup: Path, tmp_path: Path) -> None:
     restored = tmp_path / "restored"
     restored.mkdir()
     (restored / "lock").touch()
     (restored / f"{DATABASE}.partial").write_bytes(b"half")
-    restore(tmp_path / "backup", restored)
+    restore(backup, restored)
     assert sorted(path.name for path in restored.iterdir()) == ["in-use", "lock", DATABASE]
 
 
-async def test_a_damaged_database_is_neither_backed_up_nor_restored(data: Path, tmp_path: Path) -> None:
-    back_up(data, tmp_path / "backup")
-    shutil.copy(tmp_path / "backup", data / DATABASE)
+async def test_a_damaged_database_is_neither_backed_up_nor_restored(data: Path, backup: Path, tmp_path: Path) -> None:
+    shutil.copy(backup, data / DATABASE)
     damage(data / DATABASE)
-    damage(tmp_path / "backup")
+    damage(backup)
     with pytest.raises(EmbeddedStoreError, match=f"{data / DATABASE} (is damaged|cannot be copied): "):
         back_up(data, tmp_path / "second")
-    with pytest.raises(EmbeddedStoreError, match=f"{tmp_path / 'backup'} (is damaged|cannot be copied): "):
-        restore(tmp_path / "backup", tmp_path / "restored")
+    with pytest.raises(EmbeddedStoreError, match=f"{backup} (is damaged|cannot be copied): "):
+        restore(backup, tmp_path / "restored")
     assert [path.name for path in (tmp_path / "restored").iterdir()] == ["lock"]
     assert not (tmp_path / "second").exists()
 

@@ -17,23 +17,23 @@ from domain.models import LocationId, LockerId, LockerStatus, OwnerId, OwnerKind
 from domain.times import Instant
 from loaders import codecs
 from loaders.table.client import DynamoStore
-from loaders.tools.migration import Migrated, Migration
 from loaders.writes.lockers import update_locker_status
 from loaders.writes.owners import create_owner
 from loaders.writes.reservations import create_reservation, release_reservation
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
+from tests.loaders.test_migration import FORMAT_ITEM, delete, migration, run
 from tests.old_items import OLD_ITEMS, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loaders.backend import Backend
+    from tests.invariants import Items
     from tests.wire import Wire
 
 LOCATION = LocationId("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-FORMAT = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
 KINDS = {
     "ACCESS_EVENT": 2,
     "Booking": 1,
@@ -51,26 +51,22 @@ KINDS = {
 @pytest_asyncio.fixture
 async def old(backend: Backend, plain_client: Any, table: str, wire: Wire) -> Backend:
     """A table in which only other programs wrote."""
-    await plain_client.delete_item(TableName=table, Key=FORMAT)
+    await delete(plain_client, table, FORMAT_ITEM)
     await put(plain_client, table, *OLD_ITEMS)
     wire.reset()
     return backend
 
 
-def migration(backend: Backend, location_id: LocationId | None = LOCATION) -> Migration:
-    assert isinstance(backend.store, DynamoStore)
-    return Migration(backend.store, now=Instant(NOW), location_id=location_id)
+@pytest_asyncio.fixture
+async def items(old: Backend, dump: Callable[[], Any]) -> Items:
+    """What is there when it is migrated."""
+    migrated = await run(old, location_id=LOCATION)
+    assert (dict(migrated.kinds), migrated.left) == (KINDS, 0)
+    found: Items = await dump()
+    return found
 
 
-async def run(backend: Backend, location_id: LocationId | None = LOCATION) -> Migrated:
-    return await migration(backend, location_id).run(items_per_second=1e9, progress=lambda _: None)
-
-
-async def test_all_items_have_todays_form_afterwards(old: Backend, dump: Callable[[], Any]) -> None:
-    migrated = await run(old)
-    assert dict(migrated.kinds) == KINDS
-    assert migrated.left == 0
-    items = await dump()
+def test_all_items_have_todays_form_afterwards(items: Items) -> None:
     check_invariants(items, NOW, is_counted=False)
     by_type = {
         codec.entity_type: codec
@@ -81,17 +77,13 @@ async def test_all_items_have_todays_form_afterwards(old: Backend, dump: Callabl
     assert not [pk for pk, _ in items if pk.startswith(("USER#", "EVENT#"))]
 
 
-async def test_a_name_that_only_the_owners_copy_has_becomes_the_lockers(old: Backend, dump: Callable[[], Any]) -> None:
-    await run(old)
-    items = await dump()
+def test_a_name_that_only_the_owners_copy_has_becomes_the_lockers(items: Items) -> None:
     assert items["LOCKER#123", "META"]["alias"] == items["OWNER#999", "LOCKER#123"]["alias"] == "Front Gate"
     assert items["LOCKER#123", "META"]["version"] == 4
     assert items["OWNER#999", "LOCKER#123"]["GSI1PK"] == "OWNER#999#LOCKER#AVAILABLE"
 
 
-async def test_a_user_becomes_an_owner_with_its_address(old: Backend, dump: Callable[[], Any]) -> None:
-    await run(old)
-    items = await dump()
+def test_a_user_becomes_an_owner_with_its_address(items: Items) -> None:
     assert items["OWNER#abc123", "META"] == {
         "PK": "OWNER#abc123",
         "SK": "META",
@@ -109,11 +101,7 @@ async def test_a_user_becomes_an_owner_with_its_address(old: Backend, dump: Call
     assert items["EMAIL#user@example.com", "META"]["ownerId"] == "abc123"
 
 
-async def test_a_pending_booking_stays_pending_and_its_event_takes_the_day(
-    old: Backend, dump: Callable[[], Any]
-) -> None:
-    await run(old)
-    items = await dump()
+def test_a_pending_booking_stays_pending_and_its_event_takes_the_day(items: Items) -> None:
     booking = items["BOOKING#xyz789", "META"]
     assert (booking["status"], booking["ownerId"], booking["locationId"]) == ("PENDING", "abc123", LOCATION)
     assert booking["GSI1PK"] == "BOOKING#PENDING"
@@ -130,13 +118,12 @@ async def test_the_event_of_an_approved_booking_becomes_the_bookings_half_days(
     named = [{**item, "bookingId": booking_id} for item in OLD_ITEMS if item.get("bookingId") == "xyz789"]
     for item in OLD_ITEMS:
         if item.get("bookingId") == "xyz789":
-            key = {"PK": {"S": item["PK"]}, "SK": {"S": item["SK"]}}
-            await plain_client.delete_item(TableName=table, Key=key)
+            await delete(plain_client, table, item)
     for item in named:
         item["PK"], item["SK"] = (item[name].replace("xyz789", booking_id) for name in ("PK", "SK"))
         item["status"] = "approved"
     await put(plain_client, table, *named)
-    assert (await run(old)).left == 0
+    assert (await run(old, location_id=LOCATION)).left == 0
     items = await dump()
     check_invariants(items, NOW, is_counted=False)
     assert items[f"BOOKING#{booking_id}", "META"]["status"] == "APPROVED"
@@ -147,7 +134,7 @@ async def test_bookings_and_events_stay_where_no_location_is_given(
     old: Backend, dump: Callable[[], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR):
-        migrated = await run(old, None)
+        migrated = await run(old)
     assert migrated.left == 2
     items = await dump()
     assert ("BOOKING#xyz789", "METADATA") in items
@@ -161,7 +148,7 @@ async def test_what_cannot_be_converted_is_left_and_hides_nothing(
     broken = {"PK": "LOCKER#broken", "SK": "META", "entityType": "LOCKER"}
     taken = {"PK": "USER#two", "SK": "METADATA", "entityType": "User", "name": "Two", "email": "user@example.com"}
     await put(plain_client, table, broken, taken | {"createdAt": "2025-10-22T10:00:00Z"})
-    assert (await run(old)).left == 2
+    assert (await run(old, location_id=LOCATION)).left == 2
     items = await dump()
     assert items["LOCKER#broken", "META"] == broken
     owners = [pk for pk, sk in items if pk in {"OWNER#abc123", "OWNER#two"} and sk == "META"]
@@ -170,7 +157,7 @@ async def test_what_cannot_be_converted_is_left_and_hides_nothing(
 
 async def test_a_dry_run_counts_and_changes_nothing(old: Backend, dump: Callable[[], Any], wire: Wire) -> None:
     async with unchanged(dump):
-        counted = await migration(old, None).count(items_per_second=1e9, progress=lambda _: None)
+        counted = await migration(old).count(items_per_second=1e9, progress=lambda _: None)
     assert (dict(counted.kinds), counted.changed, counted.left) == (KINDS, 0, 2)
     assert "TransactWriteItems" not in wire.operations
 
@@ -197,7 +184,7 @@ async def test_a_migration_that_is_interrupted_within_a_page_is_finished_by_the_
         patch.setattr(old.store, "transact", stopping)
         for _ in range(30):
             try:
-                await run(old)
+                await run(old, location_id=LOCATION)
                 break
             except* StoppedError:
                 interrupted += 1
@@ -230,7 +217,7 @@ async def test_writes_go_on_while_the_table_is_migrated(old: Backend, dump: Call
         command = ReleaseReservation(locker_id=locker, reservation_id=ReservationId("r-now"))
         await release_reservation(old, command, DEVELOPMENT_ADMIN)
 
-    await asyncio.gather(run(old), occupy(), release(), *(reserve(number) for number in range(4)))
+    await asyncio.gather(run(old, location_id=LOCATION), occupy(), release(), *(reserve(number) for number in range(4)))
     items = await dump()
     check_invariants(items, NOW, is_counted=False)
     assert items["LOCKER#123", "META"]["version"] == 6

@@ -112,11 +112,10 @@ def test_the_unused_bits_of_the_last_character_must_be_zero() -> None:
 
 
 @pytest.mark.parametrize("reservation", ["r1", "r12", "r123"])
-@pytest.mark.parametrize("padding", ["=", "==", "===", "===="])
-def test_a_cursor_has_no_padding(reservation: str, padding: str) -> None:
+def test_a_cursor_has_no_padding(reservation: str) -> None:
     cursor = encode_cursor(keys.reservation(L1, NOON, ReservationId(reservation)))
     assert not cursor.endswith("=")
-    assert refusal(cursor + padding)
+    assert all(refusal(cursor + "=" * count) for count in range(1, 5))
 
 
 @pytest.mark.parametrize("rest", ["\ud800", "é", "a" * 1025])

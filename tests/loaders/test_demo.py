@@ -43,13 +43,9 @@ async def test_a_larger_load_adds_its_events_to_a_smaller_one_without_holes(
     larger = await dump()
     assert larger == wanted(LARGE)
     assert (first, second) == (len(smaller), 292)
-    for number in range(1, 5):
-        events = [
-            item["eventId"]
-            for (pk, _), item in larger.items()
-            if pk == f"LOCKER#locker-{number:06d}" and item["entityType"] == "ACCESS_EVENT"
-        ]
-        assert sorted(events) == [f"event-{count:06d}" for count in range(1, 76)]
+    assert Counter(pk for (pk, _), item in larger.items() if item["entityType"] == "ACCESS_EVENT") == {
+        f"LOCKER#locker-{number:06d}": 75 for number in range(1, 5)
+    }
     check_invariants(larger, NOW, is_counted=False)
 
 
@@ -58,11 +54,6 @@ async def test_a_load_reports_every_piece_once(backend: Backend) -> None:
         pieces: list[int] = []
         await load_demo(backend.store, SMALL, NOW, pieces.append)
         assert sum(pieces) == SMALL.owners + LOCATIONS + SMALL.lockers + SMALL.events == 26
-
-
-def test_a_smaller_load_is_a_part_of_a_larger_one() -> None:
-    small, large = wanted(SMALL), wanted(LARGE)
-    assert {key: large[key] for key in small} == small
 
 
 def test_the_demo_has_places_of_all_zones_bookings_of_all_states_and_days_both_full_and_half() -> None:

@@ -49,7 +49,6 @@ POINTER = ("LOCKER#l1", "RES#ACTIVE")
 GUARD = ("LOCKER#l1", "GUARD#RES")
 FIRST = ("LOCKER#l1", "RES#2026-03-01T12:00:00.000Z#first")
 LATER = ("LOCKER#l1", "RES#2026-03-01T15:00:00.000Z#later")
-LAST = ("LOCKER#l1", "RES#2026-03-01T19:00:00.000Z#last")
 CLAIM = ("LOCKER#l1", "RID#later")
 MADE = ("OWNER#ada", "RES#2026-03-01T15:00:00.000Z#later")
 BOOKING, PENDING = ("BOOKING#b1", "META"), ("BOOKING#b2", "META")
@@ -84,9 +83,23 @@ class Case(NamedTuple):
 
     change: Change
     expected: set[tuple[str, Key]]
-    records: Records
+    records: Records = Records()
     is_repaired: bool = True
     is_as_before: bool = True
+
+
+def lost(invariant: str, key: Key, records: Records) -> Case:
+    return Case(without(key), {(invariant, key)}, records)
+
+
+def altered(invariant: str, key: Key, records: Records, *, is_repaired: bool = True, **values: Any) -> Case:
+    return Case(changed(key, **values), {(invariant, key)}, records, is_repaired)
+
+
+def stray(
+    invariant: str, source: Key, target: Key, records: Records, *, is_repaired: bool = True, **values: Any
+) -> Case:
+    return Case(moved(source, target, **values), {(invariant, target)}, records, is_repaired)
 
 
 OF_LOCKER = Records(lockers=(LockerId("l1"),))
@@ -99,79 +112,48 @@ OF_PENDING = Records(bookings=(BookingId("b2"),))
 LIVE = ("LOCKER#l1", "LIVE#2026-03-01T15:00:00.000Z#later")
 REFERENCE = ("OWNER#ada", "REF#order 1")
 SLOT = ("OWNER#ada", f"SLOT#{free_slot([], 20, NOW, 'l1 first')}")
+DETAILS = ("LOCKER#l1", "DETAILS#none")
+NEXT_MORNING = (PLACE, "DAY#2026-03-11#MORNING")
+HALF_PAST_12, HALF_PAST_3 = "2026-03-01T12:30:00.000Z", "2026-03-01T15:30:00.000Z"
 
 CASES = {
-    "a live copy is missing": Case(without(LIVE), {("I5", LIVE)}, OF_LOCKER),
-    "a live copy has an old end": Case(changed(LIVE, endAt="2026-03-01T15:30:00.000Z"), {("I5", LIVE)}, OF_LOCKER),
-    "a live copy is of nothing": Case(
-        moved(LIVE, ("LOCKER#l1", f"{LIVE[1]}-2"), reservationId="later-2"),
-        {("I5", ("LOCKER#l1", f"{LIVE[1]}-2"))},
-        OF_LOCKER,
+    "a live copy is missing": lost("I5", LIVE, OF_LOCKER),
+    "a live copy has an old end": altered("I5", LIVE, OF_LOCKER, endAt=HALF_PAST_3),
+    "a live copy is of nothing": stray("I5", LIVE, ("LOCKER#l1", f"{LIVE[1]}-2"), OF_LOCKER, reservationId="later-2"),
+    "a slot is missing": lost("I6", SLOT, OF_LOCKER),
+    "a slot has another end": altered("I6", SLOT, OF_ADA, endAt=HALF_PAST_3),
+    "a slot has another reservation": altered(
+        "I6", SLOT, OF_LOCKER, reservationId="last", startAt="2026-03-01T19:00:00.000Z"
     ),
-    "a slot is missing": Case(without(SLOT), {("I6", SLOT)}, OF_LOCKER),
-    "a slot has another end": Case(changed(SLOT, endAt="2026-03-01T15:30:00.000Z"), {("I6", SLOT)}, OF_ADA),
-    "a slot has another reservation": Case(
-        changed(SLOT, reservationId="last", startAt="2026-03-01T19:00:00.000Z"), {("I6", SLOT)}, OF_LOCKER
+    "details are of no reservation": stray(
+        "I6", CLAIM, DETAILS, Records(), entityType="RESERVATION_DETAILS", reservationId="none", is_repaired=False
     ),
-    "details are of no reservation": Case(
-        lambda _: {
-            ("LOCKER#l1", "DETAILS#none"): {
-                "PK": "LOCKER#l1",
-                "SK": "DETAILS#none",
-                "entityType": "RESERVATION_DETAILS",
-                "lockerId": "l1",
-                "reservationId": "none",
-            }
-        },
-        {("I6", ("LOCKER#l1", "DETAILS#none"))},
-        Records(),
-        is_repaired=False,
+    "the claim of a reference is missing": lost("I6", REFERENCE, OF_LOCKER),
+    "a reference is claimed for nothing": stray(
+        "I6", REFERENCE, ("OWNER#ada", "REF#order 2"), OF_ADA, reference="order 2", is_repaired=False
     ),
-    "the claim of a reference is missing": Case(without(REFERENCE), {("I6", REFERENCE)}, OF_LOCKER),
-    "a reference is claimed for nothing": Case(
-        moved(REFERENCE, ("OWNER#ada", "REF#order 2"), reference="order 2"),
-        {("I6", ("OWNER#ada", "REF#order 2"))},
-        OF_ADA,
-        is_repaired=False,
+    "an owner's copy is missing": lost("I4", COPY, OF_LOCKER),
+    "an owner's copy is old": altered("I4", COPY, OF_ADA, status="OCCUPIED"),
+    "an owner's copy is damaged": altered("I4", COPY, OF_LOCKER, status="GONE"),
+    "an owner's copy is not in the index": altered("I4", COPY, OF_ADA, GSI1PK=None, GSI1SK=None),
+    "another owner has a copy": stray("I4", COPY, ("OWNER#bob", "LOCKER#l1"), OF_BOB, ownerId="bob"),
+    "a location's copy is missing": lost("I3", PLACED, OF_LOCKER),
+    "a location's copy has another alias": altered("I3", PLACED, OF_PLACE, alias="Old"),
+    "a location has a copy of a locker elsewhere": stray(
+        "I3", PLACED, (PLACE, "LOCKER#l2"), OF_PLACE, lockerId="l2", GSI1SK="l2"
     ),
-    "an owner's copy is missing": Case(without(COPY), {("I4", COPY)}, OF_LOCKER),
-    "an owner's copy is old": Case(changed(COPY, status="OCCUPIED"), {("I4", COPY)}, OF_ADA),
-    "an owner's copy is damaged": Case(changed(COPY, status="GONE"), {("I4", COPY)}, OF_LOCKER),
-    "an owner's copy is not in the index": Case(changed(COPY, GSI1PK=None, GSI1SK=None), {("I4", COPY)}, OF_ADA),
-    "another owner has a copy": Case(
-        moved(COPY, ("OWNER#bob", "LOCKER#l1"), ownerId="bob"), {("I4", ("OWNER#bob", "LOCKER#l1"))}, OF_BOB
+    "an offer is missing": lost("I3", OFFER, OF_LOCKER),
+    "an offer has another alias": altered("I3", OFFER, OF_PLACE, alias="Old"),
+    "a locker is offered to others": stray(
+        "I3", OFFER, (PLACE, OFFER[1].replace("MEMBERS#ada", "EVERYONE#-")), OF_PLACE
     ),
-    "a location's copy is missing": Case(without(PLACED), {("I3", PLACED)}, OF_LOCKER),
-    "a location's copy has another alias": Case(changed(PLACED, alias="Old"), {("I3", PLACED)}, OF_PLACE),
-    "a location has a copy of a locker elsewhere": Case(
-        moved(PLACED, (PLACE, "LOCKER#l2"), lockerId="l2", GSI1SK="l2"), {("I3", (PLACE, "LOCKER#l2"))}, OF_PLACE
-    ),
-    "an offer is missing": Case(without(OFFER), {("I3", OFFER)}, OF_LOCKER),
-    "an offer has another alias": Case(changed(OFFER, alias="Old"), {("I3", OFFER)}, OF_PLACE),
-    "a locker is offered to others": Case(
-        moved(OFFER, (PLACE, OFFER[1].replace("MEMBERS#ada", "EVERYONE#-"))),
-        {("I3", (PLACE, OFFER[1].replace("MEMBERS#ada", "EVERYONE#-")))},
-        OF_PLACE,
-    ),
-    "a reservation's copy is missing": Case(without(MADE), {("I3", MADE)}, OF_LOCKER),
-    "a reservation's copy ends otherwise": Case(
-        changed(MADE, endAt="2026-03-01T15:30:00.000Z"), {("I3", MADE)}, OF_ADA
-    ),
-    "another owner has a reservation's copy": Case(
-        moved(MADE, ("OWNER#bob", MADE[1]), ownerId="bob"), {("I3", ("OWNER#bob", MADE[1]))}, OF_BOB
-    ),
-    "the pointer is missing": Case(without(POINTER), {("I5", POINTER)}, OF_LOCKER),
-    "the pointer skips a reservation": Case(
-        lambda items: {POINTER: items[LATER] | {"entityType": "RESERVATION_ACTIVE", "SK": "RES#ACTIVE"}},
-        {("I5", POINTER)},
-        OF_LOCKER,
-    ),
-    "the pointer has an old end": Case(
-        changed(POINTER, endAt="2026-03-01T12:30:00.000Z"), {("I5", POINTER)}, OF_LOCKER
-    ),
-    "the latest end is too early": Case(
-        changed(POINTER, lastEndAt="2026-03-01T16:00:00.000Z"), {("I5", POINTER)}, OF_LOCKER
-    ),
+    "a reservation's copy is missing": lost("I3", MADE, OF_LOCKER),
+    "a reservation's copy ends otherwise": altered("I3", MADE, OF_ADA, endAt=HALF_PAST_3),
+    "another owner has a reservation's copy": stray("I3", MADE, ("OWNER#bob", MADE[1]), OF_BOB, ownerId="bob"),
+    "the pointer is missing": lost("I5", POINTER, OF_LOCKER),
+    "the pointer skips a reservation": stray("I5", LATER, POINTER, OF_LOCKER, entityType="RESERVATION_ACTIVE"),
+    "the pointer has an old end": altered("I5", POINTER, OF_LOCKER, endAt=HALF_PAST_12),
+    "the latest end is too early": altered("I5", POINTER, OF_LOCKER, lastEndAt="2026-03-01T16:00:00.000Z"),
     "the pointer is all that is left": Case(
         lambda items: {
             key: item | {"status": "CANCELLED"}
@@ -182,10 +164,8 @@ CASES = {
         OF_LOCKER,
         is_as_before=False,
     ),
-    "a claim is missing": Case(without(CLAIM), {("I6", CLAIM)}, OF_LOCKER),
-    "a claim names no reservation": Case(
-        moved(CLAIM, ("LOCKER#l1", "RID#none"), reservationId="none"), {("I6", ("LOCKER#l1", "RID#none"))}, OF_LOCKER
-    ),
+    "a claim is missing": lost("I6", CLAIM, OF_LOCKER),
+    "a claim names no reservation": stray("I6", CLAIM, ("LOCKER#l1", "RID#none"), OF_LOCKER, reservationId="none"),
     "a claim names another start": Case(
         changed(CLAIM, startAt="2026-03-01T14:00:00.000Z"), {("I6", CLAIM), ("I6", LATER)}, OF_LOCKER
     ),
@@ -198,37 +178,22 @@ CASES = {
         OF_LOCKER,
         is_as_before=False,
     ),
-    "an e-mail address is not claimed": Case(without(EMAIL), {("I6", EMAIL)}, OF_BOB),
-    "an owner claims another address": Case(moved(EMAIL, OTHER_EMAIL), {("I6", OTHER_EMAIL)}, Records()),
-    "a code is not claimed": Case(without(CODE), {("I6", CODE)}, OF_PLACE),
-    "a location is in the wrong place of the index": Case(
-        changed(SITE, GSI1PK="LOCATION#INACTIVE"), {("I3", SITE)}, OF_PLACE
-    ),
-    "a pending booking is not in the index": Case(
-        changed(PENDING, GSI1PK=None, GSI1SK=None), {("I3", PENDING)}, OF_PENDING
-    ),
-    "a decided booking is in the index": Case(
-        changed(BOOKING, GSI1PK="BOOKING#PENDING", GSI1SK="x"), {("I3", BOOKING)}, OF_BOOKING
-    ),
-    "a booking's copy is old": Case(changed(BOOKED, status="PENDING"), {("I3", BOOKED)}, OF_ADA),
-    "a booking's copy has another day": Case(
-        moved(BOOKED, ("OWNER#ada", "BOOKING#2026-03-09#b1")), {("I3", ("OWNER#ada", "BOOKING#2026-03-09#b1"))}, OF_ADA
-    ),
-    "more pending bookings are counted than there are": Case(
-        changed(COUNT, pendingBookings=20), {("I3", COUNT)}, OF_ADA
-    ),
-    "a half day is missing": Case(without(MORNING), {("I8", MORNING)}, OF_BOOKING),
-    "a pending booking has a half day": Case(
-        moved(MORNING, (PLACE, "DAY#2026-03-11#MORNING"), date="2026-03-11", bookingId="b2", eventId="b2"),
-        {("I8", (PLACE, "DAY#2026-03-11#MORNING"))},
-        OF_PLACE,
+    "an e-mail address is not claimed": lost("I6", EMAIL, OF_BOB),
+    "another owner claims the address": altered("I6", EMAIL, OF_BOB, ownerId="ada"),
+    "an owner claims another address": stray("I6", EMAIL, OTHER_EMAIL, Records()),
+    "a code is not claimed": lost("I6", CODE, OF_PLACE),
+    "a location is in the wrong place of the index": altered("I3", SITE, OF_PLACE, GSI1PK="LOCATION#INACTIVE"),
+    "a pending booking is not in the index": altered("I3", PENDING, OF_PENDING, GSI1PK=None, GSI1SK=None),
+    "a decided booking is in the index": altered("I3", BOOKING, OF_BOOKING, GSI1PK="BOOKING#PENDING", GSI1SK="x"),
+    "a booking's copy is old": altered("I3", BOOKED, OF_ADA, status="PENDING"),
+    "a booking's copy has another day": stray("I3", BOOKED, ("OWNER#ada", "BOOKING#2026-03-09#b1"), OF_ADA),
+    "more pending bookings are counted than there are": altered("I3", COUNT, OF_ADA, pendingBookings=20),
+    "a half day is missing": lost("I8", MORNING, OF_BOOKING),
+    "a pending booking has a half day": stray(
+        "I8", MORNING, NEXT_MORNING, OF_PLACE, date="2026-03-11", bookingId="b2", eventId="b2"
     ),
     "two reservations overlap": Case(
-        lambda items: (
-            changed(FIRST, endAt="2026-03-01T15:30:00.000Z")(items)
-            | changed(("OWNER#ada", FIRST[1]), endAt="2026-03-01T15:30:00.000Z")(items)
-            | changed(POINTER, endAt="2026-03-01T15:30:00.000Z")(items)
-        ),
+        lambda items: {key: items[key] | {"endAt": HALF_PAST_3} for key in (FIRST, ("OWNER#ada", FIRST[1]), POINTER)},
         {("I1", LATER)},
         OF_LOCKER,
         is_repaired=False,
@@ -236,17 +201,11 @@ CASES = {
     "a locker is lost": Case(
         without(("LOCKER#l2", "META")), {("I4", ("OWNER#ada", "LOCKER#l2"))}, OF_ADA, is_repaired=False
     ),
-    "another event has a half day": Case(
-        changed(MORNING, bookingId=None, eventId="e1"), {("I8", MORNING)}, OF_BOOKING, is_repaired=False
+    "another event has a half day": altered("I8", MORNING, OF_BOOKING, bookingId=None, eventId="e1", is_repaired=False),
+    "a half day names no booking": stray(
+        "I8", MORNING, NEXT_MORNING, OF_PLACE, date="2026-03-11", bookingId="b9", is_repaired=False
     ),
-    "a half day names no booking": Case(
-        moved(MORNING, (PLACE, "DAY#2026-03-11#MORNING"), date="2026-03-11", bookingId="b9"),
-        {("I8", (PLACE, "DAY#2026-03-11#MORNING"))},
-        OF_PLACE,
-        is_repaired=False,
-    ),
-    "another owner claims the address": Case(changed(EMAIL, ownerId="ada"), {("I6", EMAIL)}, OF_BOB, is_repaired=True),
-    "a locker is damaged": Case(changed(LOCKER, version="one"), {("I7", LOCKER)}, OF_LOCKER, is_repaired=False),
+    "a locker is damaged": altered("I7", LOCKER, OF_LOCKER, version="one", is_repaired=False),
 }
 
 

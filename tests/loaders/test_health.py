@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -55,31 +56,24 @@ async def test_a_server_that_reads_anyway_sends_no_further_reads(transport: Tran
     assert wire.calls == []
 
 
-class FaultyTransport:
-    """Fails as it is told; each request takes a while."""
+class Watched:
+    """A store whose requests end as they are told, each after a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, find_problem: Callable[[], str | None] = lambda: None) -> None:
         self.now = 100.0
-        self.seconds = 0.0
         self.error: Exception | None = None
+        self.health = StoreHealth(lambda: self.now, find_problem)
+        self._watched = WatchedTransport(SimpleNamespace(send=self._end), self.health, utc_now)
 
-    async def send(self, _: str, __: dict[str, Any], ___: object = None) -> Answer:
-        self.now += self.seconds
+    async def _end(self, *_: object) -> Answer:
         if self.error is not None:
             raise self.error
         return Answer({}, 0)
 
-
-class Watched:
-    def __init__(self, find_problem: Callable[[], str | None] = lambda: None) -> None:
-        self.transport = FaultyTransport()
-        self.health = StoreHealth(lambda: self.transport.now, find_problem)
-        self._watched = WatchedTransport(self.transport, self.health, utc_now)
-
     async def send(self, operation: str, error: Exception | None = None, *, seconds: float = 0) -> None:
         """Lets a request end so, after that many seconds."""
-        self.transport.error = error
-        self.transport.seconds = seconds
+        self.error = error
+        self.now += seconds
         with suppress(NoAnswerError, RefusedRequestError):
             await self._watched.send(operation, {})
         self.health.check()

@@ -123,48 +123,13 @@ def test_every_item_is_in_the_list_of_its_own_kind_and_in_no_other(
             assert found == [f"{by_status} {status}"]
 
 
-@given(IDS, IDS, IDS, TIMES, DAYS)
-def test_an_item_of_one_partition_is_in_no_list_of_another(
-    one: str, other: str, item: str, time: Instant, day: Day
-) -> None:
-    assume(one != other)
-    for key in (
-        keys.reservation(LockerId(one), time, ReservationId(item)),
-        keys.event(LockerId(one), time, EventId(item)),
-        keys.owner_locker(OwnerId(one), LockerId(item)),
-        keys.owner_booking(OwnerId(one), day, BookingId(item)),
-        keys.notification(OwnerId(one), time, item),
-        keys.location_locker(LocationId(one), LockerId(item)),
-        keys.calendar_slot(LocationId(one), day, DaySlot.MORNING),
-        keys.payment(BookingId(one), item),
-    ):
-        assert not [name for name, within in lists_of(other).items() if key in within]
-    assert keys.location_code(other).pk != keys.location(LocationId(one)).pk
-
-
 @given(IDS, IDS, TIMES, TIMES, TIMES)
-def test_a_window_holds_exactly_what_starts_in_it_both_bounds_included(
+def test_the_live_reservations_of_a_window_are_exactly_those_that_start_in_it(
     locker: str, item: str, time: Instant, low: Instant, high: Instant
 ) -> None:
-    locker_id, owner, reservation = LockerId(locker), OwnerId(locker), ReservationId(item)
-    found = [
-        keys.reservation(locker_id, time, reservation) in keys.locker_reservations(locker_id, low, high),
-        keys.owner_reservation(owner, time, reservation) in keys.owner_reservations(owner, low, high),
-        keys.event(locker_id, time, EventId(item)) in keys.locker_events(locker_id, low, high),
-        keys.live_reservation(locker_id, time, reservation) in keys.live_reservations(locker_id, low, high),
-    ]
-    assert found == [low <= time <= high] * 4
-    assert (keys.live_reservation(locker_id, time, reservation) in keys.live_before(locker_id, high)) is (time < high)
-    for within in (keys.locker_reservations(locker_id, low, high), keys.locker_reservations(locker_id)):
-        assert keys.active_pointer(locker_id) not in within
-
-
-@given(IDS, DAYS, DAYS, DAYS, SLOTS)
-def test_a_calendar_holds_exactly_its_days_both_ends_included(
-    location: str, day: Day, first: Day, last: Day, slot: DaySlot
-) -> None:
-    key = keys.calendar_slot(LocationId(location), day, slot)
-    assert (key in keys.calendar_days(LocationId(location), first, last)) is (first <= day <= last)
+    key = keys.live_reservation(LockerId(locker), time, ReservationId(item))
+    assert (key in keys.live_reservations(LockerId(locker), low, high)) is (low <= time <= high)
+    assert (key in keys.live_before(LockerId(locker), high)) is (time < high)
 
 
 @given(TIMES, TIMES, IDS, IDS, IDS)

@@ -35,33 +35,84 @@ from loaders.writes.upgrades import take_slots
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.wire import Answer, Hold, Until
+from tests.old_items import put
+from tests.races.holding import Held
+from tests.wire import Answer, Hold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
+    from domain.models import Reservation
     from loaders.backend import Backend
     from tests.conftest import Clock, Prepared
+    from tests.invariants import Items
     from tests.wire import Call, Wire
 
+    Check = Callable[[], Awaitable[Items]]
+
 LOCKERS = 60
-FORMAT = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
+FORMAT_ITEM: dict[str, Any] = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT"}
+COPIES = {"OWNER_LOCKER", "LOCATION_LOCKER"}
 
 
-async def run(backend: Backend, progress: Callable[[Migrated], None] = lambda _: None) -> Migrated:
+def migration(backend: Backend, **options: Any) -> Migration:
     assert isinstance(backend.store, DynamoStore)
-    return await Migration(backend.store, now=NOW).run(items_per_second=1e9, progress=progress)
+    return Migration(backend.store, **{"now": NOW, **options})
+
+
+async def run(backend: Backend, progress: Callable[[Migrated], None] = lambda _: None, **options: Any) -> Migrated:
+    return await migration(backend, **options).run(items_per_second=1e9, progress=progress)
+
+
+def of_kind(items: Items, *kinds: str) -> list[dict[str, Any]]:
+    return [item for item in items.values() if item["entityType"] in kinds]
+
+
+async def strip(plain_client: Any, table: str, item: dict[str, Any], *attributes: str) -> None:
+    """Removes attributes of an item."""
+    names = {f"#{name}": name for name in attributes}
+    await plain_client.update_item(
+        TableName=table,
+        Key=item_to_wire({"PK": item["PK"], "SK": item["SK"]}),
+        UpdateExpression=f"REMOVE {', '.join(names)}",
+        ExpressionAttributeNames=names,
+    )
+
+
+async def delete(plain_client: Any, table: str, item: dict[str, Any]) -> None:
+    await plain_client.delete_item(TableName=table, Key=item_to_wire({"PK": item["PK"], "SK": item["SK"]}))
+
+
+async def reserve(backend: Backend, locker: LockerId, name: str | None, start: Instant, end: Instant) -> Reservation:
+    command = CreateReservation(
+        locker_id=locker,
+        reservation_id=ReservationId(name) if name else None,
+        owner_id=owner_id(0),
+        start_at=start,
+        end_at=end,
+    )
+    return await create_reservation(backend, command, DEVELOPMENT_ADMIN)
+
+
+async def cancel(backend: Backend, reservation: Reservation) -> None:
+    command = CancelReservation(locker_id=reservation.locker_id, reservation_id=reservation.reservation_id)
+    await cancel_reservation(backend, command, DEVELOPMENT_ADMIN)
+
+
+async def change_status(backend: Backend, locker: dict[str, Any]) -> LockerStatus:
+    """Gives a locker, as it was read, another status."""
+    wanted = LockerStatus.AVAILABLE if locker["status"] != "AVAILABLE" else LockerStatus.OCCUPIED
+    command = UpdateLockerStatus(
+        locker_id=LockerId(locker["lockerId"]), new_status=wanted, expected_version=int(locker["version"])
+    )
+    await update_locker_status(backend, command, DEVELOPMENT_ADMIN)
+    return wanted
 
 
 async def write_old(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
     await load_demo(backend.store, DemoShape(4, LOCKERS, 300), NOW, lambda _: None)
-    for (pk, sk), item in (await dump()).items():
-        if item["entityType"] in {"OWNER_LOCKER", "LOCATION_LOCKER", "RESERVATION_ACTIVE"}:
-            await plain_client.update_item(
-                TableName=table,
-                Key={"PK": {"S": pk}, "SK": {"S": sk}},
-                UpdateExpression="REMOVE GSI1PK, GSI1SK, lastEndAt",
-            )
+    for item in of_kind(await dump(), *COPIES, "RESERVATION_ACTIVE"):
+        await strip(plain_client, table, item, "GSI1PK", "GSI1SK", "lastEndAt")
 
 
 @pytest_asyncio.fixture
@@ -70,7 +121,7 @@ async def old(
 ) -> Backend:
     """A table of format 1: copies without index attributes, pointers without the latest end."""
     await prepared(write_old, backend, plain_client, table, dump)
-    await plain_client.delete_item(TableName=table, Key=FORMAT)
+    await delete(plain_client, table, FORMAT_ITEM)
     wire.reset()
     return backend
 
@@ -85,25 +136,28 @@ async def indexed(plain_client: Any, table: str, within: str) -> list[str]:
     return [item["lockerId"]["S"] for item in answer["Items"]]
 
 
-async def check_lists(dump: Callable[[], Any], plain_client: Any, table: str) -> None:
-    """The index by status holds exactly the copies of the owners and locations."""
-    items = await dump()
-    partitions = {key[0] for key, item in items.items() if item["entityType"] in {"OWNER", "LOCATION"}}
-    for partition in partitions:
-        for status in LockerStatus:
-            wanted = [
-                item["lockerId"]
-                for (pk, sk), item in items.items()
-                if pk == partition and sk.startswith("LOCKER#") and item["status"] == status
-            ]
-            assert await indexed(plain_client, table, f"{partition}#LOCKER#{status}") == sorted(wanted)
-    pointers = [item for item in items.values() if item["entityType"] == "RESERVATION_ACTIVE"]
-    assert pointers
-    assert all("lastEndAt" in item for item in pointers)
+@pytest.fixture
+def check_migrated(dump: Callable[[], Any], plain_client: Any, table: str) -> Check:
+    """The invariants hold, and the index by status holds exactly the copies of the owners and locations."""
+
+    async def check() -> Items:
+        items: Items = await dump()
+        check_invariants(items, NOW, is_counted=False)
+        for place in of_kind(items, "OWNER", "LOCATION"):
+            copies = [item for item in of_kind(items, *COPIES) if item["PK"] == place["PK"]]
+            for status in LockerStatus:
+                wanted = sorted(item["lockerId"] for item in copies if item["status"] == status)
+                assert await indexed(plain_client, table, f"{place['PK']}#LOCKER#{status}") == wanted
+        pointers = of_kind(items, "RESERVATION_ACTIVE")
+        assert pointers
+        assert all("lastEndAt" in item for item in pointers)
+        return items
+
+    return check
 
 
 async def test_a_list_by_status_is_unavailable_until_the_table_is_migrated(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+    old: Backend, plain_client: Any, table: str, check_migrated: Check
 ) -> None:
     within = keys.owner_lockers_by_status(owner_id(0), LockerStatus.AVAILABLE).pk
     assert await indexed(plain_client, table, within) == []
@@ -111,48 +165,29 @@ async def test_a_list_by_status_is_unavailable_until_the_table_is_migrated(
         await require_format(old, 2)
     seen: list[Migrated] = []
     migrated = await run(old, seen.append)
-    items = await dump()
-    pointers = sum(item["entityType"] == "RESERVATION_ACTIVE" for item in items.values())
+    await require_format(old, 2)
+    items = await check_migrated()
     assert migrated == seen[-1]
     assert migrated.read == len(items) + 1  # the format is an item too
-    assert migrated.changed >= 2 * LOCKERS + pointers
-    await require_format(old, 2)
-    check_invariants(items, NOW, is_counted=False)
-    await check_lists(dump, plain_client, table)
+    assert migrated.changed >= 2 * LOCKERS + len(of_kind(items, "RESERVATION_ACTIVE"))
 
 
 async def test_the_latest_end_is_that_of_the_last_reservation_that_is_not_cancelled(
-    old: Backend, dump: Callable[[], Any], clock: Clock
+    old: Backend, dump: Callable[[], Any], check_migrated: Check
 ) -> None:
-    locker = next(item["lockerId"] for item in (await dump()).values() if item["entityType"] == "RESERVATION_ACTIVE")
-    before = (await dump())[f"LOCKER#{locker}", "RES#ACTIVE"]
-    far = CreateReservation(
-        locker_id=locker,
-        reservation_id=ReservationId("far"),
-        owner_id=owner_id(0),
-        start_at=Instant("2026-04-01T12:00:00.000Z"),
-        end_at=Instant("2026-04-02T12:00:00.000Z"),
-    )
-    await create_reservation(old, far, DEVELOPMENT_ADMIN)
-    await cancel_reservation(
-        old,
-        CancelReservation(locker_id=locker, reservation_id=far.reservation_id or ReservationId("")),
-        DEVELOPMENT_ADMIN,
-    )
-    assert (await dump())[f"LOCKER#{locker}", "RES#ACTIVE"] == before
+    pointer = of_kind(await dump(), "RESERVATION_ACTIVE")[0]
+    key = pointer["PK"], "RES#ACTIVE"
+    far = (Instant("2026-04-01T12:00:00.000Z"), Instant("2026-04-02T12:00:00.000Z"))
+    await cancel(old, await reserve(old, pointer["lockerId"], "far", *far))
+    assert (await dump())[key] == pointer
     await run(old)
-    items = await dump()
-    last = max(
-        item["endAt"]
-        for (pk, sk), item in items.items()
-        if pk == f"LOCKER#{locker}" and item["entityType"] == "RESERVATION" and item["status"] == "ACTIVE"
-    )
-    assert items[f"LOCKER#{locker}", "RES#ACTIVE"]["lastEndAt"] == last
-    check_invariants(items, clock.now, is_counted=False)
+    items = await check_migrated()
+    own = [item for item in of_kind(items, "RESERVATION") if item["PK"] == pointer["PK"]]
+    assert items[key]["lastEndAt"] == max(item["endAt"] for item in own if item["status"] == "ACTIVE")
 
 
 async def test_a_migration_that_was_interrupted_goes_on_where_it_stopped(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
+    old: Backend, dump: Callable[[], Any], wire: Wire, check_migrated: Check
 ) -> None:
     class StoppedError(Exception):
         pass
@@ -172,8 +207,7 @@ async def test_a_migration_that_was_interrupted_goes_on_where_it_stopped(
     (first, *_) = wire.of("Scan")
     assert first.request["ExclusiveStartKey"] == {"PK": {"S": found.position_pk}, "SK": {"S": found.position_sk}}
     assert migrated.read == len(await dump()) + 1 - 2 * 200
-    check_invariants(await dump(), NOW, is_counted=False)
-    await check_lists(dump, plain_client, table)
+    await check_migrated()
 
 
 async def test_a_migrated_table_is_not_read_again(old: Backend, wire: Wire, dump: Callable[[], Any]) -> None:
@@ -185,86 +219,59 @@ async def test_a_migrated_table_is_not_read_again(old: Backend, wire: Wire, dump
 
 
 async def test_status_changes_while_the_table_is_migrated_are_in_the_index(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+    old: Backend, dump: Callable[[], Any], check_migrated: Check
 ) -> None:
-    async def change(number: int) -> None:
-        read = (await dump())[f"LOCKER#{locker_id(number)}", "META"]
-        wanted = LockerStatus.AVAILABLE if read["status"] != "AVAILABLE" else LockerStatus.OCCUPIED
-        command = UpdateLockerStatus(
-            locker_id=locker_id(number), new_status=wanted, expected_version=int(read["version"])
-        )
-        await update_locker_status(old, command, DEVELOPMENT_ADMIN)
-
     async def changes() -> None:
         for number in range(LOCKERS):
-            await change(number)
+            await change_status(old, (await dump())[f"LOCKER#{locker_id(number)}", "META"])
 
     await asyncio.gather(run(old), changes())
-    check_invariants(await dump(), NOW, is_counted=False)
-    await check_lists(dump, plain_client, table)
+    await check_migrated()
 
 
 async def test_a_copy_that_changes_between_its_scan_and_its_update_is_not_overwritten(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
+    old: Backend, dump: Callable[[], Any], wire: Wire, check_migrated: Check
 ) -> None:
-    reached, changed = asyncio.Event(), asyncio.Event()
     wanted = f"LOCKER#{locker_id(0)}"
-
-    def hold(call: Call) -> Until | None:
-        if call.operation != "TransactWriteItems" or call.keys[0] != (wanted, "META") or reached.is_set():
-            return None
-        reached.set()
-        return Until(changed)
-
-    wire.fault = hold
+    held = Held(lambda call: call.operation == "TransactWriteItems" and call.keys[0] == (wanted, "META"))
+    wire.fault = held
     migrating = asyncio.create_task(run(old))
-    await reached.wait()
+    await held.reached()
     read = (await dump())[wanted, "META"]
-    status = LockerStatus.AVAILABLE if read["status"] != "AVAILABLE" else LockerStatus.OCCUPIED
-    command = UpdateLockerStatus(
-        locker_id=LockerId(read["lockerId"]), new_status=status, expected_version=int(read["version"])
-    )
-    await update_locker_status(old, command, DEVELOPMENT_ADMIN)
-    changed.set()
+    status = await change_status(old, read)
+    held.release()
     await migrating
-    items = await dump()
+    items = await check_migrated()
     assert items[f"OWNER#{read['ownerId']}", wanted]["GSI1PK"] == f"OWNER#{read['ownerId']}#LOCKER#{status}"
-    check_invariants(items, NOW, is_counted=False)
-    await check_lists(dump, plain_client, table)
 
 
 async def test_a_scan_that_shows_an_earlier_status_does_not_leave_a_copy_out(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
+    old: Backend, wire: Wire, check_migrated: Check
 ) -> None:
     def stale(call: Call) -> None:
         for item in call.response.get("Items", ()) if call.operation == "Scan" else ():
-            if item["entityType"]["S"] in {"OWNER_LOCKER", "LOCATION_LOCKER"}:
+            if item["entityType"]["S"] in COPIES:
                 item["status"] = {"S": "MAINTENANCE"}
 
     wire.amend = stale
     await run(old)
-    check_invariants(await dump(), NOW, is_counted=False)
-    await check_lists(dump, plain_client, table)
+    await check_migrated()
 
 
-async def test_a_conflict_with_a_transaction_is_retried(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], wire: Wire
-) -> None:
+async def test_a_conflict_with_a_transaction_is_retried(old: Backend, wire: Wire, check_migrated: Check) -> None:
     conflicts = iter([Answer.error("TransactionConflictException")] * 5)
     wire.fault = lambda call: next(conflicts, None) if call.operation == "TransactWriteItems" else None
     await run(old)
-    await check_lists(dump, plain_client, table)
+    await check_migrated()
 
 
-async def test_two_migrations_at_once_do_not_undo_each_other(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
-) -> None:
+async def test_two_migrations_at_once_do_not_undo_each_other(old: Backend, check_migrated: Check) -> None:
     results = await asyncio.gather(run(old), run(old), return_exceptions=True)
     problems = [str(result) for result in results if isinstance(result, TableProblemError)]
     assert all("is running: let it finish" in problem for problem in problems)
     assert len(problems) < 2
     await require_format(old, 2)
-    await check_lists(dump, plain_client, table)
+    await check_migrated()
 
 
 async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> None:
@@ -279,8 +286,7 @@ async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> Non
 async def test_a_table_of_a_newer_format_is_refused(
     store_url: str, backend: Backend, plain_client: Any, table: str, newer: dict[str, int]
 ) -> None:
-    item = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT", "revision": 9, **newer}
-    await plain_client.put_item(TableName=table, Item=item_to_wire(item))
+    await put(plain_client, table, FORMAT_ITEM | {"revision": 9, **newer})
     refusal = rf"^table {table} has format 5, and this version of SmartLocker supports formats up to 4: "
     with pytest.raises(TableProblemError, match=refusal):
         await check_table(Connection(table, "eu-central-1", store_url, local=True))
@@ -299,50 +305,33 @@ async def test_a_server_starts_on_a_table_that_is_not_migrated_and_logs_it(
 async def test_older_lockers_get_offers_and_say_who_may_reserve_them(
     old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
 ) -> None:
-    for (pk, sk), item in (await dump()).items():
-        key = {"PK": {"S": pk}, "SK": {"S": sk}}
+    for item in (await dump()).values():
         if item["entityType"] == "LOCKER_OFFER":
-            await plain_client.delete_item(TableName=table, Key=key)
-        elif item["entityType"] in {"LOCKER", "OWNER_LOCKER", "LOCATION_LOCKER"}:
-            await plain_client.update_item(
-                TableName=table,
-                Key=key,
-                UpdateExpression="REMOVE reservableBy, #size, features",
-                ExpressionAttributeNames={"#size": "size"},
-            )
+            await delete(plain_client, table, item)
+        elif item["entityType"] in {"LOCKER", *COPIES}:
+            await strip(plain_client, table, item, "reservableBy", "size", "features")
     with pytest.raises(UnavailableError, match="run `smartlocker migrate`"):
         await require_format(old, 4)
     await run(old)
     await require_format(old, 4)
     items = await dump()
     check_invariants(items, NOW, is_counted=False)
-    lockers = [item for item in items.values() if item["entityType"] == "LOCKER"]
+    lockers = of_kind(items, "LOCKER")
     assert {(item["reservableBy"], item["size"]) for item in lockers} == {("MEMBERS", "M")}
     in_service = [item["lockerId"] for item in lockers if item["status"] != "MAINTENANCE"]
-    offered = [item["lockerId"] for item in items.values() if item["entityType"] == "LOCKER_OFFER"]
+    offered = [item["lockerId"] for item in of_kind(items, "LOCKER_OFFER")]
     assert sorted(offered) == sorted(in_service * 2)  # to the owner and to the members
 
 
-async def to_format_3(plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
-    """Brings the table back to what the version before live copies and slots wrote."""
-    for (pk, sk), item in (await dump()).items():
-        key = {"PK": {"S": pk}, "SK": {"S": sk}}
-        if item["entityType"] in {"LIVE_RESERVATION", "RESERVATION_SLOT"}:
-            await plain_client.delete_item(TableName=table, Key=key)
-        elif item["entityType"] in {"RESERVATION", "OWNER_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"}:
-            gone = "hasLive, changedRemoved, slot, version, lastChange"
-            names = {f"#{name}": name for name in gone.split(", ")}
-            removal = f"REMOVE {', '.join(names)}"
-            await plain_client.update_item(
-                TableName=table, Key=key, UpdateExpression=removal, ExpressionAttributeNames=names
-            )
-    before = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT", "revision": 1, "formatVersion": 3}
-    await plain_client.put_item(TableName=table, Item=item_to_wire(before))
-
-
 async def write_format_3(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
+    """What the version before live copies and slots wrote."""
     await load_demo(backend.store, DemoShape(3, 20, 0), NOW, lambda _: None)
-    await to_format_3(plain_client, table, dump)
+    for item in (await dump()).values():
+        if item["entityType"] in {"LIVE_RESERVATION", "RESERVATION_SLOT"}:
+            await delete(plain_client, table, item)
+        elif item["entityType"] in {"RESERVATION", "OWNER_RESERVATION", "RESERVATION_ACTIVE", "RESERVATION_GUARD"}:
+            await strip(plain_client, table, item, "hasLive", "changedRemoved", "slot", "version", "lastChange")
+    await put(plain_client, table, FORMAT_ITEM | {"revision": 1, "formatVersion": 3})
 
 
 @pytest_asyncio.fixture
@@ -361,31 +350,26 @@ async def test_a_migration_gives_live_reservations_their_copies_and_slots_and_fi
     check_invariants(items, NOW, is_counted=False)
     kinds = Counter(item["entityType"] for item in items.values())
     assert kinds["LIVE_RESERVATION"] == kinds["RESERVATION"] > 0
-    unended = [item for item in items.values() if item["entityType"] == "RESERVATION" and item["endAt"] > NOW]
+    unended = [item for item in of_kind(items, "RESERVATION") if item["endAt"] > NOW]
     assert len(unended) == kinds["RESERVATION_SLOT"]
     assert all("slot" in item for item in unended)
-    assert all(item["hasLive"] for item in items.values() if item["entityType"] == "RESERVATION_GUARD")
+    assert all(item["hasLive"] for item in of_kind(items, "RESERVATION_GUARD"))
     assert migrated.left == 0
-    assert isinstance(of_format_3.store, DynamoStore)
-    again = await Migration(of_format_3.store, now=NOW).count(items_per_second=1e9, progress=lambda _: None)
+    again = await migration(of_format_3).count(items_per_second=1e9, progress=lambda _: None)
     assert again.kinds == {}
 
 
 async def test_a_write_at_a_locker_that_is_not_migrated_sees_its_reservations_and_gives_them_copies(
     of_format_3: Backend, dump: Callable[[], Any]
 ) -> None:
-    pointer = next(item for item in (await dump()).values() if item["entityType"] == "RESERVATION_ACTIVE")
-    window = {"locker_id": pointer["lockerId"], "owner_id": pointer["ownerId"]}
-    within = CreateReservation(**window, start_at=pointer["startAt"], end_at=pointer["endAt"])
+    pointer = of_kind(await dump(), "RESERVATION_ACTIVE")[0]
     with pytest.raises(OverlapError):
-        await create_reservation(of_format_3, within, DEVELOPMENT_ADMIN)
+        await reserve(of_format_3, pointer["lockerId"], None, pointer["startAt"], pointer["endAt"])
     items = await dump()
     assert items[pointer["PK"], "GUARD#RES"]["hasLive"] is True
-    assert any(pk == pointer["PK"] and sk.startswith("LIVE#") for pk, sk in items)
-    far = CreateReservation(
-        **window, start_at=Instant("2026-04-01T12:00:00.000Z"), end_at=Instant("2026-04-02T12:00:00.000Z")
-    )
-    await create_reservation(of_format_3, far, DEVELOPMENT_ADMIN)
+    assert any(item["PK"] == pointer["PK"] for item in of_kind(items, "LIVE_RESERVATION"))
+    far = (Instant("2026-04-01T12:00:00.000Z"), Instant("2026-04-02T12:00:00.000Z"))
+    await reserve(of_format_3, pointer["lockerId"], None, *far)
     check_invariants(await dump(), NOW, is_counted=False)
 
 
@@ -393,10 +377,7 @@ async def test_a_write_at_a_locker_that_is_not_migrated_sees_its_reservations_an
 async def test_a_change_that_meets_the_migration_keeps_the_slot_of_its_reservation_true(
     of_format_3: Backend, wire: Wire, dump: Callable[[], Any], change: str
 ) -> None:
-    latest = max(
-        (item for item in (await dump()).values() if item["entityType"] == "RESERVATION"),
-        key=lambda item: str(item["startAt"]),
-    )
+    latest = max(of_kind(await dump(), "RESERVATION"), key=lambda item: str(item["startAt"]))
     locker = LockerId(latest["lockerId"])
     place: dict[str, Any] = {"locker_id": locker, "reservation_id": latest["reservationId"]}
     end = Instant(latest["endAt"])
@@ -421,20 +402,15 @@ async def test_a_change_that_meets_the_migration_keeps_the_slot_of_its_reservati
 async def test_reservations_that_ended_before_a_locker_was_written_get_their_copies_from_the_migration(
     of_format_3: Backend, dump: Callable[[], Any], clock: Clock
 ) -> None:
-    old = next(item for item in (await dump()).values() if item["entityType"] == "RESERVATION_ACTIVE")
+    old = of_kind(await dump(), "RESERVATION_ACTIVE")[0]
     clock.move(days=60)
     start = shift(clock.now, timedelta(days=1))
-    wanted = CreateReservation(
-        locker_id=old["lockerId"], owner_id=owner_id(0), start_at=start, end_at=shift(start, timedelta(hours=1))
-    )
     for _ in range(2):
-        made = await create_reservation(of_format_3, wanted, DEVELOPMENT_ADMIN)
-        place = CancelReservation(locker_id=made.locker_id, reservation_id=made.reservation_id)
-        await cancel_reservation(of_format_3, place, DEVELOPMENT_ADMIN)
-    assert isinstance(of_format_3.store, DynamoStore)
-    await Migration(of_format_3.store, now=clock.now).run(items_per_second=1e9, progress=lambda _: None)
+        made = await reserve(of_format_3, old["lockerId"], None, start, shift(start, timedelta(hours=1)))
+        await cancel(of_format_3, made)
+    await run(of_format_3, now=clock.now)
     items = await dump()
-    live = [item for item in items.values() if (item["entityType"], item.get("status")) == ("RESERVATION", "ACTIVE")]
+    live = [item for item in of_kind(items, "RESERVATION") if item["status"] == "ACTIVE"]
     assert live
     assert all((item["PK"], item["SK"].replace("RES#", "LIVE#")) in items for item in live)
     assert not any("lacksEnded" in item for item in items.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,22 +20,28 @@ from tests.wire import Answer, Hold
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
-    from loaders.table.recording import Recorder
     from tests.wire import Wire
 
 L1, L2 = LockerId("l1"), LockerId("l2")
 
 
-def recorded(backend: Backend, recorder: Recorder) -> Backend:
-    """The same backend on a recorded store."""
+@pytest.fixture
+def trace() -> Trace:
+    return Trace()
+
+
+@pytest.fixture
+def store(backend: Backend, trace: Trace) -> RecordedStore:
+    """The test's store, recorded."""
     assert isinstance(backend.store, DynamoStore)
-    return replace(backend, store=RecordedStore(backend.store, recorder))
+    return RecordedStore(backend.store, trace)
 
 
-async def test_an_operation_whose_request_is_cancelled_was_cancelled(backend: Backend, wire: Wire) -> None:
-    trace = Trace()
+async def test_an_operation_whose_request_is_cancelled_was_cancelled(
+    store: RecordedStore, trace: Trace, wire: Wire
+) -> None:
     wire.fault = hold = Hold()
-    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, trace).store, L1))
+    reading = asyncio.ensure_future(LOCKER_BY_ID.read(store, L1))
     await hold.arrivals()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -46,10 +51,9 @@ async def test_an_operation_whose_request_is_cancelled_was_cancelled(backend: Ba
     assert (record.outcome, record.attempts, record.pages) == ("CANCELLED", 1, 0)
 
 
-async def test_an_operation_that_still_runs_is_shown_unfinished(backend: Backend, wire: Wire) -> None:
-    trace = Trace()
+async def test_an_operation_that_still_runs_is_shown_unfinished(store: RecordedStore, trace: Trace, wire: Wire) -> None:
     wire.fault = hold = Hold()
-    reading = asyncio.ensure_future(LOCKER_BY_ID.read(recorded(backend, trace).store, L1))
+    reading = asyncio.ensure_future(LOCKER_BY_ID.read(store, L1))
     await hold.arrivals()
     (operation,) = trace.operations()
     assert (operation["outcome"], operation["returned"]) == ("unfinished", 0)
@@ -59,9 +63,8 @@ async def test_an_operation_that_still_runs_is_shown_unfinished(backend: Backend
     assert brief(trace.operations(), "outcome") == [("ok",)]
 
 
-async def test_a_read_after_a_failure_is_recorded_for_its_field(backend: Backend, wire: Wire) -> None:
-    trace = Trace()
-    loader = Loaders(recorded(backend, trace).store).of(LOCKER_BY_ID)
+async def test_a_read_after_a_failure_is_recorded_for_its_field(store: RecordedStore, trace: Trace, wire: Wire) -> None:
+    loader = Loaders(store).of(LOCKER_BY_ID)
     wire.fault = lambda _: Answer.error("ThrottlingException")
     (failed,) = await loader.load_bulk([(L1,)], "a")
     assert isinstance(failed, UnavailableError)
@@ -71,9 +74,9 @@ async def test_a_read_after_a_failure_is_recorded_for_its_field(backend: Backend
     assert brief(trace.operations(), "outcome", "path") == [("UNAVAILABLE", "a"), ("ok", "b")]
 
 
-async def test_the_cost_of_each_step_is_found_by_path_and_contract(backend: Backend, wire: Wire) -> None:
-    trace = Trace()
-    store = recorded(backend, trace).store
+async def test_the_cost_of_each_step_is_found_by_path_and_contract(
+    store: RecordedStore, trace: Trace, wire: Wire
+) -> None:
     for path in ("a", "b", "a"):
         with asking(path):
             await LOCKER_BY_ID.read(store, L1)
@@ -82,9 +85,7 @@ async def test_the_cost_of_each_step_is_found_by_path_and_contract(backend: Back
     assert {call.request["ReturnConsumedCapacity"] for call in wire.calls} == {"TOTAL"}
 
 
-async def test_a_guard_refuses_an_operation_before_it_is_sent(backend: Backend, wire: Wire) -> None:
-    trace = Trace()
-    store = recorded(backend, trace).store
+async def test_a_guard_refuses_an_operation_before_it_is_sent(store: RecordedStore, trace: Trace, wire: Wire) -> None:
     refusal = QueryTooComplexError("Enough.")
 
     def guard(asked: Trace) -> None:

@@ -7,8 +7,10 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_asyncio
 
 from tests.conftest import NOW
+from tests.inputs import GOOD
 from tests.invariants import check_invariants
 from tests.places import (
     CANCEL,
@@ -33,13 +35,22 @@ if TYPE_CHECKING:
 
     from tests.api import Api
     from tests.conftest import Clock
+    from tests.invariants import Items
     from tests.wire import Call, Wire
 
 DURATIONS = ("MORNING", "AFTERNOON", "FULL_DAY")
+ASKED = GOOD["requestBooking"]
 EVENT = {"locationId": ulid(0), "date": DAY, "title": "Works"}
 PENDING = """query ($first: Int, $after: String) {
   pendingBookings(first: $first, after: $after) { nodes { bookingId version } nextCursor }
 }"""
+
+
+@pytest_asyncio.fixture
+async def place(api: Api) -> Api:
+    """A location, an owner and an admin."""
+    await prepare(api)
+    return api
 
 
 def staggered(*seconds: float) -> Callable[[Call], Wait | None]:
@@ -48,11 +59,11 @@ def staggered(*seconds: float) -> Callable[[Call], Wait | None]:
     return lambda call: Wait(left.pop()) if left and call.operation == "TransactWriteItems" else None
 
 
-def statuses(items: dict[tuple[str, str], dict[str, Any]]) -> dict[str, str]:
+def statuses(items: Items) -> dict[str, str]:
     return {item["bookingId"]: item["status"] for item in items.values() if item["entityType"] == "BOOKING"}
 
 
-def notices(items: dict[tuple[str, str], dict[str, Any]]) -> list[str]:
+def notices(items: Items) -> list[str]:
     return sorted(item["notificationId"] for item in items.values() if item["entityType"] == "NOTIFICATION")
 
 
@@ -64,19 +75,25 @@ async def cancel(api: Api, booking_id: str) -> dict[str, Any]:
     return await api.mutate(CANCEL, bookingId=booking_id)
 
 
+def decided(payloads: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The booking of the one that succeeded, and the payload of the other."""
+    (winner,) = [payload["booking"] for payload in payloads if not payload["userErrors"]]
+    (loser,) = [payload for payload in payloads if payload["userErrors"]]
+    return winner, loser
+
+
 async def test_twenty_clients_ask_and_five_admins_approve_one_day_at_once(
-    api: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
+    place: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
 ) -> None:
-    await prepare(api)
     for number in range(5):
-        await api.owner(f"admin{number}", role="ADMIN")
+        await place.owner(f"admin{number}", role="ADMIN")
     done = asyncio.Event()
     payloads: list[dict[str, Any]] = []
     chance = random.Random(3)
 
     async def client(number: int) -> None:
         await asyncio.sleep(chance.random() / 5)
-        await book(api, f"b{number:02d}", duration=DURATIONS[number % 3])
+        await book(place, f"b{number:02d}", duration=DURATIONS[number % 3])
 
     async def admin(server: Api, number: int) -> None:
         """Approves pending bookings, in its own order, until all requests are made."""
@@ -96,7 +113,7 @@ async def test_twenty_clients_ask_and_five_admins_approve_one_day_at_once(
         done.set()
 
     async with open_api() as second_server:
-        servers = (api, second_server, api, second_server, api)
+        servers = (place, second_server, place, second_server, place)
         await asyncio.gather(clients(), *(admin(server, number) for number, server in enumerate(servers)))
     items = await dump()
     check_invariants(items, NOW)
@@ -104,33 +121,25 @@ async def test_twenty_clients_ask_and_five_admins_approve_one_day_at_once(
     approved = {booking_id for booking_id, status in statuses(items).items() if status == "APPROVED"}
     assert set(slots(items).values()) == approved
     assert notices(items) == sorted(f"{booking_id}-approved" for booking_id in approved)
-    assert {error["code"] for payload in payloads for error in payload["userErrors"]} <= {
-        "SLOT_TAKEN",
-        "VERSION_CONFLICT",
-    }
-    reported = {payload["booking"]["bookingId"] for payload in payloads if not payload["userErrors"]}
-    assert reported == approved
-    in_the_way = {
-        error["event"]["eventId"] for payload in payloads for error in payload["userErrors"] if "event" in error
-    }
-    assert in_the_way <= approved
+    errors = [error for payload in payloads for error in payload["userErrors"]]
+    assert {error["code"] for error in errors} <= {"SLOT_TAKEN", "VERSION_CONFLICT"}
+    assert {payload["booking"]["bookingId"] for payload in payloads if not payload["userErrors"]} == approved
+    assert {error["event"]["eventId"] for error in errors if "event" in error} <= approved
 
 
 @pytest.mark.parametrize("durations", [("FULL_DAY", "FULL_DAY"), ("MORNING", "FULL_DAY"), ("FULL_DAY", "AFTERNOON")])
 async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
-    api: Api, wire: Wire, dump: Callable[[], Any], durations: tuple[str, str]
+    place: Api, wire: Wire, dump: Callable[[], Any], durations: tuple[str, str]
 ) -> None:
-    await prepare(api)
     for number in range(10):
         date = f"2026-04-{number + 1:02d}"
         names = (f"a{number}", f"b{number}")
         for name, duration in zip(names, durations, strict=True):
-            await book(api, name, date=date, duration=duration)
+            await book(place, name, date=date, duration=duration)
         wire.fault = Meeting(2)
-        payloads = await asyncio.gather(*(approve(api, name) for name in names))
+        payloads = await asyncio.gather(*(approve(place, name) for name in names))
         wire.reset()
-        (winner,) = [payload["booking"] for payload in payloads if not payload["userErrors"]]
-        (loser,) = [payload for payload in payloads if payload["userErrors"]]
+        winner, loser = decided(payloads)
         assert refusal(loser) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
         assert loser["userErrors"][0]["event"]["bookingId"] == winner["bookingId"]
     items = await dump()
@@ -138,26 +147,24 @@ async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
     check_invariants(items, NOW)
 
 
-async def test_two_halves_of_a_day_approved_at_once_both_win(api: Api, wire: Wire, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    await book(api, "b1", duration="MORNING")
-    await book(api, "b2", duration="AFTERNOON")
+async def test_two_halves_of_a_day_approved_at_once_both_win(place: Api, wire: Wire, dump: Callable[[], Any]) -> None:
+    await book(place, "b1", duration="MORNING")
+    await book(place, "b2", duration="AFTERNOON")
     wire.fault = Meeting(2)
-    payloads = await asyncio.gather(approve(api, "b1"), approve(api, "b2"))
+    payloads = await asyncio.gather(approve(place, "b1"), approve(place, "b2"))
     assert [payload["userErrors"] for payload in payloads] == [[], []]
     assert slots(await dump()) == {f"{DAY} MORNING": "b1", f"{DAY} AFTERNOON": "b2"}
 
 
 async def test_of_admins_who_approve_one_booking_at_once_one_decides_and_all_get_the_result(
-    api: Api, wire: Wire, dump: Callable[[], Any], clock: Clock
+    place: Api, wire: Wire, dump: Callable[[], Any], clock: Clock
 ) -> None:
-    await prepare(api)
     for number in range(5):
-        await api.owner(f"admin{number}", role="ADMIN")
+        await place.owner(f"admin{number}", role="ADMIN")
     for number in range(5):
-        await book(api, f"b{number}", date=f"2026-04-0{number + 1}")
+        await book(place, f"b{number}", date=f"2026-04-0{number + 1}")
         wire.fault = Meeting(5)
-        payloads = await asyncio.gather(*(approve(api, f"b{number}", admin=f"admin{who}") for who in range(5)))
+        payloads = await asyncio.gather(*(approve(place, f"b{number}", admin=f"admin{who}") for who in range(5)))
         wire.reset()
         assert [payload["booking"] for payload in payloads] == [payloads[0]["booking"]] * 5
         assert payloads[0]["booking"]["version"] == 2
@@ -169,18 +176,16 @@ async def test_of_admins_who_approve_one_booking_at_once_one_decides_and_all_get
 
 
 async def test_of_an_approval_and_a_rejection_at_once_one_succeeds_and_the_other_is_refused(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+    place: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
-    await prepare(api)
     for number in range(10):
         name = f"b{number}"
-        await book(api, name, date=f"2026-04-{number + 1:02d}")
+        await book(place, name, date=f"2026-04-{number + 1:02d}")
         wire.fault = Meeting(2)
         order = (approve, reject) if number % 2 else (reject, approve)
-        payloads = await asyncio.gather(*(decide(api, name) for decide in order))
+        payloads = await asyncio.gather(*(decide(place, name) for decide in order))
         wire.reset()
-        (winner,) = [payload["booking"] for payload in payloads if not payload["userErrors"]]
-        (loser,) = [payload for payload in payloads if payload["userErrors"]]
+        winner, loser = decided(payloads)
         assert refusal(loser) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
         assert loser["booking"] == winner
     items = await dump()
@@ -189,15 +194,14 @@ async def test_of_an_approval_and_a_rejection_at_once_one_succeeds_and_the_other
 
 
 async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day_behind(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+    place: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
-    await prepare(api)
     for number in range(20):
         name = f"b{number}"
-        await book(api, name, date=f"2026-04-{number + 1:02d}")
+        await book(place, name, date=f"2026-04-{number + 1:02d}")
         # Sometimes both arrive together, sometimes one a little later.
         wire.fault = staggered(0.1, random.Random(number).random() / 5)
-        approval, cancellation = await asyncio.gather(approve(api, name), cancel(api, name))
+        approval, cancellation = await asyncio.gather(approve(place, name), cancel(place, name))
         wire.reset()
         # The owner may cancel an approved booking, so the cancellation always succeeds.
         assert (cancellation["userErrors"], cancellation["booking"]["status"]) == ([], "CANCELLED")
@@ -211,38 +215,33 @@ async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day_behind(
 
 
 async def test_of_two_requests_with_one_id_at_once_one_is_refused(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+    place: Api, wire: Wire, dump: Callable[[], Any]
 ) -> None:
-    await prepare(api)
-    content = {"bookingId": "b1", "locationId": ulid(0), "ownerId": "ada", "date": DAY, "duration": "MORNING"}
     wire.fault = Meeting(2)
-    payloads = await asyncio.gather(
-        *(api.mutate(REQUEST, **content, description="Chess", attendees=number) for number in (1, 2))
-    )
-    (loser,) = [payload for payload in payloads if payload["userErrors"]]
+    payloads = await asyncio.gather(*(place.mutate(REQUEST, **ASKED | {"attendees": number}) for number in (1, 2)))
+    _, loser = decided(payloads)
     assert refusal(loser) == ("ID_TAKEN", 409, ["input", "bookingId"])
     check_invariants(await dump(), NOW)
 
 
 async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays_taken(
-    api: Api, dump: Callable[[], Any]
+    place: Api, dump: Callable[[], Any]
 ) -> None:
-    await prepare(api)
     for number in range(10):
         day = f"2026-04-{number + 1:02d}"
         event = {**EVENT, "date": day, "eventId": f"e{number}", "duration": "FULL_DAY"}
-        assert (await api.mutate(CREATE_EVENT, **event))["userErrors"] == []
-        await book(api, f"b{number}", date=day)
+        assert (await place.mutate(CREATE_EVENT, **event))["userErrors"] == []
+        await book(place, f"b{number}", date=day)
         gone = {"locationId": ulid(0), "eventId": f"e{number}"}
         *deletions, approval = await asyncio.gather(
-            *(api.mutate(DELETE_EVENT, **gone) for _ in range(5)),
-            approve(api, f"b{number}"),
+            *(place.mutate(DELETE_EVENT, **gone) for _ in range(5)),
+            approve(place, f"b{number}"),
         )
-        deletions += await asyncio.gather(api.mutate(DELETE_EVENT, **gone))
+        deletions += await asyncio.gather(place.mutate(DELETE_EVENT, **gone))
         assert deletions == [{"deletedEventId": f"e{number}", "userErrors": []}] * 6
         if approval["userErrors"]:
             assert refusal(approval)[0] == "SLOT_TAKEN"
-            assert (await approve(api, f"b{number}"))["userErrors"] == []
+            assert (await approve(place, f"b{number}"))["userErrors"] == []
     items = await dump()
     assert set(slots(items).values()) == {f"b{number}" for number in range(10)}
     assert len(slots(items)) == 20
@@ -250,9 +249,8 @@ async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays
 
 
 async def test_asking_deciding_and_giving_up_at_random_keep_every_invariant(
-    api: Api, dump: Callable[[], Any], clock: Clock
+    place: Api, dump: Callable[[], Any], clock: Clock
 ) -> None:
-    await prepare(api)
     chance = random.Random(5)
     known: list[str] = []
 
@@ -261,25 +259,23 @@ async def test_asking_deciding_and_giving_up_at_random_keep_every_invariant(
 
     async def ask() -> None:
         known.append(f"b{len(known)}")
-        about = {"locationId": ulid(0), "ownerId": "ada", "description": "Chess", "attendees": 1}
-        duration = chance.choice(DURATIONS)
-        # Too many may be waiting.
-        await api.mutate(REQUEST, bookingId=known[-1], date=day(), duration=duration, **about)
+        wanted = {"bookingId": known[-1], "date": day(), "duration": chance.choice(DURATIONS)}
+        await place.mutate(REQUEST, **ASKED | wanted)  # too many may be waiting
 
     async def decide() -> None:
         name, version = chance.choice(known), chance.choice((1, 1, 1, 2))
-        await (approve(api, name, version) if chance.random() < 0.8 else reject(api, name))
+        await (approve(place, name, version) if chance.random() < 0.8 else reject(place, name))
 
     async def give_up() -> None:
-        await cancel(api, chance.choice(known))
+        await cancel(place, chance.choice(known))
 
     async def fill() -> None:
         event = {**EVENT, "date": day(), "eventId": chance.choice(("x", "y", *known[:2]))}
-        await api.mutate(CREATE_EVENT, **event, duration=chance.choice(DURATIONS))
+        await place.mutate(CREATE_EVENT, **event, duration=chance.choice(DURATIONS))
 
     async def free() -> None:
         event_id = chance.choice(("x", "y", *known[:2]))
-        await api.mutate(DELETE_EVENT, locationId=ulid(0), eventId=event_id)
+        await place.mutate(DELETE_EVENT, locationId=ulid(0), eventId=event_id)
 
     await ask()
     kinds = (ask, ask, decide, decide, decide, give_up, give_up, fill, free)
@@ -289,42 +285,36 @@ async def test_asking_deciding_and_giving_up_at_random_keep_every_invariant(
         check_invariants(await dump(), clock.now)
 
 
-async def test_of_forty_requests_at_once_exactly_as_many_wait_as_may(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
-    await book(api, "before")
-    values = {"locationId": ulid(0), "ownerId": "ada", "date": DAY, "duration": "MORNING", "description": "Chess"}
+async def test_of_forty_requests_at_once_exactly_as_many_wait_as_may(place: Api, dump: Callable[[], Any]) -> None:
+    await book(place, "before")
     payloads = await asyncio.gather(
-        *(api.mutate(REQUEST, bookingId=f"b{number}", attendees=1, **values) for number in range(40))
+        *(place.mutate(REQUEST, **ASKED | {"bookingId": f"b{number}"}) for number in range(40))
     )
-    refused = [payload["userErrors"][0] for payload in payloads if payload["userErrors"]]
-    assert len(refused) == 40 - 19
-    assert {(error["code"], error["status"], *error["path"]) for error in refused} == {
-        ("TOO_MANY_PENDING_BOOKINGS", 409, "input", "ownerId")
-    }
+    refused = [refusal(payload) for payload in payloads if payload["userErrors"]]
+    assert refused == [("TOO_MANY_PENDING_BOOKINGS", 409, ["input", "ownerId"])] * (40 - 19)
     items = await dump()
-    assert sum(item["entityType"] == "BOOKING" for item in items.values()) == 20
+    assert len(statuses(items)) == 20
     check_invariants(items, NOW)
     accepted = [payload["booking"]["bookingId"] for payload in payloads if payload["booking"]]
     await asyncio.gather(
-        approve(api, accepted[0]), reject(api, accepted[1]), cancel(api, accepted[2]), cancel(api, accepted[2])
+        approve(place, accepted[0]), reject(place, accepted[1]), cancel(place, accepted[2]), cancel(place, accepted[2])
     )
     check_invariants(await dump(), NOW)
     for number in range(3):
-        await book(api, f"c{number}")
-    payload = await api.mutate(REQUEST, bookingId="c3", attendees=1, **values)
-    assert [error["code"] for error in payload["userErrors"]] == ["TOO_MANY_PENDING_BOOKINGS"]
-    again = await api.mutate(REQUEST, bookingId=accepted[3], attendees=1, **values)
+        await book(place, f"c{number}")
+    payload = await place.mutate(REQUEST, **ASKED | {"bookingId": "c3"})
+    assert refusal(payload)[0] == "TOO_MANY_PENDING_BOOKINGS"
+    again = await place.mutate(REQUEST, **ASKED | {"bookingId": accepted[3]})
     assert (again["userErrors"], again["booking"]["bookingId"]) == ([], accepted[3])
 
 
 async def test_a_pending_booking_that_is_not_counted_can_be_decided(
-    api: Api, dump: Callable[[], Any], plain_client: Any, table: str
+    place: Api, dump: Callable[[], Any], plain_client: Any, table: str
 ) -> None:
-    await prepare(api)
     for number in range(3):
-        await book(api, f"b{number}", date=f"2026-04-0{number + 1}")
+        await book(place, f"b{number}", date=f"2026-04-0{number + 1}")
     key = {"PK": {"S": "OWNER#ada"}, "SK": {"S": "PENDING_BOOKINGS"}}
     await plain_client.delete_item(TableName=table, Key=key)
-    for payload in (await approve(api, "b0"), await reject(api, "b1"), await cancel(api, "b2")):
+    for payload in (await approve(place, "b0"), await reject(place, "b1"), await cancel(place, "b2")):
         assert payload["userErrors"] == []
     check_invariants(await dump(), NOW)

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from tests.api import CREATE_RESERVATION, mutation, unchanged
 from tests.invariants import check_invariants
-from tests.races.test_reservations import ACTIVE, CANCEL, EXTEND, prepare
+from tests.races.test_reservations import ACTIVE, CANCEL, EXTEND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,23 +29,17 @@ WRITES = {
 
 
 @pytest_asyncio.fixture
-async def ending(api: Api, clock: Clock) -> Api:
+async def ending(one: Api, clock: Clock) -> Api:
     """A locker that is reserved until one o'clock, and in the evening; it is two minutes before one."""
-    await prepare(api)
-    await api.reservation("now", "l1", "ada", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z")
-    await api.reservation("later", "l1", "ada", "2026-03-01T19:00:00Z", "2026-03-01T20:00:00Z")
+    await one.reservation("now", "l1", "ada", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z")
+    await one.reservation("later", "l1", "ada", "2026-03-01T19:00:00Z", "2026-03-01T20:00:00Z")
     clock.move(minutes=58)
-    return api
+    return one
 
 
 async def active(api: Api) -> Any:
     found = (await api.run(ACTIVE))["locker"]["activeReservation"]
     return found and found["reservationId"]
-
-
-async def pointed(dump: Callable[[], Any]) -> Any:
-    pointer = (await dump()).get(POINTER)
-    return pointer and pointer["reservationId"]
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -58,8 +52,9 @@ async def test_a_write_of_a_server_five_minutes_ahead_hides_no_reservation(
     assert (await ending.mutate(document, **values))["userErrors"] == []
     clock.move(minutes=-5)
     assert await active(ending) == "now"
-    assert await pointed(dump) == "now"
-    check_invariants(await dump(), clock.now)
+    items = await dump()
+    assert items[POINTER]["reservationId"] == "now"
+    check_invariants(items, clock.now)
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -94,7 +89,7 @@ async def test_a_reservation_is_extended_by_a_slow_server_after_a_fast_one_saw_i
     assert (await ending.mutate(CREATE_RESERVATION, **NEXT))["userErrors"] == []
     clock.move(minutes=-5)
     extended = await ending.mutate(EXTEND, lockerId="l1", reservationId="now", newEndAt="2026-03-01T14:00:00Z")
-    assert extended == {"reservation": {"endAt": "2026-03-01T14:00:00.000Z"}, "userErrors": []}
+    assert extended["userErrors"] == []
     clock.move(minutes=5)
     assert await active(ending) == "now"
     assert (await dump())[POINTER]["endAt"] == "2026-03-01T14:00:00.000Z"
@@ -109,7 +104,8 @@ async def test_a_slot_that_a_fast_server_took_is_neither_kept_nor_freed_by_a_slo
 
     now = {"lockerId": "l1", "reservationId": "now"}
     async with open_api(max_live_reservations=1) as api:
-        await prepare(api)
+        await api.owner("ada")
+        await api.locker("l1", "ada")
         await api.reservation("now", "l1", "ada", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z")
         clock.move(minutes=58)
         assert codes(await api.mutate(CREATE_RESERVATION, **NEXT)) == ["TOO_MANY_RESERVATIONS"]

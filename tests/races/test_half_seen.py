@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import pytest_asyncio
 
 from loaders.table.values import item_to_wire
 from tests import codes
-from tests.api import CREATE_RESERVATION, unchanged
+from tests.api import CREATE_RESERVATION, RECORD_EVENT
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.races.test_reservations import CANCEL, EXTEND, hours, prepare
+from tests.races.test_reservations import CANCEL, EXTEND, hours
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,226 +56,6 @@ def sent(wire: Wire) -> Counter[str]:
     )
 
 
-def at(hour: str) -> str:
-    """A full hour of the day on which everything here happens."""
-    return f"2026-03-02T{hour}:00:00.000Z"
-
-
-@pytest_asyncio.fixture
-async def booked(api: Api, wire: Wire) -> Api:
-    """A locker with a reservation from 1 to 2 and, made last, one from 3 to 4."""
-    await prepare(api)
-    await api.reservation("r1", "l1", "ada", at("01"), at("02"))
-    await api.reservation("r2", "l1", "ada", at("03"), at("04"))
-    wire.reset()
-    return api
-
-
-async def create(api: Api, start: float, end: float) -> dict[str, Any]:
-    content = {"reservationId": "new", "lockerId": "l1", "ownerId": "ada"}
-    return await api.mutate(CREATE_RESERVATION, **content, **hours(start, end))
-
-
-def refused(payload: dict[str, Any]) -> list[str]:
-    return [error["code"] for error in payload["userErrors"]]
-
-
-async def test_a_window_that_the_last_change_took_is_not_given_again_though_a_query_does_not_show_it(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    async with unchanged(dump):
-        wire.amend = seen_late("r2")
-        payload = await create(booked, 3.5, 5)
-        assert (refused(payload), payload["userErrors"][0]["reservation"]) == (
-            ["RESERVATION_OVERLAP"],
-            {"reservationId": "r2"},
-        )
-        assert sent(wire) == {"BatchGetItem": 2, "Query": 2}
-
-
-async def test_a_window_that_the_last_change_took_by_an_extension_is_not_given_though_a_query_shows_the_old_end(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
-    async with unchanged(dump):
-        wire.reset()
-        wire.amend = seen_late("r2", endAt=at("04"))
-        assert refused(await create(booked, 4, 5)) == ["RESERVATION_OVERLAP"]
-        assert sent(wire) == {"BatchGetItem": 2, "Query": 2}
-
-
-async def test_a_window_beside_a_last_change_that_is_seen_late_is_given(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    wire.amend = seen_late("r2", times=3)
-    payload = await create(booked, 4, 5)
-    assert (payload["reservation"]["reservationId"], payload["userErrors"]) == ("new", [])
-    assert sent(wire) == {"BatchGetItem": 4, "Query": 4, "TransactWriteItems": 1}
-    items = await dump()
-    assert items["LOCKER#l1", f"RES#{at('04')}#new"]["revision"] == 3
-    guard = items["LOCKER#l1", "GUARD#RES"]
-    assert guard == {
-        "PK": "LOCKER#l1",
-        "SK": "GUARD#RES",
-        "entityType": "RESERVATION_GUARD",
-        "revision": 3,
-        "changedStartAt": at("04"),
-        "changedReservationId": "new",
-        "changedRevision": 3,
-        "hasLive": True,
-    }
-    check_invariants(items, NOW)
-
-
-async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(booked: Api, wire: Wire) -> None:
-    await booked.reservation("far", "l1", "ada", "2026-05-02T00:00:00Z", "2026-05-02T01:00:00Z")
-    wire.reset()
-    assert refused(await create(booked, 4, 5)) == []
-    assert sent(wire) == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
-
-
-async def test_an_extension_into_the_last_change_is_refused_though_a_query_does_not_show_it(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    async with unchanged(dump):
-        wire.amend = seen_late("r2")
-        payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
-        assert payload == {"reservation": None, "userErrors": [{"code": "RESERVATION_OVERLAP"}]}
-        assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 2}
-
-
-async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_shows_it_live(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    live = item_to_wire((await dump())["LOCKER#l1", f"LIVE#{at('03')}#r2"])
-    await booked.mutate(CANCEL, lockerId="l1", reservationId="r2")
-    wire.reset()
-    left = [live]
-
-    def still_live(call: Call) -> None:
-        if call.operation == "Query" and "LIVE#" in str(call.request) and left:
-            call.response |= {"Items": [left.pop()], "Count": 1}
-
-    wire.amend = still_live
-    payload = await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("05"))
-    assert payload == {"reservation": {"endAt": at("05")}, "userErrors": []}
-    assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1}
-    check_invariants(await dump(), NOW)
-
-
-async def test_a_cancellation_moves_the_pointer_to_the_last_change_though_a_query_does_not_show_it(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    wire.amend = seen_late("r2")
-    payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
-    assert payload == {"reservation": {"status": "CANCELLED"}, "userErrors": []}
-    assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 4, "TransactWriteItems": 1}
-    items = await dump()
-    assert items[POINTER]["reservationId"] == "r2"
-    check_invariants(items, NOW)
-
-
-async def test_a_cancellation_moves_the_pointer_to_the_last_change_as_it_is_and_not_as_it_was(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
-    wire.reset()
-    wire.amend = seen_late("r2", endAt=at("04"))
-    payload = await booked.mutate(CANCEL, lockerId="l1", reservationId="r1")
-    assert payload == {"reservation": {"status": "CANCELLED"}, "userErrors": []}
-    assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 4, "TransactWriteItems": 1}
-    items = await dump()
-    assert (items[POINTER]["reservationId"], items[POINTER]["endAt"]) == ("r2", at("06"))
-    check_invariants(items, NOW)
-
-
-@pytest.mark.parametrize("older", [{}, {"endAt": at("04")}], ids=["not yet there", "in its older revision"])
-async def test_a_write_repairs_an_ended_pointer_to_the_last_change_though_a_query_shows_it_late(
-    booked: Api, wire: Wire, clock: Clock, dump: Callable[[], Any], older: dict[str, str]
-) -> None:
-    await booked.mutate(EXTEND, lockerId="l1", reservationId="r2", newEndAt=at("06"))
-    clock.move(hours=17)  # five in the morning
-    wire.reset()
-    wire.amend = seen_late("r2", 1, **older)
-    assert refused(await create(booked, 8, 9)) == []
-    items = await dump()
-    assert (items[POINTER]["reservationId"], items[POINTER]["endAt"]) == ("r2", at("06"))
-    assert items[POINTER]["lastEndAt"] == at("09")
-    check_invariants(items, clock.now)
-
-
-async def test_a_pointer_that_is_seen_late_is_never_written_back(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    before = (await dump())[POINTER]
-    await booked.mutate(EXTEND, lockerId="l1", reservationId="r1", newEndAt=at("03"))
-    assert (await dump())[POINTER]["endAt"] == at("03")
-    wire.reset()
-    wire.amend = pointer_seen_late(before)
-    assert refused(await create(booked, 5, 6)) == []
-    assert sent(wire) == {"BatchGetItem": 2, "Query": 2, "TransactWriteItems": 2}
-    items = await dump()
-    assert (items[POINTER]["endAt"], items[POINTER]["lastEndAt"]) == (at("03"), at("06"))
-    check_invariants(items, NOW)
-
-
-async def test_a_latest_end_that_is_seen_late_is_never_lowered(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
-    before = (await dump())[POINTER]
-    await booked.reservation("far", "l1", "ada", at("20"), at("21"))
-    wire.reset()
-    wire.amend = pointer_seen_late(before)
-    assert refused(await create(booked, 5, 6)) == []
-    assert (wire.operations["BatchGetItem"], wire.operations["TransactWriteItems"]) == (2, 2)
-    assert (await dump())[POINTER]["lastEndAt"] == at("21")
-
-
-async def test_a_repeat_whose_claim_is_seen_before_its_reservation_gets_the_first_result(
-    booked: Api, wire: Wire
-) -> None:
-    first = await create(booked, 5, 6)
-    wire.reset()
-    wire.amend = unseen(f"RES#{at('05')}#new", times=2)
-    assert await create(booked, 5, 6) == first
-    assert sent(wire) == {"BatchGetItem": 1, "GetItem": 3}
-
-
-@pytest.mark.parametrize(
-    ("change", "values"), [(CANCEL, {}), (EXTEND, {"newEndAt": at("05")})], ids=["cancel", "extend"]
-)
-async def test_a_change_of_a_reservation_whose_claim_is_seen_first_is_made(
-    booked: Api, wire: Wire, dump: Callable[[], Any], change: str, values: dict[str, str]
-) -> None:
-    wire.amend = unseen(f"RES#{at('03')}#r2", times=2)
-    payload = await booked.mutate(change, lockerId="l1", reservationId="r2", **values)
-    assert payload["userErrors"] == []
-    assert (wire.operations["BatchGetItem"], wire.operations["GetItem"]) == (1, 3)
-    check_invariants(await dump(), NOW)
-
-
-async def test_a_repeat_of_an_event_whose_claim_is_seen_first_gets_the_first_result(
-    booked: Api, wire: Wire, clock: Clock
-) -> None:
-    first = await booked.event("l1", eventId="e")
-    clock.move(seconds=1)
-    wire.reset()
-    wire.amend = unseen(f"EVT#{NOW}#e", times=2)
-    assert await booked.event("l1", eventId="e") == first
-    assert sent(wire) == {"GetItem": 4, "TransactWriteItems": 1}
-
-
-async def test_a_claim_whose_reservation_never_comes_is_damage_and_not_an_overlap(booked: Api, wire: Wire) -> None:
-    await create(booked, 5, 6)
-    wire.reset()
-    wire.amend = unseen(f"RES#{at('05')}#new", times=5)
-    answer = await booked.send(
-        CREATE_RESERVATION, input={"reservationId": "new", "lockerId": "l1", "ownerId": "ada", **hours(5, 6)}
-    )
-    assert [error["extensions"]["code"] for error in answer["errors"]] == ["INTERNAL_SERVER_ERROR"]
-    assert sent(wire) == {"BatchGetItem": 1, "GetItem": 5}
-
-
 def unseen(sort_key: str, times: int) -> Callable[[Call], None]:
     """So many GetItems of an item do not find it."""
     left = [sort_key] * times
@@ -300,6 +80,189 @@ def pointer_seen_late(older: dict[str, Any]) -> Callable[[Call], None]:
         items[:] = [was if item["SK"] == was["SK"] else item for item in items]
 
     return amend
+
+
+def at(hour: str) -> str:
+    """A full hour of the day on which everything here happens."""
+    return f"2026-03-02T{hour}:00:00.000Z"
+
+
+Change = tuple[str, dict[str, Any]]
+FIRST, LAST = ({"lockerId": "l1", "reservationId": name} for name in ("r1", "r2"))
+EXTEND_LAST: Change = EXTEND, {**LAST, "newEndAt": at("06")}
+EXTEND_FIRST: Change = EXTEND, {**FIRST, "newEndAt": at("05")}
+CANCEL_FIRST: Change = CANCEL, FIRST
+
+
+def create(start: float, end: float) -> Change:
+    return CREATE_RESERVATION, {"reservationId": "new", "lockerId": "l1", "ownerId": "ada", **hours(start, end)}
+
+
+@pytest_asyncio.fixture
+async def booked(one: Api, wire: Wire) -> Api:
+    """A locker with a reservation from 1 to 2 and, made last, one from 3 to 4."""
+    await one.reservation("r1", "l1", "ada", at("01"), at("02"))
+    await one.reservation("r2", "l1", "ada", at("03"), at("04"))
+    wire.reset()
+    return one
+
+
+async def make(api: Api, change: Change) -> dict[str, Any]:
+    document, values = change
+    payload = await api.mutate(document, **values)
+    assert payload["userErrors"] == []
+    return payload
+
+
+class Late(NamedTuple):
+    """A change after the last one, what a Query still shows then, what is sent, and which pointer is left."""
+
+    change: Change
+    shown: dict[str, Any]
+    sent: dict[str, int]
+    pointer: tuple[str, str] = ("r1", at("02"))
+    is_refused: bool = False
+    is_extended: bool = False
+
+
+OLD = {"endAt": at("04")}
+MOVED = {"BatchGetItem": 2, "GetItem": 2, "Query": 4, "TransactWriteItems": 1}
+LATE = {
+    "into the last reservation, which is not shown": Late(
+        create(3.5, 5), {}, {"BatchGetItem": 2, "Query": 2}, is_refused=True
+    ),
+    "into the last extension, which is not shown": Late(
+        create(4, 5), OLD, {"BatchGetItem": 2, "Query": 2}, is_refused=True, is_extended=True
+    ),
+    "beside what is shown at the fourth time": Late(
+        create(4, 5), {"times": 3}, {"BatchGetItem": 4, "Query": 4, "TransactWriteItems": 1}
+    ),
+    "an extension into what is not shown": Late(
+        EXTEND_FIRST, {}, {"BatchGetItem": 2, "GetItem": 2, "Query": 2}, is_refused=True
+    ),
+    "a cancellation before what is not shown": Late(CANCEL_FIRST, {}, MOVED, ("r2", at("04"))),
+    "a cancellation before what is shown as it was": Late(CANCEL_FIRST, OLD, MOVED, ("r2", at("06")), is_extended=True),
+}
+
+
+@pytest.mark.parametrize("late", LATE.values(), ids=LATE)
+async def test_a_write_sees_the_last_change_though_a_query_does_not_show_it_yet(
+    booked: Api, wire: Wire, dump: Callable[[], Any], late: Late
+) -> None:
+    if late.is_extended:
+        await make(booked, EXTEND_LAST)
+    before = await dump()
+    wire.reset()
+    wire.amend = seen_late("r2", **late.shown)
+    document, values = late.change
+    errors = (await booked.mutate(document, **values))["userErrors"]
+    found = [(error["code"], error["reservation"]["reservationId"]) for error in errors]
+    assert found == [("RESERVATION_OVERLAP", "r2")] * late.is_refused
+    assert sent(wire) == late.sent
+    items = await dump()
+    assert (items == before) is late.is_refused
+    assert (items[POINTER]["reservationId"], items[POINTER]["endAt"]) == late.pointer
+    check_invariants(items, NOW)
+
+
+async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(booked: Api, wire: Wire) -> None:
+    await booked.reservation("far", "l1", "ada", "2026-05-02T00:00:00Z", "2026-05-02T01:00:00Z")
+    wire.reset()
+    await make(booked, create(4, 5))
+    assert sent(wire) == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
+
+
+async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_shows_it_live(
+    booked: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    left = [item_to_wire((await dump())["LOCKER#l1", f"LIVE#{at('03')}#r2"])]
+    await make(booked, (CANCEL, LAST))
+
+    def still_live(call: Call) -> None:
+        if call.operation == "Query" and "LIVE#" in str(call.request) and left:
+            call.response |= {"Items": [left.pop()], "Count": 1}
+
+    wire.reset()
+    wire.amend = still_live
+    assert (await make(booked, EXTEND_FIRST))["reservation"] == {"endAt": at("05")}
+    assert sent(wire) == {"BatchGetItem": 2, "GetItem": 2, "Query": 2, "TransactWriteItems": 1}
+    check_invariants(await dump(), NOW)
+
+
+@pytest.mark.parametrize("older", [{}, OLD], ids=["not yet there", "in its older revision"])
+async def test_a_write_repairs_an_ended_pointer_to_the_last_change_though_a_query_shows_it_late(
+    booked: Api, wire: Wire, clock: Clock, dump: Callable[[], Any], older: dict[str, str]
+) -> None:
+    await make(booked, EXTEND_LAST)
+    clock.move(hours=17)  # five in the morning
+    wire.amend = seen_late("r2", 1, **older)
+    await make(booked, create(8, 9))
+    items = await dump()
+    pointer = items[POINTER]
+    assert (pointer["reservationId"], pointer["endAt"], pointer["lastEndAt"]) == ("r2", at("06"), at("09"))
+    check_invariants(items, clock.now)
+
+
+@pytest.mark.parametrize(
+    ("change", "end", "last_end"),
+    [
+        ((EXTEND, {**FIRST, "newEndAt": at("03")}), at("03"), at("06")),
+        ((CREATE_RESERVATION, create(20, 21)[1] | {"reservationId": "far"}), at("02"), at("21")),
+    ],
+)
+async def test_a_pointer_that_is_seen_late_is_never_written_back_and_its_latest_end_never_lowered(
+    booked: Api, wire: Wire, dump: Callable[[], Any], change: Change, end: str, last_end: str
+) -> None:
+    before = (await dump())[POINTER]
+    await make(booked, change)
+    wire.reset()
+    wire.amend = pointer_seen_late(before)
+    await make(booked, create(5, 6))
+    assert (wire.operations["BatchGetItem"], wire.operations["TransactWriteItems"]) == (2, 2)
+    items = await dump()
+    assert (items[POINTER]["endAt"], items[POINTER]["lastEndAt"]) == (end, last_end)
+    check_invariants(items, NOW)
+
+
+EVENT = {"eventId": "e", "lockerId": "l1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
+
+
+@pytest.mark.parametrize(
+    ("creation", "sort_key", "expected"),
+    [
+        (create(5, 6), f"RES#{at('05')}#new", {"BatchGetItem": 1, "GetItem": 3}),
+        ((RECORD_EVENT, EVENT), f"EVT#{NOW}#e", {"GetItem": 4, "TransactWriteItems": 1}),
+    ],
+)
+async def test_a_repeat_whose_claim_is_seen_first_gets_the_first_result(
+    booked: Api, wire: Wire, clock: Clock, creation: Change, sort_key: str, expected: dict[str, int]
+) -> None:
+    first = await make(booked, creation)
+    clock.move(seconds=1)
+    wire.reset()
+    wire.amend = unseen(sort_key, times=2)
+    assert await make(booked, creation) == first
+    assert sent(wire) == expected
+
+
+@pytest.mark.parametrize("change", [(CANCEL, LAST), EXTEND_LAST], ids=["cancel", "extend"])
+async def test_a_change_of_a_reservation_whose_claim_is_seen_first_is_made(
+    booked: Api, wire: Wire, dump: Callable[[], Any], change: Change
+) -> None:
+    wire.amend = unseen(f"RES#{at('03')}#r2", times=2)
+    await make(booked, change)
+    assert (wire.operations["BatchGetItem"], wire.operations["GetItem"]) == (1, 3)
+    check_invariants(await dump(), NOW)
+
+
+async def test_a_claim_whose_reservation_never_comes_is_damage_and_not_an_overlap(booked: Api, wire: Wire) -> None:
+    document, values = create(5, 6)
+    await make(booked, (document, values))
+    wire.reset()
+    wire.amend = unseen(f"RES#{at('05')}#new", times=5)
+    answer = await booked.send(document, input=values)
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["INTERNAL_SERVER_ERROR"]
+    assert sent(wire) == {"BatchGetItem": 1, "GetItem": 5}
 
 
 async def test_a_grace_period_ends_at_a_reservation_though_a_query_does_not_show_it(

@@ -96,23 +96,17 @@ class Mixture:
         self.versions[locker] = max(version, self.versions[locker])
 
     async def any(self) -> None:
-        match self.chance.choice("cccaassssrrexkt"):
-            case "c":
-                await self.create()
-            case "a":
-                await self.create_any()
-            case "s":
-                await self.change(START)
-            case "r":
-                await self.change(RELEASE)
-            case "e":
-                await self.change(EXTEND, newEndAt=self.time(1, 4))
-            case "x":
-                await self.change(SHORTEN, newEndAt=self.time(1, 2))
-            case "k":
-                await self.change(CANCEL)
-            case "t":
-                await self.transfer()
+        requests = {
+            "c": self.create,
+            "a": self.create_any,
+            "s": lambda: self.change(START),
+            "r": lambda: self.change(RELEASE),
+            "e": lambda: self.change(EXTEND, newEndAt=self.time(1, 4)),
+            "x": lambda: self.change(SHORTEN, newEndAt=self.time(1, 2)),
+            "k": lambda: self.change(CANCEL),
+            "t": self.transfer,
+        }
+        await requests[self.chance.choice("cccaassssrrexkt")]()
 
 
 @pytest.mark.parametrize("seed", range(2))

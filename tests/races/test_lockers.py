@@ -1,111 +1,142 @@
-"""Many clients change one locker at once."""
+"""Many clients change one locker, or claim one address or code, at once."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tests.api import UPDATE_STATUS
+import pytest
+
+from tests.api import CREATE_OWNER, UPDATE_STATUS, mutation
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.races.holding import until_all_are_sent
+from tests.places import (
+    CREATE_LOCATION,
+    DEACTIVATE,
+    MOVE,
+    UPDATE_LOCATION,
+    create_location,
+    fresh,
+    prepare,
+    refusal,
+    ulid,
+)
+from tests.wire import Meeting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
     from tests.wire import Wire
 
-RENAME = """
-mutation ($input: RenameLockerInput!) {
-  renameLocker(input: $input) { locker { version } userErrors { code } }
-}"""
-TRANSFER = """
-mutation ($input: TransferLockerInput!) {
-  transferLocker(input: $input) {
-    locker { version ownerId } userErrors { code status ... on VersionConflictError { currentVersion } }
-  }
-}"""
-CREATE_OWNER = """
-mutation ($input: CreateOwnerInput!) {
-  createOwner(input: $input) { owner { ownerId createdAt } userErrors { code } }
-}"""
-LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId alias } }'
+RENAME = mutation("renameLocker", "locker { version }")
+TRANSFER = mutation("transferLocker", "locker { version ownerId }")
+UPDATE_OWNER = mutation("updateOwner", "owner { ownerId }")
+LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId locationId } }'
 
 
-async def test_twenty_clients_with_the_same_version_make_one_change(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+@pytest.mark.parametrize(
+    ("place", "changes"),
+    [
+        ({"lockerId": "l1"}, [(UPDATE_STATUS, {"newStatus": "OCCUPIED"})] * 20),
+        ({"lockerId": "l1"}, [(TRANSFER, {"newOwnerId": name}) for name in ("root", "bob")]),
+        (
+            {"locationId": ulid(0)},
+            [(DEACTIVATE, {}), *((UPDATE_LOCATION, {"name": f"Name {number}"}) for number in range(9))],
+        ),
+    ],
+    ids=["statuses", "transfers", "a location"],
+)
+async def test_of_many_changes_of_one_version_at_once_one_is_made_and_the_others_get_its_result(
+    api: Api, wire: Wire, dump: Callable[[], Any], place: dict[str, str], changes: list[tuple[str, dict[str, Any]]]
 ) -> None:
-    await api.owner("ada")
+    await prepare(api)
+    await api.owner("bob")
     await api.locker("l1", "ada")
-    # All have read the locker before any writes it, so that the store decides.
-    wire.fault = until_all_are_sent("TransactWriteItems", 20)
-    change = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
-    payloads = await asyncio.gather(*(api.mutate(UPDATE_STATUS, **change) for _ in range(20)))
-    winners = [payload for payload in payloads if not payload["userErrors"]]
-    losers = [payload for payload in payloads if payload["userErrors"]]
-    assert len(winners) == 1
-    assert len(losers) == 19
-    for payload in losers:
-        (error,) = payload["userErrors"]
-        assert (error["__typename"], error["code"], error["status"]) == (
-            "VersionConflictError",
-            "VERSION_CONFLICT",
-            409,
-        )
-        assert error["currentVersion"] == payload["locker"]["version"] == 2
+    wire.fault = Meeting(len(changes))  # all have read before any writes, so that the store decides
+    payloads = await asyncio.gather(
+        *(api.mutate(document, **place, **values, expectedVersion=1) for document, values in changes)
+    )
+    (winner,) = [payload for payload in payloads if payload["userErrors"] == []]
+    for loser in payloads:
+        if loser is not winner:
+            assert refusal(loser) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
+            assert loser.pop("userErrors")[0].get("currentVersion") == 2
+            assert loser == {name: value for name, value in winner.items() if name != "userErrors"}
     items = await dump()
-    assert items["LOCKER#l1", "META"]["version"] == 2
+    ((name, own_id),) = place.items()
+    assert items[f"{name.removesuffix('Id').upper()}#{own_id}", "META"]["version"] == 2
     check_invariants(items, NOW)
 
 
-async def test_of_two_transfers_at_once_one_wins(api: Api, wire: Wire, dump: Callable[[], Any]) -> None:
-    for owner_id in ("ada", "bob", "cleo"):
-        await api.owner(owner_id)
-    await api.locker("l1", "ada")
-    wire.fault = until_all_are_sent("TransactWriteItems", 2)
-    payloads = await asyncio.gather(
-        *(api.mutate(TRANSFER, lockerId="l1", newOwnerId=owner_id, expectedVersion=1) for owner_id in ("bob", "cleo"))
-    )
-    (winner,) = [payload["locker"] for payload in payloads if not payload["userErrors"]]
-    (loser,) = [payload for payload in payloads if payload["userErrors"]]
-    assert loser["userErrors"] == [{"code": "VERSION_CONFLICT", "status": 409, "currentVersion": 2}]
-    assert loser["locker"] == winner
-    check_invariants(await dump(), NOW)
+@pytest.mark.parametrize(
+    ("document", "count", "refused", "values"),
+    [
+        (CREATE_OWNER, 10, ("EMAIL_TAKEN", 409, ["input", "email"]), {"kind": "USER", "email": "One@example.com"}),
+        (UPDATE_OWNER, 5, ("EMAIL_TAKEN", 409, ["input", "email"]), {"expectedVersion": 1, "email": "One@example.com"}),
+        (CREATE_LOCATION, 30, ("CODE_TAKEN", 409, ["input", "code"]), fresh("rome")),
+    ],
+    ids=["new owners", "owners", "new locations"],
+)
+async def test_of_many_who_claim_one_address_or_code_at_once_one_gets_it(
+    api: Api,
+    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+    wire: Wire,
+    dump: Callable[[], Any],
+    document: str,
+    count: int,
+    refused: tuple[str, int, list[str]],
+    values: dict[str, Any],
+) -> None:
+    is_location, is_new = document == CREATE_LOCATION, document != UPDATE_OWNER
+    if not is_new:
+        for number in range(count):
+            await api.owner(f"o{number}", email=f"o{number}@example.com")
+    wire.fault = Meeting(count)
+    async with open_api() as second_server:
+        payloads = await asyncio.gather(
+            *(
+                (api, second_server)[number % 2].mutate(
+                    document,
+                    **values | {"name": f"Name {number}"} | ({} if is_location else {"ownerId": f"o{number}"}),
+                )
+                for number in range(count)
+            )
+        )
+    assert [refusal(payload) for payload in payloads if payload["userErrors"]] == [refused] * (count - 1)
+    items = await dump()
+    check_invariants(items, NOW)
+    kinds = Counter(item["entityType"] for item in items.values())
+    there = 1 if is_new else count
+    assert kinds == ({"LOCATION": 1, "LOCATION_CODE": 1} if is_location else {"OWNER": there, "EMAIL_CLAIM": there})
+    name, claim = ("locationId", "LOCATION_CODE#rome") if is_location else ("ownerId", "EMAIL#one@example.com")
+    (winner,) = [payload["location" if is_location else "owner"] for payload in payloads if not payload["userErrors"]]
+    assert items[claim, "META"][name] == winner[name]
 
 
-async def test_transfers_status_changes_and_renames_leave_one_true_copy(api: Api, dump: Callable[[], Any]) -> None:
+async def test_moves_status_changes_renames_and_transfers_at_once_leave_every_copy_true(
+    api: Api, dump: Callable[[], Any]
+) -> None:
     for owner_id in ("ada", "bob"):
         await api.owner(owner_id)
-    await api.locker("l1", "ada")
-    accepted = 0
-    for number in range(200):
+    for number in (1, 2):
+        await create_location(api, number)
+    await api.locker("l1", "ada", locationId=ulid(1))
+    for number in range(100):
         locker = (await api.run(LOCKER))["locker"]
         version = {"lockerId": "l1", "expectedVersion": locker["version"]}
         other_owner = "bob" if locker["ownerId"] == "ada" else "ada"
         other_status = "OCCUPIED" if locker["status"] == "AVAILABLE" else "AVAILABLE"
+        others = {ulid(1): (ulid(2), None), ulid(2): (None, ulid(1)), None: (ulid(1), ulid(2))}
         payloads = await asyncio.gather(
-            api.mutate(TRANSFER, **version, newOwnerId=other_owner),
+            *(api.mutate(MOVE, **version, newLocationId=other) for other in others[locker["locationId"]]),
             api.mutate(UPDATE_STATUS, **version, newStatus=other_status),
             api.mutate(RENAME, **version, alias=f"Name {number}"),
+            api.mutate(TRANSFER, **version, newOwnerId=other_owner),
         )
-        won = sum(not payload["userErrors"] for payload in payloads)
-        assert won == 1
-        accepted += won
-    items = await dump()
-    assert items["LOCKER#l1", "META"]["version"] == 1 + accepted
-    check_invariants(items, NOW)
-
-
-async def test_of_ten_owners_with_one_address_one_is_created(api: Api, dump: Callable[[], Any]) -> None:
-    payloads = await asyncio.gather(
-        *(
-            api.mutate(CREATE_OWNER, ownerId=f"o{number}", kind="USER", name="N", email="One@example.com")
-            for number in range(10)
-        )
-    )
-    codes = sorted(error["code"] for payload in payloads for error in payload["userErrors"])
-    assert codes == ["EMAIL_TAKEN"] * 9
-    items = await dump()
-    assert sum(item["entityType"] == "OWNER" for item in items.values()) == 1
-    check_invariants(items, NOW)
+        assert [len(payload["userErrors"]) for payload in payloads].count(0) == 1
+        items = await dump()
+        assert items["LOCKER#l1", "META"]["version"] == number + 2
+        check_invariants(items, NOW)

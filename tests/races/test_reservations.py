@@ -6,7 +6,7 @@ import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
-from tests.api import CREATE_RESERVATION
+from tests.api import CREATE_RESERVATION, mutation
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
 from tests.races.holding import Held
@@ -19,14 +19,8 @@ if TYPE_CHECKING:
     from tests.conftest import Clock
     from tests.wire import Wire
 
-CANCEL = """
-mutation ($input: CancelReservationInput!) {
-  cancelReservation(input: $input) { reservation { status } userErrors { code } }
-}"""
-EXTEND = """
-mutation ($input: ExtendReservationInput!) {
-  extendReservation(input: $input) { reservation { endAt } userErrors { code } }
-}"""
+CANCEL = mutation("cancelReservation", "reservation { status }")
+EXTEND = mutation("extendReservation", "reservation { endAt }")
 ACTIVE = '{ locker(lockerId: "l1") { activeReservation { reservationId } } }'
 
 
@@ -38,19 +32,13 @@ def hours(start: float, end: float) -> dict[str, str]:
     }
 
 
-async def prepare(api: Api) -> None:
-    await api.owner("ada")
-    await api.locker("l1", "ada")
-
-
 async def test_ten_times_twenty_clients_race_for_a_window_and_one_gets_it(
-    api: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
+    one: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
 ) -> None:
-    await prepare(api)
     async with open_api() as second_server:
         for race in range(10):
             window = hours(race * 2, race * 2 + 1.5)
-            servers = [api, second_server] * 10
+            servers = [one, second_server] * 10
             payloads = await asyncio.gather(
                 *(server.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **window) for server in servers)
             )
@@ -66,11 +54,10 @@ async def test_ten_times_twenty_clients_race_for_a_window_and_one_gets_it(
     check_invariants(items, NOW)
 
 
-async def test_twenty_clients_with_windows_side_by_side_all_get_theirs(api: Api, dump: Callable[[], Any]) -> None:
-    await prepare(api)
+async def test_twenty_clients_with_windows_side_by_side_all_get_theirs(one: Api, dump: Callable[[], Any]) -> None:
     payloads = await asyncio.gather(
         *(
-            api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **hours(number, number + 1))
+            one.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **hours(number, number + 1))
             for number in random.sample(range(20), 20)
         )
     )
@@ -81,81 +68,33 @@ async def test_twenty_clients_with_windows_side_by_side_all_get_theirs(api: Api,
     check_invariants(items, NOW)
 
 
-async def test_the_same_reservation_sent_twice_at_once_is_one_and_both_get_it(
-    api: Api, dump: Callable[[], Any]
-) -> None:
-    await prepare(api)
-    for number in range(10):
-        content = {"reservationId": f"r{number}", "lockerId": "l1", "ownerId": "ada", **hours(number, number + 1)}
-        payloads = await asyncio.gather(*(api.mutate(CREATE_RESERVATION, **content) for _ in range(2)))
-        assert payloads[0] == payloads[1]
-        assert payloads[0]["userErrors"] == []
-    items = await dump()
-    assert len(live_reservations(items, "l1")) == 10
-    check_invariants(items, NOW)
-
-
-async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(api: Api, wire: Wire) -> None:
-    await prepare(api)
+async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(one: Api, wire: Wire) -> None:
     held = Held(lambda call: call.operation == "Query")
     wire.fault = held
     content = {"reservationId": "r", "lockerId": "l1", "ownerId": "ada", **hours(1, 2)}
-    slow = asyncio.create_task(api.mutate(CREATE_RESERVATION, **content))
+    slow = asyncio.create_task(one.mutate(CREATE_RESERVATION, **content))
     await held.reached()
-    fast = await api.mutate(CREATE_RESERVATION, **content)
+    fast = await one.mutate(CREATE_RESERVATION, **content)
     held.release()
     assert await slow == fast
     assert fast["userErrors"] == []
 
 
-async def test_reserving_extending_cancelling_and_reading_at_random_keep_every_invariant(
-    api: Api, dump: Callable[[], Any], clock: Clock
-) -> None:
-    await prepare(api)
-    chance = random.Random(7)
-    known: list[str] = []
-
-    async def reserve() -> None:
-        start = chance.randrange(0, 44) / 2
-        window = hours(start, start + chance.choice((0.5, 1, 1.5)))
-        reservation_id = f"r{len(known)}"
-        known.append(reservation_id)
-        await api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", reservationId=reservation_id, **window)
-
-    async def cancel() -> None:
-        await api.mutate(CANCEL, lockerId="l1", reservationId=chance.choice(known))
-
-    async def extend() -> None:
-        new_end = hours(0, chance.randrange(2, 47) / 2)["endAt"]
-        await api.mutate(EXTEND, lockerId="l1", reservationId=chance.choice(known), newEndAt=new_end)
-
-    async def read() -> None:
-        await api.run(ACTIVE)
-
-    await reserve()
-    clock.move(hours=12)
-    for _ in range(40):
-        await asyncio.gather(*(chance.choice((reserve, reserve, cancel, extend, read))() for _ in range(8)))
-        clock.move(minutes=30)
-        check_invariants(await dump(), clock.now)
-
-
 async def test_an_ended_pointer_that_concurrent_writes_repair_names_the_earliest(
-    api: Api, dump: Callable[[], Any], clock: Clock
+    one: Api, dump: Callable[[], Any], clock: Clock
 ) -> None:
-    await prepare(api)
     for number in range(20):
         day = f"2026-03-{number + 2:02d}"
         for name, start in (("a", "00"), ("b", "04")):
-            await api.reservation(f"{name}{number}", "l1", "ada", f"{day}T{start}:00:00Z", f"{day}T{start}:30:00Z")
+            await one.reservation(f"{name}{number}", "l1", "ada", f"{day}T{start}:00:00Z", f"{day}T{start}:30:00Z")
         later = {"startAt": f"{day}T20:00:00Z", "endAt": f"{day}T21:00:00Z"}
         sooner = {"startAt": f"{day}T10:00:00Z", "endAt": f"{day}T11:00:00Z"}
         clock.now = type(clock.now)(f"{day}T02:00:00.000Z")
         await asyncio.gather(
-            api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **later),
-            api.run(ACTIVE),
-            api.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **sooner),
-            api.mutate(CANCEL, lockerId="l1", reservationId=f"b{number}"),
+            one.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **later),
+            one.run(ACTIVE),
+            one.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **sooner),
+            one.mutate(CANCEL, lockerId="l1", reservationId=f"b{number}"),
         )
         items = await dump()
         assert items["LOCKER#l1", "RES#ACTIVE"]["startAt"] == f"{day}T10:00:00.000Z"

@@ -13,7 +13,8 @@ from server.clock import utc_now
 from server.http.health import Readiness
 from tests.api import CREATE_RESERVATION
 from tests.invariants import check_invariants
-from tests.races.test_reservations import ACTIVE, CANCEL
+from tests.races.test_clock_skew import active
+from tests.races.test_reservations import CANCEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,11 +39,6 @@ def server(open_api: OpenApi, minutes: float, **settings: Any) -> AbstractAsyncC
 async def ready(api: Api) -> tuple[int, str]:
     response = await api.client.get("/ready")
     return response.status_code, response.text
-
-
-async def active(api: Api) -> Any:
-    found = (await api.run(ACTIVE))["locker"]["activeReservation"]
-    return found and found["reservationId"]
 
 
 async def test_two_servers_five_minutes_apart_hide_no_live_reservation_from_each_other(

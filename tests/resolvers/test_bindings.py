@@ -92,7 +92,7 @@ def test_a_field_without_a_binding_a_bound_or_the_null_that_it_can_be_fails_the_
 
 def test_a_field_that_reads_and_does_not_say_who_may_use_it_is_not_declared() -> None:
     with pytest.raises(TypeError, match="'rule'"):
-        look_up(OWNER_BY_ID, parse={}, message="", description="Part.", arguments=())
+        look_up(OWNER_BY_ID, message="", description="Part.", arguments=())
 
 
 def test_a_field_that_reads_what_no_class_of_records_has_fails_the_build() -> None:

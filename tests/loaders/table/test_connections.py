@@ -41,6 +41,15 @@ def answer(number: int = 0, **more: Any) -> Reply:
     return ok({"Item": get(number).key.wire}, **more)
 
 
+async def given_up(store: DynamoStore) -> NoAnswerError:
+    """Why nothing was read."""
+    with pytest.raises(UnavailableError) as unavailable:
+        await store.get(get())
+    cause = unavailable.value.__cause__
+    assert isinstance(cause, NoAnswerError)
+    return cause
+
+
 async def turns(count: int = 20) -> None:
     """Lets the event loop see what has happened to its sockets."""
     for _ in range(count):
@@ -193,10 +202,7 @@ async def test_an_answer_that_does_not_come_is_given_up_three_times(open_to: Ope
     never = asyncio.Event()
     scripted.script = [ok(after=never), Reply(ok().data[:-1], after=None), ok(after=never)]
     async with open_to(scripted.url, timeouts=Timeouts(connect=60, read=0.05)) as store:
-        with pytest.raises(UnavailableError) as unavailable:
-            await store.get(get())
-    assert isinstance(unavailable.value.__cause__, NoAnswerError)
-    assert unavailable.value.__cause__.retries == 2
+        assert (await given_up(store)).retries == 2
     assert [request.connection for request in scripted.requests] == [0, 1, 2]
 
 
@@ -207,10 +213,7 @@ async def test_a_connection_that_is_not_made_is_given_up_three_times(open_to: Op
         deaf.listen()  # takes connections, and never answers in their handshake
         url = f"https://127.0.0.1:{deaf.getsockname()[1]}"
         async with open_to(url, timeouts=Timeouts(connect=0.05, read=60)) as store:
-            with pytest.raises(UnavailableError) as unavailable:
-                await store.get(get())
-    assert isinstance(unavailable.value.__cause__, NoAnswerError)
-    assert unavailable.value.__cause__.retries == 2
+            assert (await given_up(store)).retries == 2
 
 
 @pytest.mark.usefixtures("pauses")
@@ -218,8 +221,7 @@ async def test_a_store_that_is_not_there_is_unavailable(open_to: Opener) -> None
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         async with open_to(f"http://127.0.0.1:{unused.getsockname()[1]}") as store:
-            with pytest.raises(UnavailableError):
-                await store.get(get())
+            await given_up(store)
 
 
 def test_a_connection_has_one_second_and_an_answer_two() -> None:
@@ -303,9 +305,7 @@ async def test_nothing_is_sent_to_a_store_whose_certificate_is_wrong(
         monkeypatch.setenv("AWS_CA_BUNDLE", str(tmp_path / "ca.pem"))
         url = url.replace("localhost", "127.0.0.1")
     async with open_to(url) as store:
-        with pytest.raises(UnavailableError) as unavailable:
-            await store.get(get())
-    assert "certificate verify failed" in str(unavailable.value.__cause__)
+        assert "certificate verify failed" in str(await given_up(store))
     assert secure.requests == []
 
 
