@@ -1,5 +1,3 @@
-"""A server that cannot start says why and what to do, in one line."""
-
 from __future__ import annotations
 
 import asyncio
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.server.conftest import Result
+    from tests.server.conftest import Run
 
     Refused = Callable[..., str]
 
@@ -29,7 +27,7 @@ WAYS_OUT = (
 
 
 @pytest.fixture
-def refused(run: Callable[..., Result], tmp_path: Path) -> Refused:
+def refused(run: Run, tmp_path: Path) -> Refused:
     """What `smartlocker serve` says where it does not start: one line, with exit status 1, and nothing else."""
 
     def serve(**settings: str) -> str:
@@ -52,7 +50,6 @@ def _nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def issuer(tmp_path: Path) -> dict[str, str]:
-    """The settings of production with an issuer."""
     return {
         "profile": "production",
         "code_keys": CODE_KEYS,
