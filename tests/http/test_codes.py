@@ -30,6 +30,7 @@ ALL_EVENTS = """{ locations(first: 100) { nodes {
 CANCEL = mutation("cancelReservation", "reservation { status }")
 EXTEND = mutation("extendReservation", "reservation { endAt }")
 RELEASE = mutation("releaseReservation", "reservation { endAt }")
+RESERVE_ANY = mutation("reserveAnyLocker", "reservation { endAt }")
 NOW = {"startAt": "2026-03-01T11:00:00Z", "endAt": "2026-03-01T13:00:00Z"}
 LATER = {"startAt": "2026-07-01T00:00:00Z", "endAt": "2026-07-02T00:00:00Z"}
 UNKNOWN_HASH = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
@@ -57,6 +58,8 @@ FAILED: list[tuple[str, int, dict[str, Any]]] = [
 WINDOW = {"startAt": "2026-04-01T00:00:00Z", "endAt": "2026-04-02T00:00:00Z"}
 REVERSED = {"startAt": WINDOW["endAt"], "endAt": WINDOW["startAt"]}
 OF_L1 = {"lockerId": "l1", "ownerId": "ada"}
+OVER = {"lockerId": "l1", "reservationId": "over"}
+CHESS = {"date": places.DAY, "duration": "MORNING", "description": "Chess", "attendees": 2}
 # A mutation was refused: its payload says why.
 REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("BAD_USER_INPUT", 400, CREATE_RESERVATION, OF_L1 | REVERSED),
@@ -67,18 +70,8 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("EMAIL_TAKEN", 409, CREATE_OWNER, {"kind": "USER", "name": "Another", "email": "ADA@example.com"}),
     ("LOCKER_IN_MAINTENANCE", 409, CREATE_RESERVATION, {"lockerId": "l2", "ownerId": "ada"} | WINDOW),
     ("RESERVATION_OVERLAP", 409, CREATE_RESERVATION, OF_L1 | WINDOW),
-    (
-        "RESERVATION_OVER",
-        409,
-        EXTEND,
-        {"lockerId": "l1", "reservationId": "over", "newEndAt": "2026-05-03T00:00:00Z"},
-    ),
-    (
-        "NO_LOCKER_AVAILABLE",
-        409,
-        mutation("reserveAnyLocker", "reservation { endAt }"),
-        {"locationId": places.ulid(0), "ownerId": "ada"} | WINDOW,
-    ),
+    ("RESERVATION_OVER", 409, EXTEND, OVER | {"newEndAt": "2026-05-03T00:00:00Z"}),
+    ("NO_LOCKER_AVAILABLE", 409, RESERVE_ANY, {"locationId": places.ulid(0), "ownerId": "ada"} | WINDOW),
     ("RESERVATION_STARTED", 409, CANCEL, {"lockerId": "l3", "reservationId": "now"}),
     ("RESERVATION_NOT_STARTED", 409, RELEASE, {"lockerId": "l3", "reservationId": "busy-1"}),
     ("REFERENCE_TAKEN", 409, CREATE_RESERVATION, OF_L1 | LATER | {"reference": "order 1"}),
@@ -90,25 +83,8 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("CODE_TAKEN", 409, places.CREATE_LOCATION, places.fresh()),
     ("LOCATION_INACTIVE", 409, REGISTER_LOCKER, {"ownerId": "ada", "locationId": places.ulid(1)}),
     ("SLOT_TAKEN", 409, places.APPROVE, {"bookingId": "late", "expectedVersion": 1}),
-    (
-        "BOOKING_CLOSED",
-        409,
-        places.REJECT,
-        {"bookingId": "taken", "reason": "No", "expectedVersion": 2},
-    ),
-    (
-        "TOO_MANY_PENDING_BOOKINGS",
-        409,
-        places.REQUEST,
-        {
-            "locationId": places.ulid(0),
-            "ownerId": "ada",
-            "date": places.DAY,
-            "duration": "MORNING",
-            "description": "Chess",
-            "attendees": 2,
-        },
-    ),
+    ("BOOKING_CLOSED", 409, places.REJECT, {"bookingId": "taken", "reason": "No", "expectedVersion": 2}),
+    ("TOO_MANY_PENDING_BOOKINGS", 409, places.REQUEST, {"locationId": places.ulid(0), "ownerId": "ada"} | CHESS),
 ]
 
 
@@ -122,7 +98,7 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> Api:
     await api.mutate(UPDATE_STATUS, lockerId="l2", newStatus="MAINTENANCE", expectedVersion=1)
     await api.reservation("live", "l1", "ada", WINDOW["startAt"], WINDOW["endAt"])
     await api.reservation("over", "l1", "ada", "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
-    await api.mutate(CANCEL, lockerId="l1", reservationId="over")
+    await api.mutate(CANCEL, **OVER)
     for number in range(6):
         await codes.create(api, f"c{number}", reservationId="live")
         await api.mutate(codes.REVOKE, lockerId="l1", codeId="c0")

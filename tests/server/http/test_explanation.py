@@ -13,6 +13,7 @@ from resolvers.bindings.nodes import to_global_id
 from server.http.explanation import check_explain
 from server.http.request import GraphQLRequest
 from server.http_errors import HttpError
+from tests.api import CREATE_OWNER
 from tests.explained import get, timeless
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.principals import owner, partner
@@ -56,6 +57,10 @@ async def test_the_cost_is_requested_by_header_or_extension(api: Api) -> None:
     assert await extensions(api, extensions={"cost": True}) == reported
     both = await extensions(api, {"SmartLocker-Cost": "1"}, extensions=BY_EXTENSION)
     assert (list(both), both["cost"]["actual"]) == (["explain", "cost"], COST)
+    values = {"input": {"kind": "USER", "name": "Eve"}}
+    made = await post(api, CREATE_OWNER, variables=values, extensions={"cost": True})
+    written = {"operations": 1, "items": 0, "readUnits": 0, "writeUnits": 2}
+    assert made.json()["extensions"]["cost"]["actual"] == written
 
 
 async def test_a_persisted_document_is_explained_like_any_other(api: Api) -> None:

@@ -156,11 +156,12 @@ async def test_a_clients_trace_is_continued_and_its_state_is_in_no_span_and_no_l
 ) -> None:
     for state in ("vendor=canary", "canary!!", "canary=", "a=canary,a=canary"):
         headers = {"traceparent": f"00-{TRACE}-01", "tracestate": state, "baggage": state}
-        spans = await traced.post(OWNER, headers)
-        (request, *_), contexts = spans, [span.context for span in spans if span.context]
+        request, *below = await traced.post(OWNER, headers)
         assert request.parent
-        assert {f"{each.trace_id:032x}-{request.parent.span_id:016x}" for each in contexts} == {TRACE}
-        assert not any(context.trace_state for context in contexts)
+        for span in (request, *below):
+            assert span.context
+            assert f"{span.context.trace_id:032x}-{request.parent.span_id:016x}" == TRACE
+            assert not span.context.trace_state
     assert "canary" not in caplog.text
 
 
@@ -189,6 +190,14 @@ async def test_a_page_for_people_and_a_strange_method(open_api: OpenApi) -> None
     (request,) = exporter.get_finished_spans()
     attributes = request.attributes or {}
     assert (attributes["http.request.method"], attributes["http.response.status_code"]) == ("_OTHER", 405)
+
+
+async def test_the_service_has_the_name_that_the_environment_gives_it(
+    traced: Traced, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "lockers-of-rome")
+    request, *_ = await traced.post(OWNER)
+    assert request.resource.attributes["service.name"] == "lockers-of-rome"
 
 
 async def test_spans_go_by_otlp_to_where_the_environment_says(
