@@ -85,6 +85,7 @@ async def test_a_query_sent_once_with_its_hash_is_known_by_the_hash_from_then_on
         assert (again.status_code, again.json()) == (200, FOUND)
     by_id = await send(ada, {"documentId": f"sha256:{sha(QUERY)}", "variables": VARIABLES}, accept)
     assert by_id.json() == FOUND
+    assert_unknown(await send(ada, {"documentId": sha(QUERY), "variables": VARIABLES}, accept), unknown)
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
