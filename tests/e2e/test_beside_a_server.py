@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 OWNER = '{ owner(ownerId: "owner-0001") { name } }'
 STATE = """{ owner(ownerId: "owner-0001") { name lockers { nodes { lockerId alias status version } } }
   mine: owner(ownerId: "mine") { name } locker(lockerId: "locker-000001") { reservations { nodes { startAt } } } }"""
+MODULE = (sys.executable, "-m", "server.cli.main")
 PARTNER = ("--role", "partner", "--name", "Hall", "--owner", "owner-0001", "--scope", "owners:read")
 
 
@@ -62,7 +64,7 @@ def test_demo_data_is_reset_beside_the_server(tmp_path: Path, furnished: Path) -
         change = {"lockerId": "locker-000001", "newStatus": "MAINTENANCE", "expectedVersion": 1}
         server.ask(UPDATE_STATUS, input=change)
         assert server.try_to_ask(STATE)["data"] != first
-        reset = command("demo", "reset", "--yes", data_dir=furnished)
+        reset = command("demo", "reset", "--yes", program=MODULE, data_dir=furnished)
         assert reset.stdout == "table SmartLocker has its first demo data again\n"
         assert server.try_to_ask(STATE)["data"] == first
     assert not (furnished / "demo-unfinished").exists()
