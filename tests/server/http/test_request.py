@@ -115,7 +115,7 @@ async def test_a_body_of_another_media_type_is_rejected(ada: httpx.AsyncClient, 
         "application/x-www-form-urlencoded",
         "multipart/mixed; boundary=x",
         "application/json; charset=iso-8859-1",
-        'application/json; charset="utf-16"',
+        'application/json; Charset="utf-16"',
         "application/jsonp",
     )
     async with unchanged(dump):
