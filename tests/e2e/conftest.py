@@ -12,12 +12,14 @@ from tests.e2e.serving import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.wire import Wire
+
 
 @pytest.fixture(scope="session")
 def first_start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a first start leaves behind."""
     folder = tmp_path_factory.mktemp("first")
-    with serving(folder / "run", SMARTLOCKER_DATA_DIR=str(folder / "data")):
+    with serving(folder / "run", data_dir=folder / "data"):
         pass
     return folder / "data"
 
@@ -26,3 +28,15 @@ def first_start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def furnished(first_start: Path, tmp_path: Path) -> Path:
     """A data directory of the test's own, with demo data."""
     return shutil.copytree(first_start, tmp_path / "data")
+
+
+@pytest.fixture
+def at_wire(wire: Wire, table: str) -> dict[str, str]:
+    """The settings of a server on the test's table, through the proxy."""
+    return {"endpoint_url": wire.url, "table_name": table}
+
+
+@pytest.fixture
+def at_store(store_url: str, table: str) -> dict[str, str]:
+    """The same without the proxy, for tests that keep the event loop waiting."""
+    return {"endpoint_url": store_url, "table_name": table}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import httpx
 from tests.e2e import reports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
 COMMAND = Path(sys.executable).parent / "smartlocker"
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,7 @@ class Server:
     def __init__(
         self,
         folder: Path,
-        settings: dict[str, str],
+        settings: Mapping[str, object],
         program: Sequence[str | Path] = WATCHED,
         options: Sequence[str] = (),
     ) -> None:
@@ -45,10 +46,7 @@ class Server:
         with self._out.open("w") as out, self._err.open("w") as err:
             self.process = subprocess.Popen(
                 [*program, "serve", *options],
-                env=os.environ
-                | {"SMARTLOCKER_PORT": "0", "SMARTLOCKER_DRAIN_SECONDS": "0"}
-                | {reports.VARIABLE: str(self._plans), "PYTHONPATH": str(ROOT)}
-                | settings,
+                env=_environment({"drain_seconds": 0, reports.VARIABLE: self._plans, "PYTHONPATH": ROOT, **settings}),
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -89,12 +87,26 @@ class Server:
         (found,) = [process for process, program in self.offspring.items() if program == "dynoxide"]
         return found
 
+    @property
+    def ready(self) -> tuple[int, str]:
+        """Status and text of its readiness."""
+        answer = self.get("/ready")
+        return answer.status_code, answer.text
+
     def wait_until_it_serves(self) -> None:
         def is_there() -> bool:
             assert self.process.poll() is None, self.stderr
-            return self.stdout.count("\n") >= 4 and _answers(self.url.replace("/graphql", "/health"))
+            return self.stdout.count("\n") >= 4 and self._is_alive()
 
         eventually(is_there)
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """The answer at a path beside /graphql."""
+        return httpx.get(self.url.replace("/graphql", path), timeout=_PATIENCE_SECONDS, **options)
+
+    def post(self, query: str, headers: dict[str, str] | None = None) -> httpx.Response:
+        """The response to a query, over a connection of its own."""
+        return httpx.post(self.url, json={"query": query}, headers=headers, timeout=_PATIENCE_SECONDS)
 
     def ask(self, query: str, **variables: Any) -> Any:
         """The data of an answer without errors."""
@@ -119,9 +131,18 @@ class Server:
             self.process.wait()
             raise
 
+    def _is_alive(self) -> bool:
+        try:
+            return self.get("/health").text == "ok"
+        except httpx.TransportError:
+            return False
 
-def start(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: str) -> Server:
-    """Starts a server and waits until it serves; the caller ends it."""
+
+def start(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: Any) -> Server:
+    """Starts a server and waits until it serves; the caller ends it.
+
+    Settings are named as in the product; a name in upper case is that of another variable.
+    """
     server = Server(folder, settings, program)
     try:
         server.wait_until_it_serves()
@@ -132,7 +153,7 @@ def start(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: str
 
 
 @contextmanager
-def serving(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: str) -> Iterator[Server]:
+def serving(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: Any) -> Iterator[Server]:
     """A server for as long as the block runs, whatever happens in it."""
     server = start(folder, program, **settings)
     try:
@@ -142,19 +163,38 @@ def serving(folder: Path, program: Sequence[str | Path] = WATCHED, **settings: s
             server.end()
 
 
-def refusal_of(*words: str, **settings: str) -> str:
-    """What a command that cannot do its work says: one line, no traceback, exit status 1, nothing else."""
+@asynccontextmanager
+async def running(folder: Path, **settings: Any) -> AsyncIterator[Server]:
+    """A server that the block may end, for a test whose event loop goes on meanwhile."""
+    server = await asyncio.to_thread(start, folder, **settings)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.end(signal.SIGKILL)
+
+
+def command(
+    *words: object, status: int = 0, program: Sequence[str | Path] = (COMMAND,), answer: str = "", **settings: Any
+) -> subprocess.CompletedProcess[str]:
+    """A command that has ended with this status."""
     result = subprocess.run(
-        [COMMAND, *words],
-        env=os.environ | {"SMARTLOCKER_PORT": "0"} | settings,
+        [*map(str, program), *map(str, words)],
+        env=_environment(settings),
+        input=answer,
         capture_output=True,
         text=True,
         check=False,
         timeout=_PATIENCE_SECONDS,
     )
-    assert result.returncode == 1, result
+    assert result.returncode == status, result
+    return result
+
+
+def refusal_of(*words: str, **settings: Any) -> str:
+    """What a command that cannot do its work says: one line, no traceback, exit status 1, nothing else."""
+    result = command(*words, status=1, **settings)
     assert result.stdout == ""
-    assert "Traceback" not in result.stderr
     (line,) = result.stderr.splitlines()
     assert line.startswith("smartlocker: "), line
     return line.removeprefix("smartlocker: ")
@@ -196,8 +236,8 @@ def _parent_and_program(process: int) -> tuple[int, str] | None:
     return None if state in {"Z", "X"} else (int(parent), program)
 
 
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url, timeout=10).text == "ok"
-    except httpx.TransportError:
-        return False
+def _environment(settings: Mapping[str, object]) -> dict[str, str]:
+    named = {"port": 0, **settings}
+    return os.environ | {
+        name if name.isupper() else f"SMARTLOCKER_{name.upper()}": str(value) for name, value in named.items()
+    }

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import stat
-import subprocess
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -18,22 +16,13 @@ from loaders.table.embedded import DATABASE, find_binary, run_embedded
 from loaders.table.values import item_from_wire
 from server.clock import utc_now
 from tests.api import CREATE_OWNER
-from tests.e2e.serving import COMMAND, Server, eventually, serving, start
+from tests.e2e.serving import Server, command, eventually, serving, start
+from tests.invariants import check_invariants
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-from tests.invariants import check_invariants
-
 OWNER = "query ($ownerId: ID!) { owner(ownerId: $ownerId) { name } }"
-
-
-def run(data: Path, *words: str | Path) -> str:
-    """What a command says that does its work."""
-    settings = {"SMARTLOCKER_DATA_DIR": str(data)}
-    done = subprocess.run([COMMAND, *words], env=os.environ | settings, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 class Writer(threading.Thread):
@@ -65,14 +54,16 @@ async def dump(data: Path) -> dict[tuple[str, str], dict[str, Any]]:
 async def test_the_restore_drill(tmp_path: Path, furnished: Path) -> None:
     backup, restored = tmp_path / "lockers.backup", tmp_path / "restored"
     # a server that is written to
-    server = start(tmp_path / "first", SMARTLOCKER_DATA_DIR=str(furnished))
+    server = start(tmp_path / "first", data_dir=furnished)
     try:
         writer = Writer(server)
         writer.start()
         eventually(lambda: len(writer.acknowledged) >= 10)
         # is backed up
         before = list(writer.acknowledged)
-        assert run(furnished, "backup", backup).startswith(f"{furnished} is backed up to {backup} (")
+        assert command("backup", backup, data_dir=furnished).stdout.startswith(
+            f"{furnished} is backed up to {backup} ("
+        )
         during = len(writer.acknowledged)
         assert during > len(before)
         eventually(lambda: len(writer.acknowledged) > during)
@@ -81,10 +72,10 @@ async def test_the_restore_drill(tmp_path: Path, furnished: Path) -> None:
     writer.join()
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     # a new directory gets the backup
-    assert run(restored, "restore", backup) == f"{backup} is restored to {restored}\n"
+    assert command("restore", backup, data_dir=restored).stdout == f"{backup} is restored to {restored}\n"
     assert stat.S_IMODE((restored / DATABASE).stat().st_mode) == 0o600
     # and a new server all that was acknowledged before it
-    with serving(tmp_path / "second", SMARTLOCKER_DATA_DIR=str(restored)) as second:
+    with serving(tmp_path / "second", data_dir=restored) as second:
         for owner_id in before:
             assert second.ask(OWNER, ownerId=owner_id) == {"owner": {"name": owner_id}}
     items = await dump(restored)

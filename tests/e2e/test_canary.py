@@ -15,30 +15,17 @@ import jwt
 
 from domain.api_keys import KEY_PREFIX
 from domain.authorization import Principal, Role
-from domain.models import (
-    ActivePointer,
-    Locker,
-    LockerId,
-    LockerStatus,
-    LockerSummary,
-    OwnerId,
-    Reservation,
-    ReservationId,
-    ReservationStatus,
-)
-from domain.times import Instant, shift
+from domain.models import LockerId, OwnerId
 from loaders import keys
-from loaders.codecs import ACTIVE_POINTER, LOCKER, OWNER_LOCKER
 from loaders.table.values import item_to_wire
 from server.auth.development import development_token
 from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT
-from tests.e2e.serving import serving
+from tests.e2e.serving import running
 from tests.wire import Answer, Until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loaders.table.keys import Key
     from loaders.table.values import Item
     from tests.e2e.serving import Server
     from tests.wire import Call, Wire
@@ -67,15 +54,10 @@ BY_EMAIL = "query ($email: String!) { ownerByEmail(email: $email) { name } }"
 def requests() -> list[dict[str, Any]]:
     """Successes and every kind of failure, each with canaries in its variables or in the document itself."""
     owner = {"ownerId": "ada", "kind": "USER", "name": CANARY, "email": f"{CANARY}@example.com"}
-    reservation = {
-        "lockerId": "l1",
-        "ownerId": "ada",
-        "startAt": "2999-01-01T00:00:00Z",
-        "endAt": "2999-01-02T00:00:00Z",
-        "reference": CANARY,
-        "recipient": {"name": CANARY, "email": f"{CANARY}@example.com"},
-        "metadata": {CANARY: CANARY},
-    }
+    window = {"startAt": "2999-01-01T00:00:00Z", "endAt": "2999-01-02T00:00:00Z"}
+    recipient = {"name": CANARY, "email": f"{CANARY}@example.com"}
+    reservation = {"lockerId": "l1", "ownerId": "ada", "reference": CANARY, "recipient": recipient, **window}
+    reservation |= {"metadata": {CANARY: CANARY}}
     event = {"lockerId": "l1", "action": "OPEN", "actorId": "a", "result": "SUCCESS", "metadata": {CANARY: CANARY}}
     return [
         {"query": CREATE_OWNER, "variables": {"input": owner}},
@@ -101,41 +83,20 @@ def requests() -> list[dict[str, Any]]:
     ]
 
 
+GONE = LockerId(f"{CANARY}-gone")
+
+
 def damaged_items() -> list[Item]:
-    """An owner that is no owner, a copy without its locker, and a locker whose pointer has ended long ago."""
-    now = Instant("2026-01-01T12:00:00.000Z")
-    of: dict[str, Any] = {
-        "owner_id": OwnerId("ada"),
-        "locker_id": LockerId(CANARY),
-        "status": LockerStatus.AVAILABLE,
-        "alias": None,
-    }
-    locker = Locker(**of, version=1, created_at=now, updated_at=now)
-    copy = LockerSummary(**of | {"locker_id": LockerId(f"{CANARY}-gone")}, updated_at=now)
-    ended = Reservation(
-        reservation_id=ReservationId(CANARY),
-        locker_id=LockerId(CANARY),
-        owner_id=OwnerId("ada"),
-        start_at=now,
-        end_at=shift(now, timedelta(hours=1)),
-        status=ReservationStatus.ACTIVE,
-        created_at=now,
-        updated_at=now,
-    )
+    """An owner that is no owner, and a copy without its locker."""
+    owner, copy = keys.owner(OwnerId(CANARY)), keys.owner_locker(OwnerId("ada"), GONE)
+    locker: Item = {"ownerId": "ada", "lockerId": GONE, "status": "AVAILABLE", "updatedAt": "2026-01-01T12:00:00.000Z"}
     return [
-        keyed(keys.owner(OwnerId(CANARY)), {"entityType": "OWNER", "ownerId": CANARY, "kind": CANARY}),
-        keyed(keys.owner_locker(copy.owner_id, copy.locker_id), OWNER_LOCKER.encode(copy)),
-        keyed(keys.locker(locker.locker_id), LOCKER.encode(locker)),
-        keyed(keys.active_pointer(locker.locker_id), ACTIVE_POINTER.encode(ActivePointer(reservation=ended))),
+        {"PK": owner.pk, "SK": owner.sk, "entityType": "OWNER", "ownerId": CANARY, "kind": CANARY},
+        {"PK": copy.pk, "SK": copy.sk, "entityType": "OWNER_LOCKER", **locker},
     ]
 
 
-def keyed(key: Key, attributes: dict[str, Any]) -> Item:
-    return {"PK": key.pk, "SK": key.sk, **attributes}
-
-
 def signed(key: str = CANARY * 4, head: dict[str, Any] | None = None, **claims: Any) -> str:
-    """A token that is refused."""
     return jwt.encode({"sub": CANARY, "role": "admin", **claims}, key, "HS256", headers=head)
 
 
@@ -247,52 +208,40 @@ def send_raw(server: Server, text: str) -> None:
 
 
 async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happens(
-    tmp_path: Path, wire: Wire, table: str, plain_client: Any
+    tmp_path: Path, wire: Wire, at_wire: dict[str, str], table: str, plain_client: Any
 ) -> None:
-    settings = {
-        "SMARTLOCKER_ENDPOINT_URL": wire.url,
-        "SMARTLOCKER_TABLE_NAME": table,
-        "SMARTLOCKER_DATA_DIR": str(tmp_path),
-        "SMARTLOCKER_LOG_LEVEL": "debug",
-        "SMARTLOCKER_REQUEST_LOG": "on",
-        "SMARTLOCKER_REQUEST_SECONDS": "5",
-        "SMARTLOCKER_TRACING": "otlp",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
-        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
-    }
+    tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": 1, "tracing": "otlp"}
+    logging = {"log_level": "debug", "request_log": "on", "request_seconds": 5}
     for item in damaged_items():
         await plain_client.put_item(TableName=table, Item=item_to_wire(item))
     refusal = Answer(400, {"__type": "com.amazonaws.dynamodb.v20120810#ValidationException", "message": CANARY})
     token = development_token(tmp_path, ADMIN, timedelta(hours=1))
-    server = serving(tmp_path / "run", **settings)
-    running = await asyncio.to_thread(server.__enter__)
-    try:
+    async with running(tmp_path / "run", **at_wire, data_dir=tmp_path, **tracing, **logging) as server:
         # damaged records and a store that writes nothing, then one that refuses, fails, and does not answer
         wire.fault = lambda call: refusal if call.operation == "TransactWriteItems" else None
-        assert 500 in await send_requests(running, token)
+        assert 500 in await send_requests(server, token)
         wire.fault = lambda _: None
-        statuses = await send_requests(running, token)
+        statuses = await send_requests(server, token)
         assert set(statuses) >= {200, 400, 404, 500}
         assert 401 not in statuses
-        await send_refused(running, token)
+        await send_refused(server, token)
         wire.fault = lambda _: refusal
-        assert 500 in await send_requests(running, token)
+        assert 500 in await send_requests(server, token)
         wire.fault = lambda _: Answer(500, {"message": CANARY})
-        assert 503 in await send_requests(running, token)
+        assert 503 in await send_requests(server, token)
 
         def stall(call: Call) -> Until | None:
             return Until(asyncio.Event()) if CANARY in json.dumps(call.request) else None
 
         wire.fault = stall
-        assert 504 in await send_requests(running, token)
-    finally:
+        assert 504 in await send_requests(server, token)
         wire.fault = lambda _: None
-        await asyncio.to_thread(server.__exit__, None, None, None)
-    log = running.stdout + running.stderr
+        assert await asyncio.to_thread(server.end) == 0
+    log = server.stdout + server.stderr
     for wrong in (  # what goes wrong is logged
         "failed at ['owner']",
         f"item {keys.masked(keys.owner(OwnerId(CANARY)))} has no valid kind",
-        f"a copy names {keys.masked(keys.locker(LockerId(f'{CANARY}-gone')))}, which does not exist",
+        f"a copy names {keys.masked(keys.locker(GONE))}, which does not exist",
         "loaders.table.errors.StoreError: ValidationException",
     ):
         assert wrong in log

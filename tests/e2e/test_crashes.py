@@ -1,5 +1,3 @@
-"""Server and store killed without a word: nothing stays behind, and what was acknowledged is there."""
-
 from __future__ import annotations
 
 import asyncio
@@ -8,7 +6,6 @@ import shutil
 import signal
 from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 
 from loaders.table.client import Connection
@@ -32,24 +29,25 @@ def create_owners(server: Server, *owner_ids: str) -> None:
 def test_a_killed_server_takes_its_store_along_and_a_new_one_starts_at_once_with_all_that_was_acknowledged(
     tmp_path: Path, furnished: Path
 ) -> None:
-    server = start(tmp_path / "first", SMARTLOCKER_DATA_DIR=str(furnished))
+    server = start(tmp_path / "first", data_dir=furnished)
     create_owners(server, "ada", "bob")
     offspring = server.offspring
     assert "dynoxide" in offspring.values()
     assert server.end(signal.SIGKILL) == -signal.SIGKILL
-    with serving(tmp_path / "second", SMARTLOCKER_DATA_DIR=str(furnished)) as second:
+    with serving(tmp_path / "second", data_dir=furnished) as second:
         for owner_id in ("ada", "bob"):
             assert second.ask(OWNER, ownerId=owner_id) == {"owner": {"name": owner_id, "version": 1}}
         create_owners(second, "cem")
+        assert "Loading demo data" not in second.stderr
         eventually(lambda: not any(map(is_running, offspring)))
 
 
 def test_a_killed_store_is_started_again_with_all_that_was_acknowledged(tmp_path: Path, furnished: Path) -> None:
-    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished)) as server:
+    with serving(tmp_path / "run", data_dir=furnished) as server:
         create_owners(server, "ada", "bob")
         before = server.offspring
         os.kill(server.store, signal.SIGKILL)
-        assert httpx.get(server.url.replace("/graphql", "/health"), timeout=60).text == "ok"
+        assert server.get("/health").text == "ok"
         eventually(lambda: "errors" not in server.try_to_ask(OWNER, ownerId="ada"))
         for owner_id in ("ada", "bob"):
             assert server.ask(OWNER, ownerId=owner_id) == {"owner": {"name": owner_id, "version": 1}}
@@ -77,17 +75,14 @@ async def test_a_store_that_cannot_start_again_is_tried_until_it_can(
         async with asyncio.timeout(60):
             while (tmp_path / "data" / "store.log").read_text().count("not found") < 3:  # noqa: ASYNC110  # a log has no event
                 await asyncio.sleep(0.05)
-        assert caplog.messages.count(f"{not_started(binary)}: trying again until it starts") == 1
+        told = f"the embedded store {binary} did not start: see store.log in the data directory"
+        assert caplog.messages.count(f"{told}: trying again until it starts") == 1
         with pytest.raises(TableProblemError, match="cannot be reached"):
             await describe_table(connection)
         (tmp_path / "aside").rename(binary)
         async with asyncio.timeout(60):
             while not await is_there(connection):  # noqa: ASYNC110  # nor has a store
                 await asyncio.sleep(0.05)
-
-
-def not_started(binary: Path) -> str:
-    return f"the embedded store {binary} did not start: see store.log in the data directory"
 
 
 async def is_there(connection: Connection) -> bool:

@@ -1,19 +1,15 @@
-"""The example device opens its locker with the server, without it, and tells the server later."""
-
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.times import shift
 from loaders.tools.demo_places import location_id
 from server.clock import utc_now
 from tests.api import REGISTER_LOCKER, mutation
 from tests.codes import CREATE
-from tests.e2e.serving import ROOT, serving
+from tests.e2e.serving import ROOT, command, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +21,7 @@ USES = """{ locker(lockerId: "door") {
   accessCodes { nodes { codeId uses validity { state deviceStatus } } }
   accessEvents { nodes { action } }
 } }"""
-
-
+DEVICE = (sys.executable, ROOT / "examples" / "device.py")
 PLACE = location_id(0)
 BOOKED = """query ($id: ID!) { location(locationId: $id) { accessEvents { nodes { action metadata } } } }"""
 
@@ -38,13 +33,10 @@ def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_la
 
     def device(server: Server | None, *words: str, key: str = "", **door: str) -> str:
         url = "http://127.0.0.1:9/graphql" if server is None else server.url
-        variables = {"URL": url, "KEY": key, "STATE": str(state), **(door or {"LOCKER": "door"})}
-        command = [sys.executable, str(ROOT / "examples" / "device.py"), *words]
-        run = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=True)
-        return run.stdout.strip()
+        variables: dict[str, Any] = {"URL": url, "KEY": key, "STATE": state, **(door or {"LOCKER": "door"})}
+        return command(*words, program=DEVICE, **variables).stdout.strip()
 
-    settings = {"SMARTLOCKER_DATA_DIR": str(furnished)}
-    with serving(tmp_path / "first", **settings) as server:
+    with serving(tmp_path / "first", data_dir=furnished) as server:
         server.ask(REGISTER_LOCKER, input={"lockerId": "door", "ownerId": "owner-0001"})
         made = server.ask(KEY, input={"name": "Door", "role": "DEVICE", "lockerId": "door"})
         key = made["createApiKey"]["secret"]
@@ -64,12 +56,11 @@ def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_la
         assert device(server, "enter", now, key=key) == "OPEN"
         wrong = next(text for text in ("000000", "000001", "000002", "000003") if text not in {once, now, courier})
         assert device(server, "enter", wrong, key=key) == "CLOSED"
-    (furnished / "codes.secret").stat()
     assert device(None, "enter", once, key=key) == "OPEN"
     assert device(None, "enter", once, key=key) == "CLOSED", "it was used up"
     assert device(None, "enter", now, key=key) == "CLOSED", "it was used up with the server"
     assert device(None, "enter", wrong, key=key) == "CLOSED"
-    with serving(tmp_path / "second", **settings) as server:
+    with serving(tmp_path / "second", data_dir=furnished) as server:
         # The same program is the lock of a location's door, which has nothing to open now.
         state = tmp_path / "place.json"
         made = server.ask(KEY, input={"name": "Place", "role": "DEVICE", "locationId": PLACE})

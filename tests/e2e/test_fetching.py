@@ -1,5 +1,3 @@
-"""The embedded store comes from npm, pinned by its hash, once."""
-
 from __future__ import annotations
 
 import json
@@ -17,7 +15,6 @@ PACKAGE_FILES = Path(embedded.__file__).parent
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache directory."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -55,16 +52,12 @@ def test_a_store_whose_hash_is_not_the_pinned_one_is_refused(
     assert list((cache / "smartlocker").iterdir()) == []
 
 
-def test_without_npm_a_store_on_the_path_is_taken(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "dynoxide"
-    program.touch(mode=0o755)
+def test_without_npm_a_chosen_store_or_one_on_the_path_is_taken(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_the_path, chosen = tmp_path / "dynoxide", tmp_path / "my-store"
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert find_binary(None) == program
-    assert not cache.exists()
-
-
-def test_a_chosen_store_is_taken_as_it_is(cache: Path, tmp_path: Path) -> None:
-    program = tmp_path / "my-store"
-    program.touch(mode=0o755)
-    assert find_binary(program) == program
+    for program in (on_the_path, chosen):
+        program.touch(mode=0o755)
+    assert (find_binary(None), find_binary(chosen)) == (on_the_path, chosen)
     assert not cache.exists()

@@ -1,5 +1,3 @@
-"""Behind a proxy that terminates TLS: who the client is and what it speaks is believed of a trusted peer alone."""
-
 from __future__ import annotations
 
 import json
@@ -57,16 +55,13 @@ def proxy(target: str) -> Iterator[str]:
     [("127.0.0.1", CLIENT, True), ("10.0.0.0/8,127.0.0.0/8", CLIENT, True), ("10.0.0.1", "127.0.0.1", False)],
 )
 def test_the_address_and_scheme_of_the_client_are_taken_from_a_trusted_proxy_only(
-    tmp_path: Path, store_url: str, table: str, trusted: str, client: str, *, is_tls: bool
+    tmp_path: Path, at_store: dict[str, str], trusted: str, client: str, *, is_tls: bool
 ) -> None:
-    settings = {
-        "SMARTLOCKER_ENDPOINT_URL": store_url,
-        "SMARTLOCKER_TABLE_NAME": table,
-        "SMARTLOCKER_REQUEST_LOG": "on",
-        "SMARTLOCKER_LOG_FORMAT": "json",
-        "FORWARDED_ALLOW_IPS": trusted,
-    }
-    with serving(tmp_path / "run", **settings) as server, proxy(server.url) as url:
+    logged = {"request_log": "on", "log_format": "json"}
+    with (
+        serving(tmp_path / "run", **at_store, **logged, FORWARDED_ALLOW_IPS=trusted) as server,
+        proxy(server.url) as url,
+    ):
         for invented in ({}, {"X-Forwarded-For": "198.51.100.1"}, {"X-Forwarded-For": "no address"}):
             answer = httpx.post(url, json={"query": "{ __typename }"}, headers=invented, timeout=60)
             assert answer.json() == {"data": {"__typename": "Query"}}

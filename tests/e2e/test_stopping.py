@@ -1,5 +1,3 @@
-"""SIGTERM and SIGHUP: readiness fails first, requests are accepted for a while, and none that is running is lost."""
-
 from __future__ import annotations
 
 import asyncio
@@ -11,7 +9,7 @@ import httpx
 import pytest
 
 from tests.api import CREATE_OWNER
-from tests.e2e.serving import eventually, start
+from tests.e2e.serving import eventually, running, start
 from tests.wire import Hold
 
 if TYPE_CHECKING:
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.wire import Wire
-
-QUERY = {"query": "{ __typename }"}
 
 
 @pytest.fixture(autouse=True)
@@ -31,60 +27,55 @@ def _no_nohup() -> Iterator[None]:
     signal.signal(signal.SIGHUP, before)
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("stop", "workers"), [(signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGTERM, 2)])
 async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and_none_is_lost(
-    tmp_path: Path, wire: Wire, table: str, dump: Callable[[], Any], stop: int
+    tmp_path: Path, wire: Wire, at_wire: dict[str, str], dump: Callable[[], Any], stop: int, workers: int
 ) -> None:
-    settings = {
-        "SMARTLOCKER_ENDPOINT_URL": wire.url,
-        "SMARTLOCKER_TABLE_NAME": table,
-        "SMARTLOCKER_DRAIN_SECONDS": "300",
-    }
-    server = await asyncio.to_thread(start, tmp_path / "run", **settings)
-    try:
-        ready, health = (server.url.replace("/graphql", path) for path in ("/ready", "/health"))
+    async with (
+        running(tmp_path / "run", **at_wire, workers=workers, drain_seconds=300) as server,
+        httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=50)) as client,
+    ):
+
+        async def create(number: int) -> httpx.Response:
+            values = {"ownerId": f"o{number}", "kind": "USER", "name": "Ada"}
+            return await client.post(server.url, json={"query": CREATE_OWNER, "variables": {"input": values}})
+
+        async def until(is_so: Callable[[], bool]) -> None:
+            await asyncio.to_thread(eventually, is_so)
+
+        # given workers that are ready, and requests that run
+        assert await asyncio.to_thread(lambda: server.ready) == (200, "ready")
         wire.fault = hold = Hold("TransactWriteItems")
-        async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=50)) as client:
-            assert (await client.get(ready)).text == "ready"
-
-            async def create(number: int) -> httpx.Response:
-                values = {"ownerId": f"o{number}", "kind": "USER", "name": "Ada"}
-                return await client.post(server.url, json={"query": CREATE_OWNER, "variables": {"input": values}})
-
-            # given requests that run
-            first = [asyncio.create_task(create(number)) for number in range(5)]
-            await hold.arrivals(5)
-            # when
-            server.process.send_signal(stop)
-            # then it is not ready, but alive, and accepts requests on connections that it closes
-            async with asyncio.timeout(60):
-                while (refused := await client.get(ready)).status_code == 200:
-                    pass
-            assert (refused.status_code, refused.text) == (503, "stopping")
-            hold.release()
-            assert (await client.get(health)).text == "ok"
-            answer = await client.post(server.url, json=QUERY)
-            assert answer.json() == {"data": {"__typename": "Query"}}
-            assert answer.headers["connection"] == "close"
-            last = [asyncio.create_task(create(number)) for number in range(5, 10)]
-            answers = await asyncio.gather(*first, *last)
-            assert {answer.json()["data"]["createOwner"]["owner"]["version"] for answer in answers} == {1}
-        assert await asyncio.to_thread(server.end, stop) == 0
+        requests = [asyncio.create_task(create(number)) for number in range(6)]
+        await hold.arrivals(6)
+        # when
+        server.process.send_signal(stop)
+        # then none is ready, but they are alive, and accept requests on connections that they close
+        await until(lambda: [server.ready for _ in range(workers)] == [(503, "stopping")] * workers)
+        assert (await asyncio.to_thread(server.get, "/health")).text == "ok"
+        answer = await client.post(server.url, json={"query": "{ __typename }"})
+        assert answer.json() == {"data": {"__typename": "Query"}}
+        assert answer.headers["connection"] == "close"
+        requests += [asyncio.create_task(create(number)) for number in range(6, 10)]
+        await hold.arrivals(4)
+        # and what still runs when they are told to end at once is answered first
+        server.process.send_signal(stop)
+        await until(lambda: server.stderr.count("Shutting down") == workers)
+        hold.release()
+        answers = await asyncio.gather(*requests)
+        assert {answer.json()["data"]["createOwner"]["owner"]["version"] for answer in answers} == {1}
+        assert await asyncio.to_thread(server.process.wait, 60) == 0
         with pytest.raises(httpx.ConnectError):
-            await asyncio.to_thread(httpx.get, health)
+            await client.get(server.url)
         assert len([key for key in await dump() if key[0].startswith("OWNER#o")]) == 10
         assert "Traceback" not in server.stderr
-    finally:
-        if server.process.poll() is None:
-            server.end(signal.SIGKILL)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
 def test_when_its_time_to_drain_is_over_the_server_ends_by_itself(
-    tmp_path: Path, store_url: str, table: str, stop: int
+    tmp_path: Path, at_store: dict[str, str], stop: int
 ) -> None:
-    settings = {"SMARTLOCKER_ENDPOINT_URL": store_url, "SMARTLOCKER_TABLE_NAME": table}
-    server = start(tmp_path / "run", **settings, SMARTLOCKER_DRAIN_SECONDS="1")
+    server = start(tmp_path / "run", **at_store, drain_seconds=1)
     began = time.monotonic()
     assert server.end(stop) == 0
     assert time.monotonic() - began >= 1
@@ -93,26 +84,20 @@ def test_when_its_time_to_drain_is_over_the_server_ends_by_itself(
 @pytest.mark.parametrize(
     ("signals", "workers"),
     [
-        ([signal.SIGINT], "1"),
-        ([signal.SIGTERM, signal.SIGTERM], "1"),
-        ([signal.SIGHUP, signal.SIGINT], "1"),
-        ([signal.SIGINT], "2"),
-        ([signal.SIGHUP, signal.SIGTERM], "2"),
+        ([signal.SIGINT], 1),
+        ([signal.SIGTERM, signal.SIGTERM], 1),
+        ([signal.SIGHUP, signal.SIGINT], 1),
+        ([signal.SIGINT], 2),
+        ([signal.SIGHUP, signal.SIGTERM], 2),
     ],
 )
 def test_sigint_or_a_second_signal_stops_at_once(
-    tmp_path: Path, store_url: str, table: str, signals: list[int], workers: str
+    tmp_path: Path, at_store: dict[str, str], signals: list[int], workers: int
 ) -> None:
-    settings = {
-        "SMARTLOCKER_ENDPOINT_URL": store_url,
-        "SMARTLOCKER_TABLE_NAME": table,
-        "SMARTLOCKER_WORKERS": workers,
-    }
-    server = start(tmp_path / "run", **settings, SMARTLOCKER_DRAIN_SECONDS="300")
-    ready = server.url.replace("/graphql", "/ready")
+    server = start(tmp_path / "run", **at_store, workers=workers, drain_seconds=300)
     first, *second = signals
     server.process.send_signal(first)
     for number in second:
-        eventually(lambda: httpx.get(ready, timeout=60).status_code == 503)
+        eventually(lambda: server.ready[0] == 503)
         server.process.send_signal(number)
     assert server.process.wait(60) == 0

@@ -1,103 +1,55 @@
-"""Trouble of the embedded store: the log says why, `/ready` and the metric tell, and no data is invented."""
-
 from __future__ import annotations
 
 import os
 import re
 import resource
-import shutil
 import signal
-import subprocess
-from contextlib import suppress
 from typing import TYPE_CHECKING
-
-import httpx
-import pytest
 
 from loaders.table.embedded import DATABASE, find_binary
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, eventually, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
-OWNER = 'query { owner(ownerId: "owner-0001") { name } }'
-LOCKER = 'query { locker(lockerId: "locker-000001") { status } }'
+OWNER = '{ owner(ownerId: "owner-0001") { name } }'
+LOCKER = '{ locker(lockerId: "locker-000001") { status } }'
 
 PAGE = 4096
 LEAVES = {0x0A, 0x0D}
 """The first byte of the pages of the database that hold items, or entries of an index."""
 
 
-def ready(server: Server) -> tuple[int, str]:
-    answer = httpx.get(server.url.replace("/graphql", "/ready"), timeout=60)
-    return answer.status_code, answer.text
-
-
-def is_alive(server: Server) -> bool:
-    return httpx.get(server.url.replace("/graphql", "/health"), timeout=60).text == "ok"
-
-
 def store_up(server: Server, kind: str) -> float:
-    page = httpx.get(server.url.replace("/graphql", "/metrics"), timeout=60).text
+    page = server.get("/metrics").text
     (value,) = re.findall(rf'^smartlocker_store_up{{kind="{kind}"}} (\S+)$', page, re.MULTILINE)
     return float(value)
 
 
 def create_owner(server: Server, number: int) -> bool:
-    """Whether the owner was created."""
     values = {"ownerId": f"new-{number}", "kind": "USER", "name": "x" * 100}
     return "errors" not in server.try_to_ask(CREATE_OWNER, input=values)
 
 
 def test_a_store_that_hangs_makes_the_server_not_ready_until_it_goes_on(tmp_path: Path, furnished: Path) -> None:
-    settings = {"SMARTLOCKER_DATA_DIR": str(furnished), "SMARTLOCKER_METRICS": "on"}
-    with serving(tmp_path / "run", **settings) as server:
-        assert ready(server) == (200, "ready")
+    with serving(tmp_path / "run", data_dir=furnished, metrics="on") as server:
+        assert server.ready == (200, "ready")
         assert store_up(server, "read") == 1
         os.kill(server.store, signal.SIGSTOP)
         try:
-            eventually(lambda: ready(server) == (503, "store down"))
-            assert is_alive(server)
+            eventually(lambda: server.ready == (503, "store down"))
+            assert server.get("/health").text == "ok"
             assert store_up(server, "read") == 0
             eventually(lambda: "the store is down: the server is not ready" in server.stderr)
             assert server.stderr.count("a read failed in the store: no response in time") == 1
         finally:
             os.kill(server.store, signal.SIGCONT)
-        eventually(lambda: ready(server) == (200, "ready"))
+        eventually(lambda: server.ready == (200, "ready"))
         assert store_up(server, "read") == 1
         eventually(lambda: "the store is up again" in server.stderr)
         assert server.stderr.count("the store is down") == 1
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 16 MB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)]
-    if shutil.which("mount") is None or subprocess.run(mounting, capture_output=True, check=False).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield disk
-    subprocess.run(["umount", "--lazy", disk], check=True)
-
-
-def test_a_full_disk_is_told_with_its_cause_while_reads_go_on(
-    tmp_path: Path, furnished: Path, small_disk: Path
-) -> None:
-    data, ballast = shutil.copytree(furnished, small_disk / "data"), small_disk / "ballast"
-    settings = {"SMARTLOCKER_DATA_DIR": str(data), "SMARTLOCKER_METRICS": "on"}
-    with serving(tmp_path / "run", **settings) as server:
-        with suppress(OSError), ballast.open("wb", buffering=0) as file:
-            while True:
-                file.write(bytes(PAGE))
-        eventually(lambda: not create_owner(server, 0))
-        check_that_only_reads_go_on(server)
-        ballast.unlink()
-        eventually(lambda: create_owner(server, 1))
-        assert store_up(server, "write") == 1
-        assert server.stderr.count("a write failed in the store") == 1
 
 
 def test_a_database_that_cannot_grow_is_told_with_its_cause_while_reads_go_on(tmp_path: Path, furnished: Path) -> None:
@@ -105,33 +57,23 @@ def test_a_database_that_cannot_grow_is_told_with_its_cause_while_reads_go_on(tm
     store = tmp_path / "store"
     store.write_text(f"#!/bin/sh\ntrap '' XFSZ\nexec {find_binary(None)} \"$@\"\n")
     store.chmod(0o700)
-    settings = {
-        "SMARTLOCKER_DATA_DIR": str(furnished),
-        "SMARTLOCKER_METRICS": "on",
-        "SMARTLOCKER_STORE_BINARY": str(store),
-    }
-    with serving(tmp_path / "run", **settings) as server:
+    with serving(tmp_path / "run", data_dir=furnished, metrics="on", store_binary=store) as server:
         unlimited = resource.prlimit(server.store, resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
         assert not create_owner(server, 0)
-        check_that_only_reads_go_on(server)
+        told = "a write failed in the store: InternalServerError: .*disk (I/O error|is full)"
+        eventually(lambda: re.search(told, server.stderr) is not None)
+        eventually(lambda: store_up(server, "write") == 0)
+        assert server.ask(OWNER) == {"owner": {"name": "Metro Parcel 1"}}
+        assert (server.ready, store_up(server, "read")) == ((200, "ready"), 1)
         resource.prlimit(server.store, resource.RLIMIT_FSIZE, unlimited)
         eventually(lambda: create_owner(server, 1))
         assert store_up(server, "write") == 1
         assert server.stderr.count("a write failed in the store") == 1
 
 
-def check_that_only_reads_go_on(server: Server) -> None:
-    told = "a write failed in the store: InternalServerError: .*disk (I/O error|is full)"
-    eventually(lambda: re.search(told, server.stderr) is not None)
-    eventually(lambda: store_up(server, "write") == 0)
-    assert not create_owner(server, 0)
-    assert server.ask(OWNER) == {"owner": {"name": "Metro Parcel 1"}}
-    assert (ready(server), store_up(server, "read")) == ((200, "ready"), 1)
-
-
 def test_damaged_pages_are_told_with_their_cause(tmp_path: Path, furnished: Path) -> None:
     damage(furnished / DATABASE, lambda page: page[0] in LEAVES and b"LOCKER#locker-000001" in page)
-    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished)) as server:
+    with serving(tmp_path / "run", data_dir=furnished) as server:
         assert "errors" in server.try_to_ask(LOCKER)
         assert "errors" in server.try_to_ask(LOCKER)
         told = "a read failed in the store: InternalServerError: .*malformed"
@@ -151,10 +93,10 @@ def damage(database: Path, is_hit: Callable[[bytes], bool]) -> None:
 
 
 def test_a_database_that_is_removed_while_it_is_used_is_told_at_once(tmp_path: Path, furnished: Path) -> None:
-    with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(furnished), SMARTLOCKER_METRICS="on") as server:
+    with serving(tmp_path / "run", data_dir=furnished, metrics="on") as server:
         (furnished / DATABASE).unlink()
-        eventually(lambda: ready(server) == (503, "store down"))
-        assert is_alive(server)
+        eventually(lambda: server.ready == (503, "store down"))
+        assert server.get("/health").text == "ok"
         assert (store_up(server, "read"), store_up(server, "write")) == (0, 0)
         eventually(lambda: "save it now with `smartlocker export`" in server.stderr)
         os.kill(server.store, signal.SIGKILL)

@@ -1,5 +1,3 @@
-"""Several workers on one port: connections in turn, one budget, one sum of metrics, and none that is missed."""
-
 from __future__ import annotations
 
 import asyncio
@@ -15,8 +13,7 @@ import pytest
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.api import CREATE_OWNER
-from tests.e2e.serving import Server, eventually, is_running, serving, start
+from tests.e2e.serving import Server, eventually, is_running, running, serving, start
 from tests.wire import Hold
 
 if TYPE_CHECKING:
@@ -25,9 +22,8 @@ if TYPE_CHECKING:
 
     from tests.wire import Wire
 
-QUERY = {"query": "{ __typename }"}
+TYPENAME = {"data": {"__typename": "Query"}}
 OWNER = {"query": '{ owner(ownerId: "ada") { name } }'}
-WORKERS = {"SMARTLOCKER_WORKERS": "2"}
 
 
 def workers_of(server: Server) -> list[int]:
@@ -36,14 +32,13 @@ def workers_of(server: Server) -> list[int]:
 
 def metric(server: Server, name: str) -> float:
     """The sum of a metric's samples, as the next worker shows it."""
-    page = httpx.get(server.url.replace("graphql", "metrics"), timeout=60)
+    page = server.get("/metrics")
     assert page.status_code == 200
     families = text_string_to_metric_families(page.text)
     return sum(sample.value for family in families for sample in family.samples if sample.name == name)
 
 
 def counted_by_each(folder: Path) -> dict[str, float]:
-    """How many requests each worker has counted."""
     return {
         file.name: sum(
             sample.value
@@ -56,14 +51,11 @@ def counted_by_each(folder: Path) -> dict[str, float]:
 
 
 def ask(server: Server) -> dict[str, Any]:
-    """Asks over a connection of its own."""
-    answer: dict[str, Any] = httpx.post(server.url, json=QUERY, timeout=60).json()
-    return answer
+    return dict(server.post("{ __typename }").json())
 
 
 @pytest.fixture
 def temporary(tmp_path: Path) -> Path:
-    """The directory for temporary files of a server."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     return folder
@@ -72,19 +64,13 @@ def temporary(tmp_path: Path) -> Path:
 def test_workers_serve_in_turn_on_one_store_and_any_of_them_shows_the_metrics_of_all(
     tmp_path: Path, temporary: Path, furnished: Path
 ) -> None:
-    settings = WORKERS | {
-        "SMARTLOCKER_DATA_DIR": str(furnished),
-        "SMARTLOCKER_METRICS": "on",
-        "SMARTLOCKER_REQUEST_LOG": "on",
-        "SMARTLOCKER_LOG_FORMAT": "json",
-        "TMPDIR": str(temporary),
-    }
-    with serving(tmp_path / "run", **settings) as server:
+    on = {"metrics": "on", "request_log": "on", "log_format": "json"}
+    with serving(tmp_path / "run", workers=2, data_dir=furnished, **on, TMPDIR=temporary) as server:
         assert server.stdout.count("SmartLocker serves") == 1
         assert Counter(server.offspring.values())["dynoxide"] == 1
         assert len(workers_of(server)) == 2
         for _ in range(10):
-            assert ask(server) == {"data": {"__typename": "Query"}}
+            assert ask(server) == TYPENAME
         # a request is counted and logged when its response has been sent
         eventually(lambda: server.stderr.count('"event":"request"') == 10)
         assert counted_by_each(temporary) == {"counter_0.db": 5, "counter_1.db": 5}
@@ -100,34 +86,27 @@ def test_workers_serve_in_turn_on_one_store_and_any_of_them_shows_the_metrics_of
 
 
 def test_a_caller_has_one_budget_at_all_workers(tmp_path: Path, furnished: Path) -> None:
-    settings = WORKERS | {
-        "SMARTLOCKER_DATA_DIR": str(furnished),
-        "SMARTLOCKER_RATE_LIMIT_UNITS": "1",
-        "SMARTLOCKER_RATE_LIMIT_BURST": "8",
-    }
-    with serving(tmp_path / "run", **settings) as server:
+    limits: dict[str, Any] = {"rate_limit_units": 1, "rate_limit_burst": 8}
+    with serving(tmp_path / "run", workers=2, data_dir=furnished, **limits) as server:
         answers = [ask(server) for _ in range(14)]
     remaining = [answer["extensions"]["rateLimit"]["remaining"] for answer in answers if "data" in answer]
     assert remaining == [7, 6, 5, 4, 3, 2, 1, 0]
     assert {answer["errors"][0]["extensions"]["code"] for answer in answers[8:]} == {"RATE_LIMITED"}
 
 
+async def in_thread(is_so: Callable[[], bool]) -> None:
+    await asyncio.to_thread(eventually, is_so)
+
+
 async def test_a_killed_worker_is_replaced_while_the_other_serves_and_its_counts_are_kept(
-    tmp_path: Path, temporary: Path, wire: Wire, table: str
+    tmp_path: Path, temporary: Path, wire: Wire, at_wire: dict[str, str]
 ) -> None:
-    settings = WORKERS | {
-        "SMARTLOCKER_ENDPOINT_URL": wire.url,
-        "SMARTLOCKER_TABLE_NAME": table,
-        "SMARTLOCKER_METRICS": "on",
-        "TMPDIR": str(temporary),
-    }
-    server = await asyncio.to_thread(start, tmp_path / "run", **settings)
+    async with running(tmp_path / "run", workers=2, **at_wire, metrics="on", TMPDIR=temporary) as server:
 
-    def check() -> None:
-        for _ in range(6):
-            assert ask(server) == {"data": {"__typename": "Query"}}
+        def check() -> None:
+            for _ in range(6):
+                assert ask(server) == TYPENAME
 
-    try:
         await asyncio.to_thread(check)
         # given a request in flight at each worker
         wire.fault = hold = Hold("GetItem")
@@ -137,109 +116,50 @@ async def test_a_killed_worker_is_replaced_while_the_other_serves_and_its_counts
             # when
             killed, other = workers_of(server)
             os.kill(killed, signal.SIGKILL)
-            await asyncio.to_thread(eventually, lambda: "ended with status -9" in server.stderr)
+            await in_thread(lambda: "ended with status -9" in server.stderr)
             # then one of them is answered, and new ones are too
             await asyncio.to_thread(check)
             hold.release()
             answers = await asyncio.gather(*requests, return_exceptions=True)
         assert sorted(isinstance(answer, httpx.Response) for answer in answers) == [False, True]
-        await asyncio.to_thread(eventually, lambda: metric(server, "smartlocker_requests_total") == 13)
+        await in_thread(lambda: metric(server, "smartlocker_requests_total") == 13)
         # and there are two workers again
-        await asyncio.to_thread(eventually, lambda: server.stderr.count("Application startup complete") == 3)
+        await in_thread(lambda: server.stderr.count("Application startup complete") == 3)
         before = counted_by_each(temporary)
 
         def has_answered() -> bool:
             check()
             return all(count > before[name] for name, count in counted_by_each(temporary).items())
 
-        await asyncio.to_thread(eventually, has_answered)
+        await in_thread(has_answered)
         assert len(workers_of(server)) == 2
         assert other in workers_of(server)
         assert await asyncio.to_thread(metric, server, "smartlocker_requests_total") >= 19
-        await asyncio.to_thread(eventually, lambda: metric(server, "smartlocker_requests_in_flight") == 0)
+        await in_thread(lambda: metric(server, "smartlocker_requests_in_flight") == 0)
         assert await asyncio.to_thread(server.end) == 0
-    finally:
-        if server.process.poll() is None:
-            server.end(signal.SIGKILL)
 
 
 async def test_a_worker_that_is_told_to_stop_finishes_its_requests_and_is_replaced(
-    tmp_path: Path, wire: Wire, table: str
+    tmp_path: Path, wire: Wire, at_wire: dict[str, str]
 ) -> None:
-    settings = WORKERS | {"SMARTLOCKER_ENDPOINT_URL": wire.url, "SMARTLOCKER_TABLE_NAME": table}
-    server = await asyncio.to_thread(start, tmp_path / "run", **settings)
-    try:
+    async with running(tmp_path / "run", workers=2, **at_wire) as server:
         wire.fault = hold = Hold("GetItem")
         async with httpx.AsyncClient(timeout=60) as client:
             requests = [asyncio.create_task(client.post(server.url, json=OWNER)) for _ in range(2)]
             await hold.arrivals(2)
             os.kill(workers_of(server)[0], signal.SIGTERM)
-            await asyncio.to_thread(eventually, lambda: "Shutting down" in server.stderr)
-            assert [(await asyncio.to_thread(ask, server)) for _ in range(3)] == [{"data": {"__typename": "Query"}}] * 3
+            await in_thread(lambda: "Shutting down" in server.stderr)
+            assert [(await asyncio.to_thread(ask, server)) for _ in range(3)] == [TYPENAME] * 3
             hold.release()
             assert [answer.status_code for answer in await asyncio.gather(*requests)] == [200, 200]
-        await asyncio.to_thread(eventually, lambda: server.stderr.count("Application startup complete") == 3)
+        await in_thread(lambda: server.stderr.count("Application startup complete") == 3)
         assert await asyncio.to_thread(server.end) == 0
-    finally:
-        if server.process.poll() is None:
-            server.end(signal.SIGKILL)
-
-
-async def test_on_sigterm_all_workers_report_it_first_and_no_request_is_lost(
-    tmp_path: Path, wire: Wire, table: str, dump: Callable[[], Any]
-) -> None:
-    settings = WORKERS | {
-        "SMARTLOCKER_ENDPOINT_URL": wire.url,
-        "SMARTLOCKER_TABLE_NAME": table,
-        "SMARTLOCKER_DRAIN_SECONDS": "300",
-    }
-    server = await asyncio.to_thread(start, tmp_path / "run", **settings)
-    try:
-        ready = server.url.replace("/graphql", "/ready")
-
-        def refusals() -> list[tuple[int, str]]:
-            """What each worker says."""
-            answers = [httpx.get(ready, timeout=60) for _ in range(2)]
-            return [(answer.status_code, answer.text) for answer in answers]
-
-        assert await asyncio.to_thread(refusals) == [(200, "ready")] * 2
-        wire.fault = hold = Hold("TransactWriteItems")
-        async with httpx.AsyncClient(timeout=60) as client:
-
-            async def create(name: str) -> httpx.Response:
-                values = {"ownerId": name, "kind": "USER", "name": "Ada"}
-                return await client.post(server.url, json={"query": CREATE_OWNER, "variables": {"input": values}})
-
-            first = [asyncio.create_task(create(f"o{number}")) for number in range(6)]
-            await hold.arrivals(6)
-            server.process.send_signal(signal.SIGTERM)
-            await asyncio.to_thread(eventually, lambda: refusals() == [(503, "stopping")] * 2)
-            hold.release()
-            answer = await client.post(server.url, json=QUERY)
-            assert answer.json() == {"data": {"__typename": "Query"}}
-            assert answer.headers["connection"] == "close"
-            last = [asyncio.create_task(create(f"o{number}")) for number in range(6, 10)]
-            answers = await asyncio.gather(*first, *last)
-            assert {answer.json()["data"]["createOwner"]["owner"]["version"] for answer in answers} == {1}
-        assert await asyncio.to_thread(server.end) == 0
-        with pytest.raises(httpx.ConnectError):
-            await asyncio.to_thread(httpx.get, ready)
-        assert len([key for key in await dump() if key[0].startswith("OWNER#o")]) == 10
-        assert "Traceback" not in server.stderr
-    finally:
-        if server.process.poll() is None:
-            server.end(signal.SIGKILL)
 
 
 def test_a_killed_supervisor_leaves_neither_workers_nor_a_store_nor_files_and_its_port_is_free(
     tmp_path: Path, temporary: Path, furnished: Path
 ) -> None:
-    settings = WORKERS | {
-        "SMARTLOCKER_DATA_DIR": str(furnished),
-        "SMARTLOCKER_METRICS": "on",
-        "TMPDIR": str(temporary),
-    }
-    server = start(tmp_path / "run", **settings)
+    server = start(tmp_path / "run", workers=2, data_dir=furnished, metrics="on", TMPDIR=temporary)
     offspring = server.offspring
     assert len(workers_of(server)) == 2
     assert server.end(signal.SIGKILL) == -signal.SIGKILL
@@ -254,7 +174,7 @@ def test_a_killed_supervisor_leaves_neither_workers_nor_a_store_nor_files_and_it
 def test_a_worker_that_cannot_start_ends_the_server_with_its_message(tmp_path: Path, furnished: Path) -> None:
     manifest = tmp_path / "documents.json"
     manifest.write_text("no JSON")
-    settings = {"SMARTLOCKER_DATA_DIR": str(furnished), "SMARTLOCKER_TRUSTED_DOCUMENTS_FILE": str(manifest)}
+    settings = {"data_dir": furnished, "trusted_documents_file": manifest}
     server = Server(tmp_path / "run", settings, options=("--workers", "2"))
     assert server.process.wait(120) == 1
     assert server.stdout == ""

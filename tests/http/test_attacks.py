@@ -63,6 +63,7 @@ async def test_an_attack_is_refused_with_little_work_and_never_reaches_the_store
     assert len(errors) <= 11
     assert len(response.content) < 64 * 1024
     assert not wire.calls
+    assert await api.run("{ __typename }") == {"__typename": "Query"}
 
 
 @pytest.mark.parametrize("name", LARGE_DOCUMENTS)
@@ -80,9 +81,3 @@ async def test_a_request_with_as_many_values_as_allowed_is_refused_with_little_w
     assert response.status_code == 200
     assert "BAD_USER_INPUT" in response.text
     assert not wire.calls
-
-
-async def test_the_server_answers_after_all_attacks(api: Api) -> None:
-    for body in ATTACKS.values():
-        await api.client.post("/graphql", content=body, headers={"Content-Type": "application/json"})
-    assert await api.run("{ __typename }") == {"__typename": "Query"}

@@ -1,23 +1,18 @@
-"""Plans over HTTP: asked for instead of an answer, and as the limit of what may run."""
-
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.api import CREATE_OWNER
+from tests.over_http import GRAPHQL, JSON
+from tests.over_http import post as sent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Wire
 
-GRAPHQL = "application/graphql-response+json"
-OWNER = '{ owner(ownerId: "ada") { name lockers(first: 2) { nodes { lockerId } } } }'
 LATEST = '{ owner(ownerId: "ada") { name lockers(first: 2) { nodes { latestEvent { action } } } } }'
 EVENTS = """query ($first: Int!) { locations(status: ACTIVE, first: $first) { nodes {
   lockers(first: $first) { nodes { accessEvents(first: $first) { nodes { action } } } }
@@ -26,11 +21,10 @@ PLAN = {"explain": "plan"}
 
 
 async def post(api: Api, query: str, extensions: Any = None, accept: str = GRAPHQL, **variables: Any) -> Any:
-    content = {"query": query, "variables": variables, "extensions": extensions}
-    return await api.client.post("/graphql", json=content, headers={"Accept": accept})
+    return await sent(api, query, accept, variables=variables, extensions=extensions)
 
 
-async def test_a_document_that_is_expected_to_take_too_much_is_refused_and_nothing_reaches_the_store(
+async def test_a_document_that_is_expected_to_take_too_much_has_a_plan_and_is_refused_before_it_reaches_the_store(
     api: Api, wire: Wire
 ) -> None:
     response = await post(api, EVENTS, first=100)
@@ -47,6 +41,8 @@ async def test_a_document_that_is_expected_to_take_too_much_is_refused_and_nothi
     }
     for reported in ("45,409.5 read units", "25,000", "locations.nodes.lockers.nodes.accessEvents"):
         assert reported in error["message"]
+    plan = (await post(api, EVENTS, PLAN, first=100)).json()["extensions"]["explain"]
+    assert plan["totals"]["admitted"] == error["extensions"]["admitted"]
     assert wire.calls == []
     assert (await post(api, EVENTS, first=10)).status_code == 200
 
@@ -61,10 +57,7 @@ async def test_a_document_that_is_expected_to_take_too_much_is_refused_and_nothi
     ],
 )
 async def test_the_limit_is_a_setting_and_may_be_reached(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
-    settings: dict[str, int],
-    *,
-    is_allowed: bool,
+    open_api: OpenApi, settings: dict[str, int], *, is_allowed: bool
 ) -> None:
     async with open_api(**settings) as api:
         answer = await api.send(LATEST)
@@ -72,47 +65,13 @@ async def test_the_limit_is_a_setting_and_may_be_reached(
     assert code == ("NOT_FOUND" if is_allowed else "QUERY_TOO_COMPLEX")
 
 
-async def test_a_plan_is_given_without_running_anything(api: Api, wire: Wire) -> None:
-    response = await post(api, OWNER, PLAN)
-    plan = response.json()["extensions"]["explain"]
-    assert (response.status_code, response.json()["data"], set(response.json())) == (200, None, {"data", "extensions"})
-    expected = {"operations": 2, "items": 4, "readUnits": 1, "writeUnits": 0}
-    assert plan["totals"] == {
-        "expected": expected,
-        "admitted": expected,
-        "maximum": expected | {"readUnits": 1.5},
-        "limit": {"operations": 1500, "items": 20_000, "readUnits": 25_000},
-        "measured": None,
-    }
-    assert [node["path"] for node in plan["tree"][0]["children"]] == ["owner.lockers"]
-    assert wire.calls == []
-
-
-async def test_a_plan_may_be_asked_for_by_get(api: Api) -> None:
-    response = await api.client.get("/graphql", params={"query": OWNER, "extensions": json.dumps(PLAN)})
-    assert response.json() == (await post(api, OWNER, PLAN)).json()
-
-
 async def test_a_mutation_has_a_plan_that_changes_nothing(api: Api, wire: Wire) -> None:
     response = await post(api, CREATE_OWNER, PLAN, input={"ownerId": "ada", "kind": "USER", "name": "Ada"})
+    assert (response.status_code, response.json()["data"], set(response.json())) == (200, None, {"data", "extensions"})
     plan = response.json()["extensions"]["explain"]
     assert plan["tree"][0]["reads"][0]["contract"] == "QC-22"
     assert plan["totals"]["expected"]["writeUnits"] > 0
     assert wire.calls == []
-
-
-async def test_a_document_above_the_limit_still_has_a_plan(api: Api, wire: Wire) -> None:
-    totals = (await post(api, EVENTS, PLAN, first=100)).json()["extensions"]["explain"]["totals"]
-    assert totals["admitted"]["readUnits"] == 45_409.5 > totals["limit"]["readUnits"]
-    assert wire.calls == []
-
-
-@pytest.mark.parametrize(
-    "query", ["{", "{ unknown }", "query ($first: Int!) { locations(first: $first) { nextCursor } }"]
-)
-async def test_an_invalid_document_has_no_plan(api: Api, query: str) -> None:
-    response = await post(api, query, PLAN)
-    assert (response.status_code, set(response.json())) == (400, {"errors"})
 
 
 @pytest.mark.parametrize(
@@ -125,7 +84,7 @@ async def test_an_invalid_document_has_no_plan(api: Api, query: str) -> None:
         (None, ["input"]),
     ],
 )
-@pytest.mark.parametrize("accept", [GRAPHQL, "application/json"])
+@pytest.mark.parametrize("accept", [GRAPHQL, JSON])
 async def test_invalid_variables_are_refused_alike_for_a_plan_and_a_run(
     api: Api, wire: Wire, values: Any, path: list[str], accept: str
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +12,7 @@ import pytest
 from server.cli.main import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
 
@@ -22,17 +24,34 @@ class Result(NamedTuple):
     err: str
 
 
+if TYPE_CHECKING:
+    Run = Callable[..., Result]
+    RunOnTable = Callable[..., Awaitable[Result]]
+
+
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Result]:
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Runs a command with settings, in this process, on a data directory of the test's own."""
 
-    def command(*words: str, **settings: str) -> Result:
+    def command(*words: str | Path, stdin: str = "", **settings: str) -> Result:
         with monkeypatch.context() as patch:
-            patch.setattr(sys, "argv", ["smartlocker", *words])
+            patch.setattr(sys, "argv", ["smartlocker", *map(str, words)])
+            patch.setattr(sys, "stdin", io.StringIO(stdin))
             for name, value in ({"data_dir": str(tmp_path)} | settings).items():
                 patch.setenv(f"SMARTLOCKER_{name.upper()}", value)
             with pytest.raises(SystemExit) as ended:
                 main()
         return Result(int(ended.value.code or 0), *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def on_table(run: Run, store_url: str, table: str) -> RunOnTable:
+    """Runs a command on the test's table."""
+
+    async def command(*words: str | Path, **settings: str) -> Result:
+        settings = {"endpoint_url": store_url, "table_name": table, **settings}
+        return await asyncio.to_thread(run, *words, **settings)
 
     return command

@@ -8,16 +8,16 @@ from tests.wire import Hold
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from contextlib import AbstractAsyncContextManager
 
     import httpx
 
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Wire
 
 
 async def held_until_its_deadline(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+    open_api: OpenApi,
     wire: Wire,
     ask: Callable[[Api], Awaitable[httpx.Response]],
     operation: str | None = None,

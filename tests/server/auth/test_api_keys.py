@@ -1,5 +1,3 @@
-"""Verification of API keys: what is read, for how long it is cached, and who waits."""
-
 from __future__ import annotations
 
 import asyncio
@@ -35,7 +33,6 @@ class Keys:
         self._verifier = ApiKeyVerifier(self._read, clock, lambda: self.now)
 
     async def result(self, secret: str) -> Principal | str:
-        """The principal, or the message of the error."""
         try:
             return await self._verifier.principal(secret)
         except (InvalidCredentialsError, UnavailableError) as error:
@@ -62,7 +59,6 @@ def keys(clock: Clock) -> Keys:
 
 @pytest_asyncio.fixture
 async def partner(backend: Backend, keys: Keys) -> str:
-    """The secret of a partner's key."""
     owners = [OwnerId("o1"), OwnerId("o2")]
     command = CreateApiKey(name="Courier", role=ApiKeyRole.PARTNER, owner_ids=owners, scopes=[Scope.LOCKERS_READ])
     created = await create_api_key(backend, command, "root")

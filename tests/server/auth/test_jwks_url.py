@@ -1,5 +1,3 @@
-"""Keys at a URL: how they are refreshed without too many fetches, and which requests wait for them."""
-
 from __future__ import annotations
 
 import asyncio
@@ -23,8 +21,6 @@ BOTH = {"keys": [jwk(), jwk(name="second")]}
 
 
 class Time:
-    """Time that stands still until it is moved."""
-
     def __init__(self) -> None:
         self.now = 1000.0
         self.timeouts: dict[asyncio.Timeout, float] = {}
@@ -226,11 +222,6 @@ async def test_a_fetch_that_takes_too_long_is_not_waited_for_and_answers_the_nex
     assert server.fetches == 1
 
 
-async def test_a_malformed_entry_at_a_url_costs_no_other_key(server: KeyServer, keys: JwksUrl) -> None:
-    server.content = {"keys": [jwk(name="odd") | {"key_ops": None}, 5, jwk()]}
-    assert await result(keys, "first") == "good"
-
-
 async def test_keys_are_refreshed_again_after_any_failure(server: KeyServer, caplog: pytest.LogCaptureFixture) -> None:
     server.status = 500
     keys = JwksUrl(server.url, REQUEST_SECONDS, refetch_seconds=0.01)
@@ -240,17 +231,6 @@ async def test_keys_are_refreshed_again_after_any_failure(server: KeyServer, cap
         server.status = 200
         while keys.cached("first") is None:  # noqa: ASYNC110  # there is no event for it
             await asyncio.sleep(0.001)
-
-
-async def test_a_new_key_is_found_by_the_fetch_that_its_first_token_causes(
-    server: KeyServer, time: Time, keys: JwksUrl
-) -> None:
-    await keys.find("first")
-    time.move(10)
-    server.content = BOTH
-    both = await asyncio.gather(*(keys.find("second") for _ in range(50)), *(keys.find("first") for _ in range(50)))
-    assert None not in both
-    assert server.fetches == 2
 
 
 async def test_a_key_published_during_a_fetch_is_still_found(server: KeyServer, keys: JwksUrl) -> None:

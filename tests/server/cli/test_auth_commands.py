@@ -1,8 +1,5 @@
-"""`smartlocker keys` and `smartlocker token`, run as their users run them."""
-
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,32 +10,22 @@ from domain.authorization import Scope
 from server.auth.claims import principal_from
 from server.auth.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
 from tests.issuer import bearer
+from tests.over_http import post
 from tests.server.conftest import Result
 from tests.wire import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from tests.api import Api
+    from tests.over_http import OpenApi
+    from tests.server.conftest import Run, RunOnTable
     from tests.wire import Wire
-
-    Run = Callable[..., Result]
 
 PARTNER = ("keys", "create", "--role", "partner", "--name", "Courier", "--owner", "o1", "--owner", "o2")
 DEVICE = ("keys", "create", "--role", "device", "--name", "Hall 3", "--locker", "l1")
 
 
-@pytest.fixture
-def on_table(run: Run, store_url: str, table: str) -> Callable[..., Any]:
-    """Runs a command on the test's table."""
-    return lambda *words: asyncio.to_thread(run, *words, endpoint_url=store_url, table_name=table)
-
-
-async def test_a_key_is_made_listed_used_and_revoked(
-    on_table: Callable[..., Any], open_api: Callable[..., AbstractAsyncContextManager[Api]]
-) -> None:
+async def test_a_key_is_made_listed_used_and_revoked(on_table: RunOnTable, open_api: OpenApi) -> None:
     made = await on_table(*PARTNER, "--scope", "lockers:read", "--scope", "events:read", "--expires", "90d")
     secret = made.out.strip()
     key_id = secret.removeprefix("slk_")[:26]
@@ -51,8 +38,7 @@ async def test_a_key_is_made_listed_used_and_revoked(
 
     async def status() -> int:
         async with open_api(authenticator=None) as api:
-            answer = await api.client.post("/graphql", json={"query": "{ __typename }"}, headers=bearer(secret))
-            return answer.status_code
+            return (await post(api, "{ __typename }", headers=bearer(secret))).status_code
 
     assert await status() == 200
     revoked = await on_table("keys", "revoke", key_id)
@@ -63,7 +49,7 @@ async def test_a_key_is_made_listed_used_and_revoked(
 
 
 async def test_the_list_shows_every_id_whole_in_a_pipe_and_in_a_narrow_terminal(
-    on_table: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    on_table: RunOnTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = (await on_table(*PARTNER, *(f"--scope={scope}" for scope in Scope))).out.strip()
     key_id = secret.removeprefix("slk_")[:26]
@@ -73,7 +59,7 @@ async def test_the_list_shows_every_id_whole_in_a_pipe_and_in_a_narrow_terminal(
     assert key_id in (await on_table("keys", "list")).out
 
 
-async def test_a_device_key_does_not_expire_by_default(on_table: Callable[..., Any]) -> None:
+async def test_a_device_key_does_not_expire_by_default(on_table: RunOnTable) -> None:
     assert (await on_table(*DEVICE)).status == 0
     listed = await on_table("keys", "list")
     (row,) = [line for line in listed.out.splitlines() if "Hall 3" in line]
@@ -94,7 +80,7 @@ async def test_a_device_key_does_not_expire_by_default(on_table: Callable[..., A
     ],
 )
 async def test_a_failed_command_is_reported_in_one_line(
-    on_table: Callable[..., Any], words: tuple[str, ...], message: str
+    on_table: RunOnTable, words: tuple[str, ...], message: str
 ) -> None:
     assert await on_table(*words) == Result(1, "", f"smartlocker: {message}\n")
 
@@ -108,16 +94,11 @@ async def test_a_failed_command_is_reported_in_one_line(
     ],
 )
 async def test_an_error_of_the_store_is_reported_in_one_line(
-    run: Run, wire: Wire, table: str, words: tuple[str, ...], code: str, message: str
+    on_table: RunOnTable, wire: Wire, words: tuple[str, ...], code: str, message: str
 ) -> None:
     wire.fault = lambda call: None if call.operation == "DescribeTable" else Answer.error(code)
-    refused = await asyncio.to_thread(run, *words, endpoint_url=wire.url, table_name=table)
+    refused = await on_table(*words, endpoint_url=wire.url)
     assert refused == Result(1, "", f"smartlocker: {message.format(url=wire.url)}\n")
-
-
-def test_keys_work_on_the_embedded_store_too(run: Run) -> None:
-    assert run(*DEVICE).out.startswith("slk_")
-    assert "Hall 3" in run("keys", "list").out
 
 
 @pytest.mark.parametrize(

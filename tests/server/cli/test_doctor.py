@@ -1,9 +1,6 @@
-"""`smartlocker doctor`, as it is run: what it prints, and the status it ends with."""
-
 from __future__ import annotations
 
 import json
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -16,10 +13,9 @@ from server.clock import utc_now
 from tests.server.conftest import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    Run = Callable[..., Result]
+    from tests.server.conftest import Run
 
 LOCKER, OWNER = locker_id(0), owner_id(0)
 
@@ -61,11 +57,8 @@ def test_a_violation_is_reported_repaired_on_request_and_gone(run: Run, broken: 
     assert run(*words, **broken) == Result(0, "no violation\n", "")
 
 
-def test_a_full_scan_states_its_cost_and_needs_consent(
-    run: Run, broken: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", StringIO("n\n"))
-    refused = run("doctor", "--full-scan", **broken)
+def test_a_full_scan_states_its_cost_and_needs_consent(run: Run, broken: dict[str, str]) -> None:
+    refused = run("doctor", "--full-scan", stdin="n\n", **broken)
     assert (refused.status, refused.out.strip()) == (2, "")
     assert f"Checking table {broken['table_name']} reads the whole table once: about " in refused.err
     result = run("doctor", "--full-scan", "--yes", "--json", **broken)

@@ -1,10 +1,7 @@
-"""`smartlocker explain`, run as a command: it needs no store."""
-
 from __future__ import annotations
 
-import io
 import json
-import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.server.conftest import Result
+    from tests.server.conftest import Result, Run
+
+    Explain = Callable[..., Result]
 
 LOCKERS = """query Lockers($first: Int!) { owner(ownerId: "ada") {
   lockers(first: $first) { nodes { accessEvents(first: $first) { nodes { action } } } }
@@ -29,32 +28,18 @@ def document(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def explain(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    def command(*words: str, stdin: str = "") -> Result:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        return run("explain", *words)
-
-    return command
+def explain(run: Run) -> Explain:
+    return partial(run, "explain")
 
 
-def test_a_plan_is_a_table_with_expected_and_maximum_cost(explain: Callable[..., Result], document: str) -> None:
+def test_a_plan_is_a_table_with_expected_and_maximum_cost(explain: Explain, document: str) -> None:
     status, out, err = explain(document, "--operation", "Lockers", "--variables", '{"first": 10}')
     lines = [line.split() for line in out.splitlines() if line.strip()]
     assert (status, err) == (0, "")
     assert lines[0] == ["expected", "maximum"]
     assert ["lockers", "QC-02", "Query", "1", "11", "0.5", "1", "11", "3"] in lines
-    assert [
-        "accessEvents",
-        "\N{MULTIPLICATION SIGN}10",
-        "QC-09",
-        "Query",
-        "10",
-        "110",
-        "5",
-        "10",
-        "110",
-        "345",
-    ] in lines
+    events = ["accessEvents", "\N{MULTIPLICATION SIGN}10", "QC-09", "Query", "10", "110", "5", "10", "110", "345"]
+    assert events in lines
     assert lines[-3:] == [
         ["total", "11", "121", "5.5", "12", "122", "348.5"],  # an owner without a locker is read
         ["with", "allowance", "for", "fallbacks", "12", "121", "6"],
@@ -63,7 +48,7 @@ def test_a_plan_is_a_table_with_expected_and_maximum_cost(explain: Callable[...,
 
 
 def test_a_fallback_has_a_condition_and_is_compared_with_the_limit_up_to_an_allowance(
-    explain: Callable[..., Result],
+    explain: Explain,
 ) -> None:
     _, out, _ = explain("-", stdin='{ locker(lockerId: "a") { activeReservation { endAt } } }')
     assert "only where the reservation of the" in out
@@ -72,7 +57,7 @@ def test_a_fallback_has_a_condition_and_is_compared_with_the_limit_up_to_an_allo
     assert float(total[1]) < float(allowance[4])
 
 
-def test_write_units_are_shown_where_something_is_written(explain: Callable[..., Result]) -> None:
+def test_write_units_are_shown_where_something_is_written(explain: Explain) -> None:
     mutation = """mutation { updateLockerStatus(input: {lockerId: "a", newStatus: OCCUPIED, expectedVersion: 1}) {
       locker { status }
     } }"""
@@ -80,20 +65,16 @@ def test_write_units_are_shown_where_something_is_written(explain: Callable[...,
     assert "write units" not in explain("-", stdin="{ locations { nextCursor } }")[1]
 
 
-def test_a_document_above_the_limit_is_shown_and_fails(
-    explain: Callable[..., Result], document: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SMARTLOCKER_MAX_OPERATIONS", "50")
-    status, out, err = explain(document, "--operation", "Lockers", "--variables", '{"first": 100}')
+def test_a_document_above_the_limit_is_shown_and_fails(explain: Explain, document: str) -> None:
+    variables = '{"first": 100}'
+    status, out, err = explain(document, "--operation", "Lockers", "--variables", variables, max_operations="50")
     assert status == 1
     assert "QC-09" in out
     assert err.startswith("smartlocker: QUERY_TOO_COMPLEX: The request is expected to need")
     assert "`owner.lockers.nodes.accessEvents`" in err
 
 
-def test_the_plan_as_json_has_the_format_of_the_extension(
-    explain: Callable[..., Result], document: str, tmp_path: Path
-) -> None:
+def test_the_plan_as_json_has_the_format_of_the_extension(explain: Explain, document: str, tmp_path: Path) -> None:
     (tmp_path / "variables.json").write_text('{"first": 10}')
     values = f"@{tmp_path / 'variables.json'}"
     status, out, _ = explain(document, "--operation", "Lockers", "--variables", values, "--json")
@@ -103,32 +84,15 @@ def test_the_plan_as_json_has_the_format_of_the_extension(
     assert explained["totals"]["measured"] is None
 
 
-def test_a_document_may_come_from_the_standard_input(explain: Callable[..., Result]) -> None:
-    status, out, _ = explain("-", "--json", stdin="{ locations(status: ACTIVE) { nextCursor } }")
-    assert (status, json.loads(out)["totals"]["maximum"]["operations"]) == (0, 1)
-
-
-def test_the_settings_in_force_are_those_of_the_environment(
-    explain: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SMARTLOCKER_PAGE_SIZE", "3")
-    monkeypatch.setenv("SMARTLOCKER_MAX_ITEMS", "3")
-    status, out, err = explain("-", "--json", stdin="{ locations(status: ACTIVE) { nextCursor } }")
+def test_the_settings_in_force_are_those_of_the_environment(explain: Explain) -> None:
+    locations = "{ locations(status: ACTIVE) { nextCursor } }"
+    status, out, err = explain("-", "--json", stdin=locations, page_size="3", max_items="3")
     assert json.loads(out)["totals"]["expected"]["items"] == 4
     assert (status, "4 items, and the limit is 3" in err) == (1, True)
-
-
-def test_the_limits_of_documents_in_force_are_those_of_the_server(
-    explain: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    document = "{ a: __typename b: __typename }"
-    assert explain("-", stdin=document)[0] == 0
-    monkeypatch.setenv("SMARTLOCKER_MAX_ALIASES", "1")
-    assert explain("-", stdin=document) == (
-        1,
-        "",
-        "smartlocker: QUERY_TOO_COMPLEX: The document has 2 aliases, and the limit is 1.\n",
-    )
+    aliases = "{ a: __typename b: __typename }"
+    assert explain("-", stdin=aliases).status == 0
+    refused = "smartlocker: QUERY_TOO_COMPLEX: The document has 2 aliases, and the limit is 1.\n"
+    assert explain("-", stdin=aliases, max_aliases="1") == (1, "", refused)
 
 
 @pytest.mark.parametrize(
@@ -151,13 +115,13 @@ def test_the_limits_of_documents_in_force_are_those_of_the_server(
     ],
 )
 def test_an_invalid_document_is_reported_in_one_line(
-    explain: Callable[..., Result], document: str, words: tuple[str, ...], message: str
+    explain: Explain, document: str, words: tuple[str, ...], message: str
 ) -> None:
     status, out, err = explain("-", *words, stdin=document)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(message)
 
 
-def test_a_missing_file_is_reported_in_one_line(explain: Callable[..., Result]) -> None:
+def test_a_missing_file_is_reported_in_one_line(explain: Explain) -> None:
     status, _, err = explain("nowhere.graphql")
     assert (status, "nowhere.graphql cannot be read" in err) == (1, True)

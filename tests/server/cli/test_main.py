@@ -1,29 +1,28 @@
-"""The commands, run as `smartlocker` runs them."""
-
 from __future__ import annotations
 
 import asyncio
-import io
 import socket
-import sys
 from collections import Counter
+from datetime import timedelta
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from domain.times import shift
 from loaders.contracts.registry import CONTRACTS
 from loaders.tools.demo import DemoShape, demo_pieces
 from resolvers.schema import build_schema
-from server.cli.documentation import access_patterns, fields_by_contract, permissions
+from server.cli.documentation import fields_by_contract
 from server.cli.main import app
 from server.cli.serve import _listen
 from server.clock import utc_now
 from server.settings import Settings
+from tests import codes
 from tests.api import unchanged
+from tests.conftest import CODE_KEYS
 from tests.invariants import check_invariants
 from tests.old_items import OLD_ITEMS, put
 from tests.server.conftest import Result
@@ -31,16 +30,13 @@ from tests.wire import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
+    from tests.over_http import OpenApi
+    from tests.server.conftest import Run, RunOnTable
     from tests.wire import Wire
 
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def on_table(run: Callable[..., Result], store_url: str, table: str) -> Callable[..., Result]:
-    """Runs a command on the test's table."""
-    return lambda *words: run(*words, endpoint_url=store_url, table_name=table)
+FORMAT = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
 
 
 def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -73,112 +69,84 @@ def test_the_help_of_a_command_describes_it_and_its_options(
         assert option.help in result.output
 
 
-def test_the_version_is_that_of_the_package(run: Callable[..., Result]) -> None:
+def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version") == Result(0, f"smartlocker {version('smartlocker')}\n", "")
 
 
-def test_table_create_makes_the_table_once(run: Callable[..., Result], store_url: str) -> None:
-    settings = {"endpoint_url": store_url, "table_name": "made-by-command"}
-    assert run("table", "create", **settings) == Result(0, "table made-by-command created\n", "")
-    assert run("table", "create", **settings) == Result(0, "table made-by-command already exists\n", "")
-
-
-async def test_a_table_that_was_made_clears_away_what_has_expired(
-    run: Callable[..., Result], store_url: str, plain_client: Any
+async def test_table_create_makes_a_table_once_that_clears_away_what_has_expired(
+    on_table: RunOnTable, plain_client: Any
 ) -> None:
-    await asyncio.to_thread(run, "table", "create", endpoint_url=store_url, table_name="made-to-expire")
-    answer = await plain_client.describe_time_to_live(TableName="made-to-expire")
+    for done in ("created", "already exists"):
+        assert await on_table("table", "create", table_name="by-command") == Result(0, f"table by-command {done}\n", "")
+    answer = await plain_client.describe_time_to_live(TableName="by-command")
     assert answer["TimeToLiveDescription"] == {"TimeToLiveStatus": "ENABLED", "AttributeName": "expiresAt"}
 
 
-def test_table_create_without_an_endpoint_makes_it_in_the_data_directory(
-    run: Callable[..., Result], tmp_path: Path
-) -> None:
-    assert run("table", "create", data_dir=str(tmp_path)) == Result(0, "table SmartLocker created\n", "")
-    assert run("table", "create", data_dir=str(tmp_path)).out == "table SmartLocker already exists\n"
+def test_table_create_without_an_endpoint_makes_it_in_the_data_directory(run: Run, tmp_path: Path) -> None:
+    for done in ("created", "already exists"):
+        assert run("table", "create") == Result(0, f"table SmartLocker {done}\n", "")
     assert (tmp_path / "smartlocker.db").exists()
 
 
-async def test_table_describe_says_its_keys_and_its_index(on_table: Callable[..., Result], table: str) -> None:
-    assert await asyncio.to_thread(on_table, "table", "describe") == Result(
+async def test_table_describe_says_its_keys_and_its_index_or_what_makes_it(on_table: RunOnTable, table: str) -> None:
+    assert await on_table("table", "describe") == Result(
         0, f"table {table}: ACTIVE, 1 item\nkeys: PK, SK\nindex GSI1: GSI1PK, GSI1SK\n", ""
     )
-
-
-def test_table_describe_of_a_missing_table_names_the_command_that_makes_it(
-    run: Callable[..., Result], store_url: str
-) -> None:
-    assert run("table", "describe", endpoint_url=store_url, table_name="nowhere") == Result(
+    assert await on_table("table", "describe", table_name="nowhere") == Result(
         1, "", "smartlocker: the table nowhere does not exist: create it with `smartlocker table create`\n"
     )
 
 
 async def test_migrate_migrates_an_older_table_once_when_it_is_confirmed(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, store_url: str, table: str, plain_client: Any
+    on_table: RunOnTable, table: str, plain_client: Any
 ) -> None:
-    settings = {"endpoint_url": store_url, "table_name": table}
-    format_key = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
-    await plain_client.delete_item(TableName=table, Key=format_key)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    declined = await asyncio.to_thread(run, "migrate", **settings)
+    await plain_client.delete_item(TableName=table, Key=FORMAT)
+    declined = await on_table("migrate", stdin="n\n")
     assert (declined.status, declined.err) == (1, "smartlocker: the table was not migrated\n")
-    assert "Item" not in await plain_client.get_item(TableName=table, Key=format_key)
+    assert "Item" not in await plain_client.get_item(TableName=table, Key=FORMAT)
     for _ in range(2):
-        migrated = await asyncio.to_thread(run, "migrate", "--yes", **settings)
+        migrated = await on_table("migrate", "--yes")
         assert migrated.status == 0
         assert migrated.out.splitlines()[0].startswith(f"Migrating table {table} reads the whole table once")
         assert migrated.out.splitlines()[-1] == f"table {table} is migrated: 0 items changed"
-    assert "Item" in await plain_client.get_item(TableName=table, Key=format_key)
+    assert "Item" in await plain_client.get_item(TableName=table, Key=FORMAT)
 
 
 async def test_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_them(
-    run: Callable[..., Result], store_url: str, table: str, plain_client: Any, dump: Callable[[], Any]
+    on_table: RunOnTable, table: str, plain_client: Any, dump: Callable[[], Any]
 ) -> None:
-    settings = {"endpoint_url": store_url, "table_name": table}
-    await plain_client.delete_item(TableName=table, Key={"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}})
+    await plain_client.delete_item(TableName=table, Key=FORMAT)
     await put(plain_client, table, *OLD_ITEMS)
     async with unchanged(dump):
-        counted = await asyncio.to_thread(run, "migrate", "--dry-run", **settings)
+        counted = await on_table("migrate", "--dry-run")
     assert counted.status == 0
     assert "RESERVATION: 3 items of an older form" in counted.out.splitlines()
     assert counted.out.splitlines()[-2:] == [
         "2 items stay as they are: they need --location",
         f"table {table} was not changed",
     ]
-    words = ("migrate", "--yes", "--location", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    migrated = await asyncio.to_thread(run, *words, **settings)
+    migrated = await on_table("migrate", "--yes", "--location", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
     assert migrated.status == 0
     assert "items stay" not in migrated.out
     check_invariants(await dump(), utc_now(), is_counted=False)
 
 
 async def test_export_and_import_state_their_cost_and_do_nothing_unless_confirmed(
-    run: Callable[..., Result],
-    monkeypatch: pytest.MonkeyPatch,
-    store_url: str,
-    table: str,
-    dump: Callable[[], Any],
-    tmp_path: Path,
+    run: Run, on_table: RunOnTable, table: str, dump: Callable[[], Any], tmp_path: Path
 ) -> None:
-    settings = {"endpoint_url": store_url, "table_name": table}
     file, data = tmp_path / "export.jsonl", str(tmp_path / "data")
-    await asyncio.to_thread(run, "demo", "load", "--owners", "2", "--lockers", "3", "--events", "0", **settings)
+    await on_table("demo", "load", "--owners", "2", "--lockers", "3", "--events", "0")
     count = len(await dump())
-
-    async def answer(reply: str, *words: str, **settings: str) -> Result:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(reply))
-        return await asyncio.to_thread(run, *words, **settings)
-
-    declined = await answer("n\n", "export", str(file), **settings)
+    declined = await on_table("export", file, stdin="n\n")
     assert (declined.status, declined.err) == (1, "smartlocker: nothing was done\n")
     assert not file.exists()
-    exported = await answer("y\n", "export", str(file), **settings)
+    exported = await on_table("export", file, stdin="y\n")
     assert exported.out.splitlines()[0].startswith(f"Exporting table {table} reads the whole table once: about ")
     assert exported.out.splitlines()[-1].endswith(f"table {table} is exported to {file}: {count} items")
     assert exported.err.splitlines()[-1] == f"{count} items exported"
-    declined = await answer("n\n", "import", str(file), data_dir=data)
+    declined = await asyncio.to_thread(run, "import", file, stdin="n\n", data_dir=data)
     assert (declined.status, declined.err) == (1, "smartlocker: nothing was done\n")
-    imported = await answer("", "import", "--yes", str(file), data_dir=data)
+    imported = await asyncio.to_thread(run, "import", "--yes", file, data_dir=data)
     assert imported.out.splitlines()[0].startswith(f"Importing {file} writes {count} items, at most ")
     assert imported.out.splitlines()[-1] == (
         f"{file} is imported to table SmartLocker: {count} of {count} items written, the table matches the file"
@@ -187,8 +155,8 @@ async def test_export_and_import_state_their_cost_and_do_nothing_unless_confirme
 
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
-def test_backups_are_for_the_embedded_store(run: Callable[..., Result], tmp_path: Path, command: str) -> None:
-    assert run(command, str(tmp_path / "backup"), endpoint_url="aws") == Result(
+def test_backups_are_for_the_embedded_store(run: Run, tmp_path: Path, command: str) -> None:
+    assert run(command, tmp_path / "backup", endpoint_url="aws") == Result(
         1,
         "",
         f"smartlocker: `smartlocker {command}` is for the embedded store: use point-in-time recovery or the backups of "
@@ -196,38 +164,37 @@ def test_backups_are_for_the_embedded_store(run: Callable[..., Result], tmp_path
     )
 
 
-async def test_an_import_of_no_export_is_refused_in_one_line(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_an_import_of_no_export_is_refused_in_one_line(run: Run, tmp_path: Path) -> None:
     missing = tmp_path / "missing.jsonl"
-    result = await asyncio.to_thread(run, "import", "--yes", str(missing), data_dir=str(tmp_path / "data"))
+    result = run("import", "--yes", missing, data_dir=str(tmp_path / "data"))
     assert result == Result(1, "", f"smartlocker: {missing} cannot be read (No such file or directory)\n")
     assert not (tmp_path / "data").exists()
 
 
 async def test_demo_load_writes_all_items_once_and_they_hold_together(
-    on_table: Callable[..., Result], dump: Callable[[], Any]
+    on_table: RunOnTable, dump: Callable[[], Any]
 ) -> None:
     words = ("demo", "load", "--owners", "5", "--lockers", "17", "--events", "40")
     wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), utc_now())))
-    first = await asyncio.to_thread(on_table, *words)
+    first = await on_table(*words)
     assert (first.status, first.out) == (0, f"{wanted} items written\n")
     items = await dump()
     kinds = Counter(item["entityType"] for item in items.values())
-    codes = {kind: kinds.pop(kind) for kind in ("ACCESS_CODE", "CODE_CLAIM", "CODE_DOOR")}
-    assert codes == {"ACCESS_CODE": 3, "CODE_CLAIM": 3, "CODE_DOOR": 2}
+    of_codes = {kind: kinds.pop(kind) for kind in ("ACCESS_CODE", "CODE_CLAIM", "CODE_DOOR")}
+    assert of_codes == {"ACCESS_CODE": 3, "CODE_CLAIM": 3, "CODE_DOOR": 2}
     assert kinds.total() == wanted
     check_invariants(items, utc_now(), is_counted=False)
-    second = await asyncio.to_thread(on_table, *words)
+    second = await on_table(*words)
     assert (second.status, second.out) == (0, "0 items written\n")
     assert await dump() == items
 
 
 async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goes_on_when_run_again(
-    run: Callable[..., Result], wire: Wire, table: str, dump: Callable[[], Any]
+    on_table: RunOnTable, wire: Wire, dump: Callable[[], Any]
 ) -> None:
     wire.fault = lambda _: Answer.error("ValidationException") if len(wire.of("TransactWriteItems")) > 2 else None
-    settings = {"endpoint_url": wire.url, "table_name": table}
     words = ("demo", "load", "--lockers", "60", "--events", "0")
-    cut = await asyncio.to_thread(run, *words, **settings)
+    cut = await on_table(*words, endpoint_url=wire.url)
     assert (cut.status, cut.out) == (1, "")
     assert cut.err.splitlines()[-1] == (
         "smartlocker: the demo data is incomplete, continue with `smartlocker demo load`: "
@@ -238,14 +205,35 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
         await asyncio.sleep(0.01)
     written = len(await dump())
     wire.reset()
-    again = await asyncio.to_thread(run, *words, **settings)
+    again = await on_table(*words)
     wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), utc_now())))
     assert 0 < written < wanted
     assert (again.status, again.out) == (0, f"{wanted - written} items written\n")
     check_invariants(await dump(), utc_now(), is_counted=False)
 
 
-def test_demo_load_at_an_endpoint_makes_no_table(run: Callable[..., Result], store_url: str) -> None:
+async def test_codes_keys_shows_what_needs_each_key_and_fails_where_one_is_missing(
+    on_table: RunOnTable, open_api: OpenApi
+) -> None:
+    new = CODE_KEYS.replace("k1:MTEx", "k2:MjIy")
+    async with open_api(server_clock=utc_now) as api:
+        await api.owner("ada")
+        await api.locker("l1", "ada")
+        code = {"lockerId": "l1", "kind": "STANDING", "validUntil": shift(utc_now(), timedelta(hours=20))}
+        assert (await api.mutate(codes.CREATE, **code, codeId="c1"))["digits"]
+        await api.mutate(codes.PROVISION, lockerId="l1", generation=1)
+        unused, used = "k2: 0 live codes, 0 devices (current)\n", "k1: 1 live codes, 1 devices (in use)\n"
+        assert await on_table("codes", "keys", code_keys=f"{new},{CODE_KEYS}") == Result(0, unused + used, "")
+        missing = "smartlocker: live codes or devices need keys that are not in SMARTLOCKER_CODE_KEYS: k1\n"
+        assert await on_table("codes", "keys", code_keys=new) == Result(1, unused, missing)
+        await api.mutate(codes.REVOKE, lockerId="l1", codeId="c1")
+        left = await on_table("codes", "keys", code_keys=CODE_KEYS)
+        assert left == Result(0, "k1: 0 live codes, 1 devices (current)\n", "")
+    refused = await on_table("codes", "keys", code_keys="k1:c2hvcnQ=")
+    assert (refused.status, refused.out, "c2hvcnQ=" in refused.err) == (1, "", False)
+
+
+def test_demo_load_at_an_endpoint_makes_no_table(run: Run, store_url: str) -> None:
     assert run("demo", "load", endpoint_url=store_url, table_name="nowhere") == Result(
         1,
         "",
@@ -253,38 +241,29 @@ def test_demo_load_at_an_endpoint_makes_no_table(run: Callable[..., Result], sto
     )
 
 
-def test_schema_export_writes_what_schema_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
+def test_schema_export_writes_what_schema_check_accepts(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "schema.graphql"
     out_of_date = Result(1, "", f"smartlocker: {path} is out of date: run `smartlocker schema export`\n")
-    assert run("schema", "check", "--path", str(path)) == out_of_date
-    assert run("schema", "export", "--path", str(path)) == Result(0, "", "")
-    assert run("schema", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
+    assert run("schema", "check", "--path", path) == out_of_date
+    assert run("schema", "export", "--path", path) == Result(0, "", "")
+    assert run("schema", "check", "--path", path) == Result(0, f"{path} is up to date\n", "")
     path.write_text(path.read_text() + "\n")
-    assert run("schema", "check", "--path", str(path)) == out_of_date
+    assert run("schema", "check", "--path", path) == out_of_date
 
 
-def test_the_schema_and_the_generated_pages_of_the_repository_are_up_to_date(
-    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT)
-    assert run("schema", "check") == Result(0, "schema.graphql is up to date\n", "")
-    assert run("contracts", "check") == Result(0, "docs/access-patterns.md is up to date\n", "")
-    assert run("permissions", "check") == Result(0, "docs/permissions.md is up to date\n", "")
-
-
-def test_permissions_list_is_what_permissions_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    page = run("permissions", "list")
-    assert page == Result(0, permissions(build_schema().bound), "")
+@pytest.mark.parametrize("words", [("permissions", "list"), ("contracts", "list", "--markdown")])
+def test_a_generated_page_is_what_its_check_accepts(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    path, check = tmp_path / "page.md", (words[0], "check", "--path", tmp_path / "page.md")
+    page = run(*words)
+    assert (page.status, page.err) == (0, "")
     path.write_text(page.out)
-    assert run("permissions", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
-    path.write_text(page.out.replace("| no |", "| yes |"))
-    assert run("permissions", "check", "--path", str(path)) == Result(
-        1, "", f"smartlocker: {path} is out of date: run `smartlocker permissions list > {path}`\n"
-    )
+    assert run(*check) == Result(0, f"{path} is up to date\n", "")
+    path.write_text(page.out.replace("| no |", "| yes |").replace("QC-01", "QC-99"))
+    remedy = f"smartlocker {' '.join(words)} > {path}"
+    assert run(*check) == Result(1, "", f"smartlocker: {path} is out of date: run `{remedy}`\n")
 
 
-def test_contracts_list_names_every_contract(run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contracts_list_names_every_contract(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     result = run("contracts", "list")
     rows = [line for line in result.out.splitlines() if "QC-" in line]
@@ -294,19 +273,6 @@ def test_contracts_list_names_every_contract(run: Callable[..., Result], monkeyp
         cells = [cell.strip() for cell in row.split("│")[1:-1]]
         fields = ", ".join(field.name for field in used[contract.id])
         assert cells == [contract.id, contract.purpose, contract.operation, fields]
-
-
-def test_contracts_list_as_markdown_is_what_contracts_check_accepts(run: Callable[..., Result], tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    page = run("contracts", "list", "--markdown")
-    assert page == Result(0, access_patterns(build_schema().bound), "")
-    path.write_text(page.out)
-    assert run("contracts", "check", "--path", str(path)) == Result(0, f"{path} is up to date\n", "")
-    path.write_text(page.out.replace("QC-01", "QC-99"))
-    remedy = f"smartlocker contracts list --markdown > {path}"
-    assert run("contracts", "check", "--path", str(path)) == Result(
-        1, "", f"smartlocker: {path} is out of date: run `{remedy}`\n"
-    )
 
 
 async def test_connections_send_small_packets_at_once() -> None:

@@ -1,5 +1,3 @@
-"""A server that cannot start says why and what to do, in one line."""
-
 from __future__ import annotations
 
 import asyncio
@@ -11,13 +9,13 @@ import pytest
 
 from loaders.table.embedded import find_binary, run_embedded
 from tests.conftest import CODE_KEYS
-from tests.issuer import AUDIENCE, ISSUER, jwk, write_keys
+from tests.issuer import production, write_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.server.conftest import Result
+    from tests.server.conftest import Run
 
     Refused = Callable[..., str]
 
@@ -29,7 +27,7 @@ WAYS_OUT = (
 
 
 @pytest.fixture
-def refused(run: Callable[..., Result], tmp_path: Path) -> Refused:
+def refused(run: Run, tmp_path: Path) -> Refused:
     """What `smartlocker serve` says where it does not start: one line, with exit status 1, and nothing else."""
 
     def serve(**settings: str) -> str:
@@ -52,14 +50,7 @@ def _nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def issuer(tmp_path: Path) -> dict[str, str]:
-    """The settings of production with an issuer."""
-    return {
-        "profile": "production",
-        "code_keys": CODE_KEYS,
-        "jwt_issuer": ISSUER,
-        "jwt_audience": AUDIENCE,
-        "jwks": str(write_keys(tmp_path / "keys.json", jwk())),
-    }
+    return production(tmp_path) | {"code_keys": CODE_KEYS}
 
 
 async def test_a_data_directory_in_use_is_named(refused: Refused, tmp_path: Path) -> None:
@@ -76,8 +67,7 @@ def test_a_data_directory_that_is_none_is_named(refused: Refused, tmp_path: Path
 
 @pytest.mark.usefixtures("_nothing_installed")
 def test_without_npm_and_a_store_every_way_out_is_named(refused: Refused) -> None:
-    line = refused()
-    assert line == f"found neither npm nor a store binary: {WAYS_OUT}"
+    assert refused() == f"found neither npm nor a store binary: {WAYS_OUT}"
 
 
 @pytest.mark.usefixtures("_nothing_installed")
@@ -148,11 +138,7 @@ def test_trusted_documents_that_are_none_are_named(
 ) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text("[]")
-    line = refused(
-        endpoint_url=store_url,
-        table_name=table,
-        trusted_documents_file=str(manifest),
-    )
+    line = refused(endpoint_url=store_url, table_name=table, trusted_documents_file=str(manifest))
     assert line == f"the manifest {manifest} must be a JSON object from ids to documents"
 
 

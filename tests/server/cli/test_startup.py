@@ -1,5 +1,3 @@
-"""What a command loads: nothing that it does not need, so that it starts at once."""
-
 from __future__ import annotations
 
 import json

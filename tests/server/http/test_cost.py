@@ -1,5 +1,3 @@
-"""The cost of a request is in the response if it is requested, also if the request is refused as a whole."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -7,19 +5,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
-from tests.principals import HEADER, owner, spelled
+from tests.over_http import post
+from tests.principals import owner
 from tests.server.deadlines import held_until_its_deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
     from domain.authorization import Principal
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Wire
 
 OWNER = '{ owner(ownerId: "ada") { name } }'
 COST = {"operations": 1, "items": 1, "readUnits": 0.5, "writeUnits": 0}
+ASKED: dict[str, Any] = {"extensions": {"cost": True}}
+DECLINED: dict[str, Any] = {"extensions": {"cost": False}}
 NOTHING = {
     "expected": None,
     "maximum": None,
@@ -41,14 +40,12 @@ NOTHING = {
 async def test_a_request_that_is_refused_as_a_whole_has_a_cost(
     api: Api, wire: Wire, content: dict[str, Any], code: str, *, by_header: bool
 ) -> None:
-    asked = content if by_header else content | {"extensions": {"cost": True}}
     headers = {"SmartLocker-Cost": "1"} if by_header else {}
-    answer = (await api.client.post("/graphql", json=asked, headers=headers)).json()
+    answer = (await post(api, None, headers=headers, **content | ({} if by_header else ASKED))).json()
     assert [error["extensions"]["code"] for error in answer["errors"]] == [code]
     assert answer["extensions"] == {"cost": NOTHING}
-    assert "extensions" not in (await api.client.post("/graphql", json=content)).json()
-    declined = content | {"extensions": {"cost": False}}
-    assert "extensions" not in (await api.client.post("/graphql", json=declined, headers=headers)).json()
+    assert "extensions" not in (await post(api, None, **content)).json()
+    assert "extensions" not in (await post(api, None, headers=headers, **content | DECLINED)).json()
     assert not wire.calls
 
 
@@ -95,16 +92,12 @@ async def test_the_cost_of_a_refused_request_can_be_requested_by_url(
     assert not wire.calls
 
 
-async def test_a_request_over_the_budget_of_its_caller_shows_its_price(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]], wire: Wire
-) -> None:
+async def test_a_request_over_the_budget_of_its_caller_shows_its_price(open_api: OpenApi, wire: Wire) -> None:
     many = " ".join(f'o{number}: owner(ownerId: "{number}") {{ name }}' for number in range(9))
-    content = {"query": f"{{ {many} }}", "extensions": {"cost": True}}
     async with open_api(rate_limit_units=60, rate_limit_burst=24) as api:
-        answers = [await api.client.post("/graphql", json=content) for _ in range(3)]
-    response = answers[-1]
+        answers = [await post(api, f"{{ {many} }}", **ASKED) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
-    reported = response.json()["extensions"]
+    reported = answers[-1].json()["extensions"]
     assert set(reported) == {"cost", "rateLimit"}
     price = {"operations": 9, "items": 9, "readUnits": 4.5, "writeUnits": 0}
     assert reported["cost"] == NOTHING | {"expected": price, "maximum": price}
@@ -115,14 +108,8 @@ async def test_a_request_over_the_budget_of_its_caller_shows_its_price(
     ("principal", "actual"), [(DEVELOPMENT_ADMIN, COST | {"items": 0, "readUnits": 0}), (owner("ada"), None)]
 )
 async def test_the_cost_of_a_request_that_timed_out_is_shown_to_admins_only(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
-    wire: Wire,
-    principal: Principal,
-    actual: dict[str, float] | None,
+    open_api: OpenApi, wire: Wire, principal: Principal, actual: dict[str, float] | None
 ) -> None:
-    headers = {HEADER: spelled(principal), "SmartLocker-Cost": "1"}
-    response = await held_until_its_deadline(
-        open_api, wire, lambda api: api.client.post("/graphql", json={"query": OWNER}, headers=headers)
-    )
+    response = await held_until_its_deadline(open_api, wire, lambda api: post(api.by(principal), OWNER, **ASKED))
     priced = NOTHING | {"expected": COST, "maximum": COST}
     assert response.json()["extensions"]["cost"] == priced | {"actual": actual}

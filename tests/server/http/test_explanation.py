@@ -1,7 +1,6 @@
-"""Asking for an explanation: how, who may, and what it never costs those who do not ask."""
-
 from __future__ import annotations
 
+import json
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,86 +13,64 @@ from resolvers.bindings.nodes import to_global_id
 from server.http.explanation import check_explain
 from server.http.request import GraphQLRequest
 from server.http_errors import HttpError
+from tests.api import CREATE_OWNER
 from tests.explained import get, timeless
+from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.principals import owner, partner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
     from server.http.explanation import Explainers
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Wire
 
 DOCS = Path(__file__).parents[3] / "docs"
-JSON = "application/json"
-GRAPHQL = "application/graphql-response+json"
 OWNER = '{ owner(ownerId: "ada") { name } }'
 ASKED = [get("QC-20", "OWNER#ada", path="owner")]
 COST = {"operations": 1, "items": 1, "readUnits": 0.5, "writeUnits": 0}
+BY_HEADER = {"SmartLocker-Explain": "1"}
+BY_EXTENSION = {"explain": True}
 
 
 async def extensions(api: Api, headers: dict[str, str] | None = None, **content: Any) -> Any:
-    """The answer's extensions, if it has any."""
-    response = await api.client.post("/graphql", json={"query": OWNER, **content}, headers=headers)
+    response = await post(api, OWNER, headers=headers, **content)
     assert (response.status_code, response.json()["data"]) == (200, {"owner": {"name": "ada"}})
     return response.json().get("extensions")
 
 
-async def test_an_explanation_is_requested_by_header_or_extension(api: Api) -> None:
+async def test_an_explanation_is_requested_by_header_or_extension_in_the_body_or_the_url(api: Api) -> None:
     await api.owner("ada")
-    by_header = await extensions(api, {"SmartLocker-Explain": "1"})
-    by_extension = await extensions(api, extensions={"explain": True})
-    assert list(by_header) == list(by_extension) == ["explain"]
-    assert timeless(by_header["explain"]) == timeless(by_extension["explain"]) == ASKED
+    reported = [await extensions(api, BY_HEADER), await extensions(api, extensions=BY_EXTENSION)]
+    for parameters, headers in (({"extensions": json.dumps(BY_EXTENSION)}, {}), ({}, BY_HEADER)):
+        response = await api.client.get("/graphql", params={"query": OWNER, **parameters}, headers=headers)
+        reported.append(response.json()["extensions"])
+    for each in reported:
+        assert list(each) == ["explain"]
+        assert timeless(each["explain"]) == ASKED
 
 
 async def test_the_cost_is_requested_by_header_or_extension(api: Api) -> None:
     await api.owner("ada")
-    reported = {
-        "cost": {
-            "expected": COST,
-            "maximum": COST,
-            "actual": COST,
-            "limit": {"readUnits": 25_000, "operations": 1500, "items": 20_000},
-        }
-    }
+    limit = {"readUnits": 25_000, "operations": 1500, "items": 20_000}
+    reported = {"cost": {"expected": COST, "maximum": COST, "actual": COST, "limit": limit}}
     assert await extensions(api, {"SmartLocker-Cost": "1"}) == reported
     assert await extensions(api, extensions={"cost": True}) == reported
-    both = await extensions(api, {"SmartLocker-Cost": "1"}, extensions={"explain": True})
+    both = await extensions(api, {"SmartLocker-Cost": "1"}, extensions=BY_EXTENSION)
     assert (list(both), both["cost"]["actual"]) == (["explain", "cost"], COST)
-
-
-async def test_the_cost_of_a_mutation_is_in_write_units(api: Api, wire: Wire) -> None:
-    document = 'mutation { createOwner(input: {kind: USER, name: "Eve"}) { owner { name } } }'
-    response = await api.client.post("/graphql", json={"query": document, "extensions": {"cost": True}})
-    assert wire.calls[0].units == 2
-    assert response.json()["extensions"]["cost"]["actual"] == {
-        "operations": 1,
-        "items": 0,
-        "readUnits": 0,
-        "writeUnits": 2,
-    }
-
-
-async def test_an_explanation_can_be_requested_by_url(api: Api) -> None:
-    await api.owner("ada")
-    for parameters, headers in (
-        ({"query": OWNER, "extensions": '{"explain": true}'}, {}),
-        ({"query": OWNER}, {"SmartLocker-Explain": "1"}),
-    ):
-        response = await api.client.get("/graphql", params=parameters, headers=headers)
-        assert timeless(response.json()["extensions"]["explain"]) == ASKED
+    values = {"input": {"kind": "USER", "name": "Eve"}}
+    made = await post(api, CREATE_OWNER, variables=values, extensions={"cost": True})
+    written = {"operations": 1, "items": 0, "readUnits": 0, "writeUnits": 2}
+    assert made.json()["extensions"]["cost"]["actual"] == written
 
 
 async def test_a_persisted_document_is_explained_like_any_other(api: Api) -> None:
     await api.owner("ada")
-    given = {"persistedQuery": {"version": 1, "sha256Hash": sha256(OWNER.encode()).hexdigest()}, "explain": True}
-    unknown = await api.client.post("/graphql", json={"extensions": given})
+    given = {"persistedQuery": {"version": 1, "sha256Hash": sha256(OWNER.encode()).hexdigest()}, **BY_EXTENSION}
+    unknown = await post(api, None, extensions=given)
     assert unknown.json()["errors"][0]["message"] == "PersistedQueryNotFound"
     assert "extensions" not in unknown.json()
     for query in (OWNER, None):
-        response = await api.client.post("/graphql", json={"query": query, "extensions": given})
+        response = await post(api, query, extensions=given)
         assert timeless(response.json()["extensions"]["explain"]) == ASKED
 
 
@@ -108,10 +85,7 @@ async def test_a_persisted_document_is_explained_like_any_other(api: Api) -> Non
     ],
 )
 async def test_without_a_request_for_it_there_are_no_extensions_and_no_capacity_is_requested(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
-    wire: Wire,
-    headers: dict[str, str],
-    given: dict[str, Any],
+    open_api: OpenApi, wire: Wire, headers: dict[str, str], given: dict[str, Any]
 ) -> None:
     async with open_api(observer=None) as api:
         await api.owner("ada")
@@ -120,68 +94,42 @@ async def test_without_a_request_for_it_there_are_no_extensions_and_no_capacity_
     assert [sorted(call.request) for call in wire.calls] == [["ConsistentRead", "Key", "TableName"]]
 
 
-@pytest.mark.parametrize("value", ["yes", "after", "PLAN", "", 1, 0, 1.5, [], {}, [True]])
-async def test_an_extension_that_is_neither_true_nor_plan_is_refused(api: Api, wire: Wire, value: object) -> None:
-    for name, message in (
-        ("explain", 'extensions.explain must be true, "plan" or false.'),
-        ("cost", "extensions.cost must be true or false."),
-    ):
-        response = await api.client.post("/graphql", json={"query": OWNER, "extensions": {name: value}})
-        (error,) = response.json()["errors"]
-        assert (response.status_code, error["message"]) == (400, message)
-        assert error["extensions"]["code"] == "BAD_USER_INPUT"
-    assert not wire.calls
-
-
-@pytest.mark.parametrize("name", ["SmartLocker-Explain", "SmartLocker-Cost"])
-@pytest.mark.parametrize("value", ["true", "yes", "2", "", "1,1"])
-async def test_a_header_that_is_neither_1_nor_0_is_refused(api: Api, wire: Wire, name: str, value: str) -> None:
-    response = await api.client.post("/graphql", json={"query": OWNER}, headers={name: value})
-    (error,) = response.json()["errors"]
-    assert (response.status_code, error["message"]) == (400, f"{name} must be 1 or 0.")
-    assert error["extensions"]["code"] == "BAD_USER_INPUT"
+async def test_a_value_that_requests_nothing_known_is_rejected(api: Api, wire: Wire) -> None:
+    invalid: list[Any] = ["yes", "after", "PLAN", "", 1, 0, 1.5, [], {}, [True]]
+    for value in invalid:
+        for name, allowed in (("explain", 'true, "plan" or false'), ("cost", "true or false")):
+            response = await post(api, OWNER, extensions={name: value})
+            assert_rejected(response, "BAD_USER_INPUT", 400, f"extensions.{name} must be {allowed}.")
+    for value in ("true", "yes", "2", "", "1,1"):
+        for name in ("SmartLocker-Explain", "SmartLocker-Cost"):
+            response = await post(api, OWNER, headers={name: value})
+            assert_rejected(response, "BAD_USER_INPUT", 400, f"{name} must be 1 or 0.")
     assert not wire.calls
 
 
 @pytest.mark.parametrize("query", ["{", "{ unknown }", "query ($id: ID!) { owner(ownerId: $id) { name } }"])
-async def test_a_request_that_was_refused_before_it_ran_has_no_explanation(api: Api, wire: Wire, query: str) -> None:
-    content = {"query": query, "extensions": {"explain": True, "cost": True}}
-    answer = (await api.client.post("/graphql", json=content)).json()
-    assert ("data" in answer, "explain" in answer.get("extensions", {})) == (False, False)
+@pytest.mark.parametrize("value", [True, "plan"])
+async def test_a_request_that_was_refused_before_it_ran_has_no_explanation(
+    api: Api, wire: Wire, query: str, value: object
+) -> None:
+    response = await post(api, query, GRAPHQL, extensions={"explain": value})
+    assert (response.status_code, set(response.json())) == (400, {"errors"})
     assert not wire.calls
 
 
-@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-@pytest.mark.parametrize("value", [True, "plan"])
-async def test_if_explanations_are_off_a_request_for_one_is_forbidden_and_nothing_runs(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]], wire: Wire, accept: str, value: object
+async def test_if_explanations_are_off_a_request_for_one_is_forbidden_and_the_cost_is_shown_nevertheless(
+    open_api: OpenApi, wire: Wire
 ) -> None:
     async with open_api(explain="nobody") as api:
-        content = {"query": OWNER, "extensions": {"explain": value}}
-        response = await api.client.post("/graphql", json=content, headers={"Accept": accept})
-        (error,) = response.json()["errors"]
-        assert response.status_code == 403
-        assert error["message"] == "You are not allowed to request explanations: see SMARTLOCKER_EXPLAIN."
-        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("FORBIDDEN", 403)
-        assert list(response.json()) == ["errors"]
+        for accept, value in ((JSON, True), (GRAPHQL, "plan")):
+            response = await post(api, OWNER, accept, extensions={"explain": value})
+            message = "You are not allowed to request explanations: see SMARTLOCKER_EXPLAIN."
+            assert_rejected(response, "FORBIDDEN", 403, message, accept)
+            assert list(response.json()) == ["errors"]
         assert not wire.calls
-
-
-async def test_the_cost_is_shown_even_if_explanations_are_off(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
-) -> None:
-    async with open_api(explain="nobody") as api:
         await api.owner("ada")
         reported = await extensions(api, {"SmartLocker-Cost": "1"})
         assert (list(reported), reported["cost"]["actual"]) == (["cost"], COST)
-
-
-async def test_the_development_admin_may_request_explanations_if_admins_may(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
-) -> None:
-    async with open_api(explain="admins") as api:
-        await api.owner("ada")
-        assert timeless((await extensions(api, {"SmartLocker-Explain": "1"}))["explain"]) == ASKED
 
 
 @pytest.mark.parametrize("role", Role)
@@ -193,9 +141,8 @@ def test_explanations_are_allowed_by_setting_and_role(role: Role, explainers: Ex
     if asked == "off" or explainers == "everyone" or (explainers == "admins" and role is Role.ADMIN):
         check_explain(operation, explainers, principal)
     else:
-        with pytest.raises(HttpError) as refusal:
+        with pytest.raises(HttpError):
             check_explain(operation, explainers, principal)
-        assert (refusal.value.status, refusal.value.code) == (403, "FORBIDDEN")
 
 
 @pytest_asyncio.fixture
@@ -212,11 +159,8 @@ async def tenants(api: Api) -> Api:
 
 
 async def sent_extensions(api: Api, query: str) -> dict[str, Any]:
-    """The extensions of a response."""
-    content = {"query": query, "extensions": {"explain": True, "cost": True}}
-    answer = (await api.client.post("/graphql", json=content, headers=api.headers)).json()
-    extensions: dict[str, Any] = answer["extensions"]
-    return extensions
+    response = await post(api, query, extensions={"explain": True, "cost": True})
+    return dict(response.json()["extensions"])
 
 
 def node(kind: str, plain_id: str) -> str:
@@ -271,7 +215,7 @@ async def test_a_caller_who_may_see_everything_that_a_query_reads_sees_its_cost(
 
 async def test_every_part_of_an_explanation_is_documented(api: Api) -> None:
     await api.owner("ada")
-    explanation = (await extensions(api, {"SmartLocker-Explain": "1"}))["explain"]
+    explanation = (await extensions(api, BY_HEADER))["explain"]
     (operation,) = explanation["operations"]
     page = (DOCS / "http.md").read_text()
     described = page.split("\n## Explanations\n")[1].split("\nEach of `operations`")[1]

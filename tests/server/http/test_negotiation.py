@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from server.http.negotiation import GRAPHQL, HTML, JSON, choose_coding, choose_media_type, parse_value
+from server.http.negotiation import GRAPHQL, HTML, JSON, choose_coding, choose_media_type
 
 BOTH = (JSON, GRAPHQL)
 ALL = (HTML, JSON, GRAPHQL)
@@ -113,19 +113,6 @@ def test_a_page_is_served_only_if_html_is_preferred(accept: str, chosen: str) ->
 )
 def test_the_content_coding_is_the_preferred_one_of_the_client(accept_encoding: str, chosen: str) -> None:
     assert choose_coding(accept_encoding) == chosen
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("", ("", {})),
-        ("Application/JSON", ("application/json", {})),
-        (' a/b ; Charset="UTF-8"; x ; y = 1;', ("a/b", {"charset": "UTF-8", "y": "1"})),
-        ('a/b;c="d;e=f"', ("a/b", {"c": "d;e=f"})),
-    ],
-)
-def test_a_value_is_separated_from_its_parameters(text: str, value: tuple[str, dict[str, str]]) -> None:
-    assert parse_value(text) == value
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Rate limits over HTTP: each caller has a budget, in the process or in the table."""
-
 from __future__ import annotations
 
 import asyncio
@@ -14,12 +12,12 @@ from domain.budgets import Budget
 from loaders.writes.budgets import TableRates
 from server.limits.caller_budgets import ProcessBudgets
 from server.settings import Settings
+from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.server.deadlines import held_until_its_deadline
 from tests.wire import Answer, Hold, Lose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
 
     import httpx
 
@@ -27,9 +25,8 @@ if TYPE_CHECKING:
     from resolvers.request import RequestState
     from tests.api import Api
     from tests.conftest import Clock
+    from tests.over_http import OpenApi
     from tests.wire import Call, Until, Wire
-
-    Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 QUERY = "{ __typename }"
 # Six reads of half a unit each.
@@ -50,13 +47,16 @@ COPIES = [
 BOTH = pytest.mark.parametrize("store", ["process", "table"])
 
 
-async def ask(api: Api, query: str = QUERY, accept: str = "application/json") -> httpx.Response:
-    return await api.client.post("/graphql", json={"query": query}, headers={"Accept": accept})
+async def ask(api: Api, query: str = QUERY, accept: str = JSON, **content: Any) -> httpx.Response:
+    return await post(api, query, accept, **content)
+
+
+async def left(api: Api, query: str = QUERY, **content: Any) -> int:
+    response = await ask(api, query, **content)
+    return int(response.json()["extensions"]["rateLimit"]["remaining"])
 
 
 class Broken:
-    """An observer that fails."""
-
     def started(self, state: RequestState) -> RequestState:
         raise RuntimeError(state)
 
@@ -64,12 +64,8 @@ class Broken:
         """Is never called."""
 
 
-async def test_without_a_rate_limit_a_response_has_no_budget(api: Api) -> None:
-    assert (await ask(api)).json() == {"data": {"__typename": "Query"}}
-
-
 @BOTH
-async def test_a_response_reports_the_remaining_budget(open_api: Opener, clock: Clock, store: str) -> None:
+async def test_a_response_reports_the_remaining_budget(open_api: OpenApi, clock: Clock, store: str) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store=store) as api:
         for remaining in (9, 8, 7):
             answer = (await ask(api)).json()
@@ -77,28 +73,24 @@ async def test_a_response_reports_the_remaining_budget(open_api: Opener, clock: 
             state = {"limit": 10, "remaining": remaining, "resetSeconds": 10 - remaining}
             assert answer["extensions"] == {"rateLimit": state}
         clock.move(seconds=2)
-        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] == 8
+        assert await left(api) == 8
         clock.move(hours=1)
-        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] == 9
+        assert await left(api) == 9
 
 
 @BOTH
-@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
 async def test_a_budget_that_is_spent_refuses_until_there_is_enough(
-    open_api: Opener, wire: Wire, clock: Clock, store: str, accept: str
+    open_api: OpenApi, wire: Wire, clock: Clock, store: str, accept: str
 ) -> None:
     async with open_api(rate_limit_units=30, rate_limit_burst=2, rate_limit_store=store) as api:
         await ask(api)
         await ask(api)
         wire.reset()
         refused = await ask(api, '{ owner(ownerId: "ada") { name } }', accept)
-        (error,) = refused.json()["errors"]
-        assert (refused.status_code, refused.headers["retry-after"]) == (429, "2")
-        assert refused.headers["content-type"] == f"{accept}; charset=utf-8"
-        assert error["message"] == "The rate limit is exceeded: try again in 2 s."
-        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("RATE_LIMITED", 429)
+        assert_rejected(refused, "RATE_LIMITED", 429, "The rate limit is exceeded: try again in 2 s.", accept)
+        assert refused.headers["retry-after"] == "2"
         assert refused.json()["extensions"] == {"rateLimit": {"limit": 2, "remaining": 0, "resetSeconds": 4}}
-        assert "data" not in refused.json()
         assert not wire.of("GetItem")
         clock.move(seconds=1.999)
         assert (await ask(api)).status_code == 429
@@ -109,7 +101,7 @@ async def test_a_budget_that_is_spent_refuses_until_there_is_enough(
 
 @BOTH
 async def test_a_request_that_is_rejected_is_charged_too_and_its_response_has_the_budget(
-    open_api: Opener, store: str
+    open_api: OpenApi, store: str
 ) -> None:
     json = {"Content-Type": "application/json"}
     rejected: list[tuple[str, dict[str, str], int]] = [
@@ -132,7 +124,7 @@ async def test_a_request_that_is_rejected_is_charged_too_and_its_response_has_th
 
 
 async def test_a_request_that_is_rejected_times_out_or_fails_reports_the_remaining_budget(
-    open_api: Opener, wire: Wire
+    open_api: OpenApi, wire: Wire
 ) -> None:
     owner = '{ owner(ownerId: "ada") { name } }'
     limits: dict[str, Any] = {"rate_limit_units": 60, "rate_limit_burst": 5, "max_concurrent_requests": 1}
@@ -153,7 +145,7 @@ async def test_a_request_that_is_rejected_times_out_or_fails_reports_the_remaini
 
 @BOTH
 async def test_each_caller_has_its_own_budget_also_a_token_and_an_api_key_of_the_same_name(
-    open_api: Opener, store: str
+    open_api: OpenApi, store: str
 ) -> None:
     key = replace(DEVELOPMENT_ADMIN, subject="key:k1", by_key=True)
     longest = replace(DEVELOPMENT_ADMIN, subject="#\x00é" * 1000)
@@ -164,14 +156,16 @@ async def test_each_caller_has_its_own_budget_also_a_token_and_an_api_key_of_the
 
 
 @BOTH
-async def test_requests_at_once_never_get_more_than_the_budget(open_api: Opener, store: str) -> None:
+async def test_requests_at_once_never_get_more_than_the_budget(open_api: OpenApi, store: str) -> None:
     async with open_api(rate_limit_units=7, rate_limit_store=store) as api:
         answers = await asyncio.gather(*(ask(api) for _ in range(40)))
     given = [answer.status_code for answer in answers].count(200)
     assert given == 7 if store == "process" else 0 < given <= 7
 
 
-async def test_two_servers_share_one_budget_in_the_table(open_api: Opener, dump: Callable[[], Any], wire: Wire) -> None:
+async def test_two_servers_share_one_budget_in_the_table(
+    open_api: OpenApi, dump: Callable[[], Any], wire: Wire
+) -> None:
     shared = {"rate_limit_units": 20, "rate_limit_store": "table"}
     async with open_api(**shared) as first, open_api(**shared) as second:
         answers = await asyncio.gather(*(ask(api) for _ in range(15) for api in (first, second)))
@@ -187,20 +181,20 @@ async def test_two_servers_share_one_budget_in_the_table(open_api: Opener, dump:
     assert item["expiresAt"] == 1772366400 + 61
 
 
-async def test_a_budget_in_the_process_is_not_shared(open_api: Opener, wire: Wire) -> None:
+async def test_a_budget_in_the_process_is_not_shared(open_api: OpenApi, wire: Wire) -> None:
     async with open_api(rate_limit_units=1) as first, open_api(rate_limit_units=1) as second:
         assert [(await ask(api)).status_code for api in (first, second, first, second)] == [200, 200, 429, 429]
     assert not wire.calls
 
 
 async def test_an_answer_of_the_table_that_is_lost_is_paid_for_and_never_too_little(
-    open_api: Opener, wire: Wire
+    open_api: OpenApi, wire: Wire
 ) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store="table") as api:
         await ask(api)
         lost = iter([Lose()])
         wire.fault = lambda _: next(lost, None)
-        assert (await ask(api)).json()["extensions"]["rateLimit"]["remaining"] in {7, 8}
+        assert await left(api) in {7, 8}
 
 
 async def test_the_budgets_in_memory_are_limited_and_the_least_recently_used_is_dropped() -> None:
@@ -210,12 +204,11 @@ async def test_the_budgets_in_memory_are_limited_and_the_least_recently_used_is_
 
 
 @BOTH
-async def test_a_request_costs_what_its_plan_always_takes(open_api: Opener, clock: Clock, store: str) -> None:
+async def test_a_request_costs_what_its_plan_always_takes(open_api: OpenApi, clock: Clock, store: str) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=17, rate_limit_store=store) as api:
-        plan = await api.client.post("/graphql", json={"query": THREE, "extensions": {"explain": "plan"}})
-        assert plan.json()["extensions"]["rateLimit"]["remaining"] == 9
-        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 6
-        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 3
+        assert await left(api, THREE, extensions={"explain": "plan"}) == 9
+        assert await left(api, THREE) == 6
+        assert await left(api, THREE) == 3
         for _ in range(2):
             await ask(api)
         refused = await ask(api, THREE)
@@ -227,30 +220,29 @@ async def test_a_request_costs_what_its_plan_always_takes(open_api: Opener, cloc
 
 @BOTH
 async def test_a_request_above_the_burst_runs_when_the_budget_is_full(
-    open_api: Opener, clock: Clock, store: str
+    open_api: OpenApi, clock: Clock, store: str
 ) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=2, rate_limit_store=store) as api:
         await ask(api, THREE)  # the document is known from now on
         clock.move(minutes=1)
-        assert (await ask(api, THREE)).json()["extensions"]["rateLimit"]["remaining"] == 0
+        assert await left(api, THREE) == 0
         clock.move(seconds=1)
         assert (await ask(api, THREE)).headers["retry-after"] == "2"
         clock.move(seconds=2)
         assert (await ask(api, THREE)).status_code == 200
 
 
-@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
 @pytest.mark.parametrize("answered", [0, 1])
 async def test_a_store_that_fails_at_any_charge_is_reported_as_unavailable(
-    open_api: Opener, wire: Wire, accept: str, answered: int
+    open_api: OpenApi, wire: Wire, accept: str, answered: int
 ) -> None:
     async with open_api(rate_limit_units=60, rate_limit_store="table") as api:
         await ask(api)
         wire.reset()
         wire.fault = lambda _: Answer.error("ThrottlingException") if len(wire.calls) > answered else None
         refused = await ask(api, THREE, accept)
-        (error,) = refused.json()["errors"]
-        assert (refused.status_code, error["extensions"]["code"]) == (503, "UNAVAILABLE")
+        assert_rejected(refused, "UNAVAILABLE", 503, accept=accept)
         assert refused.headers["retry-after"] == "1"
         assert ("extensions" in refused.json()) is (answered > 0)
         assert set(wire.operations) == {"UpdateItem"}
@@ -289,24 +281,24 @@ SCHEMA = "{ __schema { types { fields { name type { name } } } } }"
 
 @BOTH
 async def test_a_document_is_charged_by_its_size_while_it_is_not_known_also_where_it_is_refused(
-    open_api: Opener, store: str
+    open_api: OpenApi, store: str
 ) -> None:
     known = '{ owner(ownerId: "a") { ' + "name " * 60 + "} }"
     unreadable = "{ a(" + "b" * 1000
     async with open_api(rate_limit_units=1000, rate_limit_store=store) as api:
-        left = 1000
+        units_left = 1000
         for document, units in (
             *((UNUSED, 88), (UNUSED, 88), (unreadable, 50), ("{ a(" + "b" * 50, 2), ("{ " + "a " * 20 + "}", 2)),
             *((known, 13), (known, 1), (QUERY, 1)),
         ):
-            left -= units
-            assert (await ask(api, document)).json()["extensions"]["rateLimit"]["remaining"] == left, document[:20]
+            units_left -= units
+            assert await left(api, document) == units_left, document[:20]
 
 
-async def test_introspection_is_charged_and_executed_once_for_a_document_and_its_variables(open_api: Opener) -> None:
+async def test_introspection_is_charged_and_executed_once_for_a_document_and_its_variables(open_api: OpenApi) -> None:
     named = "query ($name: String!) { __type(name: $name) { name } }"
     async with open_api(rate_limit_units=1000) as api:
-        left = 1000
+        units_left = 1000
         for document, variables, units in (
             (SCHEMA, {}, 202),
             (SCHEMA, {}, 1),
@@ -315,20 +307,20 @@ async def test_introspection_is_charged_and_executed_once_for_a_document_and_its
             (named, {"name": "Locker"}, 21),
             (named, {"name": "Owner"}, 1),
         ):
-            left -= units
-            response = await api.client.post("/graphql", json={"query": document, "variables": variables})
-            assert response.json()["extensions"]["rateLimit"]["remaining"] == left
+            units_left -= units
+            response = await ask(api, document, variables=variables)
+            assert response.json()["extensions"]["rateLimit"]["remaining"] == units_left
             if "name" in variables:
                 assert response.json()["data"] == {"__type": {"name": variables["name"]}}
 
 
 @BOTH
 async def test_work_that_is_done_is_owed_where_the_budget_does_not_have_it(
-    open_api: Opener, clock: Clock, store: str
+    open_api: OpenApi, clock: Clock, store: str
 ) -> None:
     async with open_api(rate_limit_units=60, rate_limit_store=store) as api:
         await ask(api)
-        assert (await ask(api, UNUSED)).json()["extensions"]["rateLimit"]["remaining"] == 0
+        assert await left(api, UNUSED) == 0
         refused = await ask(api)
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "3")
         clock.move(seconds=2)
@@ -337,7 +329,7 @@ async def test_work_that_is_done_is_owed_where_the_budget_does_not_have_it(
         assert (await ask(api)).status_code == 200
 
 
-async def test_what_a_request_took_until_its_deadline_is_charged(open_api: Opener, wire: Wire) -> None:
+async def test_what_a_request_took_until_its_deadline_is_charged(open_api: OpenApi, wire: Wire) -> None:
     query = """{ owner(ownerId: "ada") { lockers(first: 2) { nodes { activeReservation { status } } } } }"""
     hold = Hold("BatchGetItem")
 

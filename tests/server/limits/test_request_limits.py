@@ -1,5 +1,3 @@
-"""The deadline of a request, and the limit of concurrent requests."""
-
 from __future__ import annotations
 
 import asyncio
@@ -14,19 +12,18 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from resolvers.request import Turn
 from server.settings import Settings
 from tests.api import CREATE_OWNER
+from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.server.deadlines import held_until_its_deadline
 from tests.wire import Hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
 
     import httpx
 
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Call, Until, Wire
-
-    Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 SCHEMA = '{ __schema { types { name fields(includeDeprecated: true) { name } } } __type(name: "T%d") { name } }'
 OWNER = '{ owner(ownerId: "ada") { name } }'
@@ -40,26 +37,21 @@ WIDE = """{
 }"""
 
 
-async def ask(api: Api, query: str, accept: str = "application/json", **variables: Any) -> httpx.Response:
-    content = {"query": query, "variables": variables}
-    return await api.client.post("/graphql", json=content, headers={"Accept": accept})
+async def ask(api: Api, query: str, accept: str = JSON, **variables: Any) -> httpx.Response:
+    return await post(api, query, accept, variables=variables)
 
 
-@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
-async def test_a_request_that_takes_too_long_is_canceled(open_api: Opener, wire: Wire, accept: str) -> None:
+@pytest.mark.parametrize("accept", [JSON, GRAPHQL])
+async def test_a_request_that_takes_too_long_is_canceled(open_api: OpenApi, wire: Wire, accept: str) -> None:
     wire.fault = hold = Hold()
     async with open_api(request_seconds=0.3) as api:
         response = await ask(api, OWNER, accept)
         hold.release()
-    (error,) = response.json()["errors"]
-    assert response.status_code == 504
-    assert response.headers["content-type"] == f"{accept}; charset=utf-8"
-    assert error["message"] == (
+    message = (
         "The request took longer than 0.3 s and was canceled. A mutation may or may not have been applied: "
         "send it again with the same id, it then has one effect."
     )
-    assert error["extensions"] == {"code": "TIMEOUT", "status": 504, "requestId": response.headers["x-request-id"]}
-    assert "data" not in response.json()
+    assert_rejected(response, "TIMEOUT", 504, message, accept)
 
 
 def is_the_proxys(task: asyncio.Task[Any]) -> bool:
@@ -68,7 +60,7 @@ def is_the_proxys(task: asyncio.Task[Any]) -> bool:
 
 @pytest.mark.parametrize("operation", ["GetItem", "BatchGetItem", "Query"])
 async def test_nothing_goes_on_after_the_deadline(
-    open_api: Opener, api: Api, wire: Wire, caplog: pytest.LogCaptureFixture, operation: str
+    open_api: OpenApi, api: Api, wire: Wire, caplog: pytest.LogCaptureFixture, operation: str
 ) -> None:
     # given a request that waits for its second call of the operation, or its first if there is only one
     await api.owner("ada")
@@ -98,7 +90,7 @@ async def test_nothing_goes_on_after_the_deadline(
 
 
 async def test_a_mutation_that_was_canceled_has_one_effect_when_it_is_sent_again(
-    open_api: Opener, wire: Wire, dump: Callable[[], Any]
+    open_api: OpenApi, wire: Wire, dump: Callable[[], Any]
 ) -> None:
     values = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
     await held_until_its_deadline(
@@ -112,30 +104,29 @@ async def test_a_mutation_that_was_canceled_has_one_effect_when_it_is_sent_again
     assert [key for key in await dump() if key[0] == "OWNER#ada"] == [("OWNER#ada", "META")]
 
 
-async def test_a_body_that_does_not_arrive_counts_towards_the_deadline(open_api: Opener) -> None:
+async def test_a_body_that_does_not_arrive_counts_towards_the_deadline(open_api: OpenApi) -> None:
     async def endless() -> Any:
         yield b'{"query": '
         await asyncio.Event().wait()
 
     async with open_api(request_seconds=0.3) as api:
-        response = await api.client.post("/graphql", content=endless(), headers={"Content-Type": "application/json"})
+        response = await api.client.post("/graphql", content=endless(), headers={"Content-Type": JSON})
         assert response.status_code == 504
 
 
 async def test_requests_over_the_limit_are_rejected_while_health_checks_are_answered(
-    open_api: Opener, wire: Wire
+    open_api: OpenApi, wire: Wire
 ) -> None:
     async with open_api(max_concurrent_requests=2, request_seconds=60) as api:
         await api.owner("ada")
         wire.fault = hold = Hold()
         running = [asyncio.create_task(ask(api, OWNER)) for _ in range(2)]
         await hold.arrivals(2)
-        for accept in ("application/json", "application/graphql-response+json"):
+        for accept in (JSON, GRAPHQL):
             refused = await ask(api, OWNER, accept)
-            (error,) = refused.json()["errors"]
-            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-            assert error["message"] == "Too many requests are running on this server: try again in a moment."
-            assert (error["extensions"]["code"], error["extensions"]["status"]) == ("UNAVAILABLE", 503)
+            message = "Too many requests are running on this server: try again in a moment."
+            assert_rejected(refused, "UNAVAILABLE", 503, message, accept)
+            assert refused.headers["retry-after"] == "1"
         for path, headers in (("/health", {}), ("/ready", {}), ("/graphql", {"Accept": "text/html"})):
             assert (await api.client.get(path, headers=headers)).status_code == 200
         assert not any(request.done() for request in running)
@@ -144,7 +135,7 @@ async def test_requests_over_the_limit_are_rejected_while_health_checks_are_answ
         assert (await ask(api, OWNER)).status_code == 200
 
 
-async def test_a_request_whose_body_is_being_sent_takes_no_slot(open_api: Opener) -> None:
+async def test_a_request_whose_body_is_being_sent_takes_no_slot(open_api: OpenApi) -> None:
     begun, go_on = asyncio.Semaphore(0), asyncio.Event()
 
     async def slowly() -> Any:
@@ -154,7 +145,7 @@ async def test_a_request_whose_body_is_being_sent_takes_no_slot(open_api: Opener
         yield b'"{ __typename }"}'
 
     async with open_api(max_concurrent_requests=1) as api:
-        header = {"Content-Type": "application/json"}
+        header = {"Content-Type": JSON}
         slow = [asyncio.create_task(api.client.post("/graphql", content=slowly(), headers=header)) for _ in range(5)]
         for _ in slow:
             await begun.acquire()
@@ -164,7 +155,7 @@ async def test_a_request_whose_body_is_being_sent_takes_no_slot(open_api: Opener
 
 
 @pytest.mark.parametrize("failing", ["{", "{ unknown }", OWNER])
-async def test_a_slot_is_free_again_after_any_request(open_api: Opener, wire: Wire, failing: str) -> None:
+async def test_a_slot_is_free_again_after_any_request(open_api: OpenApi, wire: Wire, failing: str) -> None:
     wire.fault = hold = Hold()
     async with open_api(max_concurrent_requests=1, request_seconds=0.2) as api:
         for _ in range(3):
@@ -178,20 +169,19 @@ async def test_health_checks_do_not_access_the_store(api: Api, wire: Wire) -> No
     assert not wire.calls
 
 
-async def test_a_caller_has_a_limit_of_its_own_for_concurrent_requests(open_api: Opener, wire: Wire) -> None:
+async def test_a_caller_has_a_limit_of_its_own_for_concurrent_requests(open_api: OpenApi, wire: Wire) -> None:
     async with open_api(max_concurrent_per_caller=2) as api:
         await api.owner("ada")
         wire.fault = hold = Hold()
         running = [asyncio.create_task(ask(api, OWNER)) for _ in range(2)]
         await hold.arrivals(2)
         refused = await ask(api, OWNER)
-        (error,) = refused.json()["errors"]
-        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
-        assert error["message"] == (
+        message = (
             "You have 2 requests running, as many as one caller may (SMARTLOCKER_MAX_CONCURRENT_PER_CALLER): "
             "try again when one has ended."
         )
-        assert (error["extensions"]["code"], error["extensions"]["status"]) == ("RATE_LIMITED", 429)
+        assert_rejected(refused, "RATE_LIMITED", 429, message)
+        assert refused.headers["retry-after"] == "1"
         other = asyncio.create_task(api.by(replace(DEVELOPMENT_ADMIN, subject="other")).run(OWNER))
         await hold.arrivals()
         hold.release()

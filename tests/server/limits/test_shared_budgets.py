@@ -1,5 +1,3 @@
-"""Budgets in memory that several processes share."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""The HTTP server of the process."""
-
 from __future__ import annotations
 
 from starlette.applications import Starlette

@@ -1,11 +1,9 @@
-"""HTTP/1.1 of the server before a small application: what is rejected, and the deadlines of slow clients."""
-
 from __future__ import annotations
 
 import asyncio
 import logging
 import socket
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -123,10 +121,12 @@ class Http:
         self.protocol = Counted(config, ServerState(), {}, _loop=self.loop)  # type: ignore[arg-type]
         return self.protocol
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        opened = await asyncio.open_connection("127.0.0.1", self.port)
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         await until(lambda: self.loop.pending == [5])
-        return opened
+        yield reader, writer
+        writer.close()
 
     async def send(self, writer: asyncio.StreamWriter, *parts: bytes) -> None:
         """Sends each part once the one before has been received."""
@@ -137,14 +137,11 @@ class Http:
 
     async def exchange(self, *parts: bytes) -> bytes:
         """All that is sent back until the server closes the connection."""
-        reader, writer = await self.connect()
-        try:
+        async with self.connect() as (reader, writer):
             await self.send(writer, *parts)
             await until(lambda: self.protocol is not None and self.loop.pending == [1])
             self.loop.move(1)
             return await reader.read()
-        finally:
-            writer.close()
 
     @property
     def is_closing(self) -> bool:
@@ -172,17 +169,16 @@ def worst(caplog: pytest.LogCaptureFixture) -> int:
 
 
 async def test_a_body_of_2048_chunks_is_accepted_and_one_more_rejected(http: Http) -> None:
-    reader, writer = await http.connect()
-    for _ in range(2):  # they are counted for each body
-        writer.write(CHUNKED + CHUNK * 2048 + END)
-        assert (await reader.readuntil(b"2048")).startswith(b"HTTP/1.1 200 ")
-    writer.write(CHUNKED + CHUNK * 2049 + END)
-    answer = await reader.read()
-    assert answer.startswith(b"HTTP/1.1 413 ")
-    assert b"\r\nconnection: close\r\n" in answer.lower()
-    assert b"\r\nx-content-type-options: nosniff\r\n" in answer.lower()
-    assert answer.endswith(b"The body has more than 2,048 chunks.")
-    writer.close()
+    async with http.connect() as (reader, writer):
+        for _ in range(2):  # they are counted for each body
+            writer.write(CHUNKED + CHUNK * 2048 + END)
+            assert (await reader.readuntil(b"2048")).startswith(b"HTTP/1.1 200 ")
+        writer.write(CHUNKED + CHUNK * 2049 + END)
+        answer = await reader.read()
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert b"\r\nconnection: close\r\n" in answer.lower()
+        assert b"\r\nx-content-type-options: nosniff\r\n" in answer.lower()
+        assert answer.endswith(b"The body has more than 2,048 chunks.")
 
 
 @pytest.mark.parametrize("path", [b"/read", b"/unread"])
@@ -219,13 +215,12 @@ async def test_a_broken_request_is_rejected_and_the_application_hears_of_a_disco
 async def test_an_invalid_rest_of_a_body_after_the_response_only_closes_the_connection(
     http: Http, caplog: pytest.LogCaptureFixture, rest: bytes
 ) -> None:
-    reader, writer = await http.connect()
-    writer.write(CHUNKED.replace(b"/read", b"/unread"))
-    assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
-    writer.write(rest)
-    assert await reader.read() == b""
-    assert worst(caplog) == logging.WARNING
-    writer.close()
+    async with http.connect() as (reader, writer):
+        writer.write(CHUNKED.replace(b"/read", b"/unread"))
+        assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
+        writer.write(rest)
+        assert await reader.read() == b""
+        assert worst(caplog) == logging.WARNING
 
 
 @pytest.mark.parametrize(
@@ -245,15 +240,12 @@ async def test_a_header_above_16_kb_is_rejected(http: Http, parts: list[bytes]) 
 
 
 async def test_a_header_of_15_kb_is_accepted(http: Http) -> None:
-    reader, writer = await http.connect()
-    writer.write(SMALL[:-2] + LINE * 15 + b"\r\n")
-    assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
-    writer.close()
+    async with http.connect() as (reader, writer):
+        writer.write(SMALL[:-2] + LINE * 15 + b"\r\n")
+        assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
 
 
 class Sent:
-    """A transport that notes what is written to it."""
-
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
         self.parts: list[bytes] = []
@@ -267,105 +259,89 @@ class Sent:
 
 
 async def test_the_body_of_every_response_of_a_connection_is_sent_with_its_head(http: Http) -> None:
-    reader, writer = await http.connect()
-    assert http.protocol is not None
-    sent = Sent(http.protocol.transport)
-    http.protocol.transport = sent  # type: ignore[assignment]  # it has all that a transport has
-    for _ in range(10):
-        writer.write(SMALL)
-        await reader.readuntil(b"done")
-    assert [(part[:13], part[-4:]) for part in sent.parts] == [(b"HTTP/1.1 200 ", b"done")] * 10
-    writer.close()
+    async with http.connect() as (reader, writer):
+        assert http.protocol is not None
+        sent = Sent(http.protocol.transport)
+        http.protocol.transport = sent  # type: ignore[assignment]  # it has all that a transport has
+        for _ in range(10):
+            writer.write(SMALL)
+            await reader.readuntil(b"done")
+        assert [(part[:13], part[-4:]) for part in sent.parts] == [(b"HTTP/1.1 200 ", b"done")] * 10
 
 
 @pytest.mark.parametrize("request_", [SMALL[:-2] + b"Connection: close\r\n\r\n", SMALL.replace(b"1.1", b"1.0")])
 async def test_a_connection_that_the_client_does_not_keep_is_closed_after_the_response(
     http: Http, request_: bytes
 ) -> None:
-    reader, writer = await http.connect()
-    writer.write(request_)
-    response = await reader.read()
-    assert response.startswith(b"HTTP/1.1 200 ")
-    assert b"\r\nconnection: close\r\n" in response
-    assert response.endswith(b"\r\n\r\ndone")
-    writer.close()
+    async with http.connect() as (reader, writer):
+        writer.write(request_)
+        response = await reader.read()
+        assert response.startswith(b"HTTP/1.1 200 ")
+        assert b"\r\nconnection: close\r\n" in response
+        assert response.endswith(b"\r\n\r\ndone")
 
 
 async def test_a_client_that_waits_for_100_continue_gets_it_before_it_sends_the_body(http: Http) -> None:
-    reader, writer = await http.connect()
-    writer.write(BODY[:-2] + b"Expect: 100-continue\r\n\r\n")
-    assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
-    writer.write(b"x" * 1000)
-    assert (await reader.readuntil(b"\r\n\r\n1000")).startswith(b"HTTP/1.1 200 ")
-    writer.close()
+    async with http.connect() as (reader, writer):
+        writer.write(BODY[:-2] + b"Expect: 100-continue\r\n\r\n")
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        writer.write(b"x" * 1000)
+        assert (await reader.readuntil(b"\r\n\r\n1000")).startswith(b"HTTP/1.1 200 ")
 
 
 async def test_requests_sent_at_once_are_answered_one_by_one(http: Http) -> None:
-    reader, writer = await http.connect()
-    writer.write((SMALL + CHUNKED + CHUNK * 20 + END) * 100)
-    for _ in range(100):
-        assert (await reader.readuntil(b"done")).count(b"HTTP/1.1 200 ") == 1
-        assert (await reader.readuntil(b"\r\n\r\n20")).count(b"HTTP/1.1 200 ") == 1
-    writer.close()
+    async with http.connect() as (reader, writer):
+        writer.write((SMALL + CHUNKED + CHUNK * 20 + END) * 100)
+        for _ in range(100):
+            assert (await reader.readuntil(b"done")).count(b"HTTP/1.1 200 ") == 1
+            assert (await reader.readuntil(b"\r\n\r\n20")).count(b"HTTP/1.1 200 ") == 1
 
 
-@pytest.mark.parametrize(
-    ("sent", "drop", "seconds"),
-    [
-        (b"", b"", 5),
-        (POST, b"", 5),
-        (POST, b"a: b\r\n", 5),
-        (BODY + b"x", b"", 10),
-        (BODY, b"x", 10),
-        (CHUNKED + b"5\r\nx", b"", 10),
-        (CHUNKED, b"1\r\nx\r\n", 10),
-        (BODY.replace(b"/read", b"/nowhere"), b"x", 10),
-    ],
-    ids=[
-        "nothing",
-        "half a header",
-        "a header by drops",
-        "half a body",
-        "a body by drops",
-        "half a chunk",
-        "chunks by drops",
-        "a body that is not read",
-    ],
-)
+SLOW_REQUESTS = {
+    "nothing": (b"", b"", 5),
+    "half a header": (POST, b"", 5),
+    "a header by drops": (POST, b"a: b\r\n", 5),
+    "half a body": (BODY + b"x", b"", 10),
+    "a body by drops": (BODY, b"x", 10),
+    "half a chunk": (CHUNKED + b"5\r\nx", b"", 10),
+    "chunks by drops": (CHUNKED, CHUNK, 10),
+    "a body that is not read": (BODY.replace(b"/read", b"/nowhere"), b"x", 10),
+}
+
+
+@pytest.mark.parametrize(("sent", "drop", "seconds"), SLOW_REQUESTS.values(), ids=SLOW_REQUESTS)
 async def test_a_request_that_is_sent_slowly_is_closed_at_its_deadline_and_not_before(
     http: Http, sent: bytes, drop: bytes, seconds: int
 ) -> None:
-    reader, writer = await http.connect()
-    await http.send(writer, sent)
-    for _ in range(seconds - 1):
+    async with http.connect() as (reader, writer):
+        await http.send(writer, sent)
+        for _ in range(seconds - 1):
+            http.loop.move(1)
+            await http.send(writer, drop)
+            assert not http.is_closing
         http.loop.move(1)
-        await http.send(writer, drop)
-        assert not http.is_closing
-    http.loop.move(1)
-    assert http.is_closing
-    with suppress(ConnectionError):
-        await reader.read()
-    writer.close()
+        assert http.is_closing
+        with suppress(ConnectionError):
+            await reader.read()
 
 
 async def test_a_slow_client_within_its_deadlines_is_served_and_an_idle_connection_closed_after_five_seconds(
     http: Http,
 ) -> None:
     request = POST + b"Content-Length: 20\r\n\r\n" + b"x" * 20
-    reader, writer = await http.connect()
-    for idle_seconds in (0, 4.75):  # the second on the same connection
-        http.loop.move(idle_seconds)
-        await http.send(writer, request[:40])
+    async with http.connect() as (reader, writer):
+        for idle_seconds in (0, 4.75):  # the second on the same connection
+            http.loop.move(idle_seconds)
+            await http.send(writer, request[:40])
+            http.loop.move(4.75)
+            await http.send(writer, request[40:-10])
+            http.loop.move(9.75)
+            await http.send(writer, request[-10:])
+            assert (await reader.readuntil(b"\r\n\r\n20")).startswith(b"HTTP/1.1 200 OK\r\n")
         http.loop.move(4.75)
-        await http.send(writer, request[40:-10])
-        http.loop.move(9.75)
-        await http.send(writer, request[-10:])
-        assert (await reader.readuntil(b"\r\n\r\n20")).startswith(b"HTTP/1.1 200 OK\r\n")
-    http.loop.move(4.75)
-    assert not http.is_closing
-    http.loop.move(0.25)
-    assert http.is_closing
-    writer.close()
+        assert not http.is_closing
+        http.loop.move(0.25)
+        assert http.is_closing
 
 
 async def request_large(http: Http) -> socket.socket:
@@ -381,7 +357,6 @@ async def request_large(http: Http) -> socket.socket:
 
 
 async def received(client: socket.socket, size: int) -> int:
-    """How many bytes arrive, up to that size."""
     loop = asyncio.get_running_loop()
     got = 0
     while got < size and (data := await loop.sock_recv(client, min(1 << 20, size - got))):

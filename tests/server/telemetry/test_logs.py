@@ -1,5 +1,3 @@
-"""The log: a line for every request, and every line in one form."""
-
 from __future__ import annotations
 
 import asyncio
@@ -32,18 +30,16 @@ from server.telemetry.observation import REQUEST_ID
 from server.telemetry.tracebacks import format_traceback
 from tests.api import UPDATE_STATUS
 from tests.issuer import bearer
-from tests.principals import HEADER, spelled
-from tests.principals import owner as owner_principal
+from tests.over_http import post
+from tests.principals import owner
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncIterator, Iterator
 
     from loaders.backend import Backend
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Wire
-
-    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 OWNER = 'query Owner { owner(ownerId: "ada") { name } }'
 LOGGER = "server.telemetry.request_log"
@@ -70,9 +66,8 @@ CALLER = {"subject": "development", "role": "admin", "client": "127.0.0.1"}
 
 def log_entries(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
     """The lines of requests as JSON, without what differs from run to run."""
-    lines = [
-        json.loads(log_formatter(is_json=True).format(record)) for record in caplog.records if record.name == LOGGER
-    ]
+    formatter = log_formatter(is_json=True)
+    lines = [json.loads(formatter.format(record)) for record in caplog.records if record.name == LOGGER]
     for line in lines:
         assert line.pop("duration_ms") > 0
         assert line.pop("timestamp").endswith("Z")
@@ -82,12 +77,9 @@ def log_entries(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
 
 
 async def test_a_request_is_one_line_with_what_it_took_of_the_store(
-    logged: Api, wire: Wire, caplog: pytest.LogCaptureFixture
+    one: Api, logged: Api, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await logged.owner("ada")
-    await logged.locker("l1", "ada")
-    caplog.clear()
-    wire.reset()
+    assert one
     change = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
     with caplog.at_level(logging.INFO, LOGGER):
         await logged.run(OWNER)
@@ -95,9 +87,9 @@ async def test_a_request_is_one_line_with_what_it_took_of_the_store(
         await logged.mutate(UPDATE_STATUS, **change)
     anonymous = {"operation_type": "mutation", "document": sha256(UPDATE_STATUS.encode()).hexdigest()}
     changed = {**anonymous, "status": 200, "read_units": 1.0, **CALLER}
-    owner = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5, **CALLER}
+    query = {"operation_type": "query", "operation": "Owner", "status": 200, "read_units": 0.5, **CALLER}
     assert log_entries(caplog) == [
-        {**owner, "code": "OK", "operations": 1, "write_units": 0},
+        {**query, "code": "OK", "operations": 1, "write_units": 0},
         {**changed, "code": "OK", "operations": 2, "write_units": 6.0},
         {**changed, "code": "VERSION_CONFLICT", "operations": 1, "write_units": 0},
     ]
@@ -112,13 +104,7 @@ async def test_refusals_have_a_line_and_pages_have_none(logged: Api, caplog: pyt
         await logged.send("{")
     assert log_entries(caplog) == [
         {"code": "BAD_USER_INPUT", "status": 405, "client": "127.0.0.1", **NOTHING},
-        {
-            "code": "GRAPHQL_PARSE_FAILED",
-            "status": 200,
-            "document": sha256(b"{").hexdigest(),
-            **CALLER,
-            **NOTHING,
-        },
+        {"code": "GRAPHQL_PARSE_FAILED", "status": 200, "document": sha256(b"{").hexdigest(), **CALLER, **NOTHING},
     ]
 
 
@@ -148,18 +134,17 @@ async def test_a_line_names_the_caller_and_the_clients_own_id_of_the_request(
 ) -> None:
     command = CreateApiKey(name="Hall", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1"))
     created = await create_api_key(backend, command, "a test")
-    owner = {HEADER: spelled(owner_principal("ada"))}
-    forged = {HEADER: spelled(Principal(subject=f"a\nb{'c' * 200}", role=Role.ADMIN))}
+    ada, forged = owner("ada"), Principal(subject=f"a\nb{'c' * 200}", role=Role.ADMIN)
     with caplog.at_level(logging.INFO, LOGGER):
         async with open_api(request_log="on") as api:
-            await api.client.post("/graphql", json={"query": OWNER}, headers={**owner, "X-Request-Id": "a:1/b_2=@x"})
+            await post(api.by(ada), OWNER, headers={"X-Request-Id": "a:1/b_2=@x"})
             for strange in ("", "two words", "<script>", "x" * 129, "-x"):
-                await api.client.post("/graphql", json={"query": OWNER}, headers={**forged, "X-Request-Id": strange})
+                await post(api.by(forged), OWNER, headers={"X-Request-Id": strange})
         async with open_api(request_log="on", authenticator=None) as api:
-            await api.client.post("/graphql", json={"query": OWNER}, headers=bearer(str(created.secret)))
-            await api.client.post("/graphql", json={"query": OWNER}, headers=bearer("wrong"))
+            await post(api, OWNER, headers=bearer(str(created.secret)))
+            await post(api, OWNER, headers=bearer("wrong"))
         async with open_api(request_log="on", request_log_caller="off") as api:
-            await api.client.post("/graphql", json={"query": OWNER}, headers=owner)
+            await post(api.by(ada), OWNER)
     wanted = ("subject", "role", "key_id", "client", "client_request_id")
     lines = [{name: line[name] for name in wanted if name in line} for line in log_entries(caplog)]
     client = {"client": "127.0.0.1"}
@@ -174,19 +159,28 @@ async def test_a_line_names_the_caller_and_the_clients_own_id_of_the_request(
 
 async def test_a_lines_request_id_is_that_of_the_answer(logged: Api, capsys: pytest.CaptureFixture[str]) -> None:
     with configured_logging(Settings(log_format="json")):
-        response = await logged.client.post("/graphql", json={"query": OWNER})
+        response = await post(logged, OWNER)
     (line,) = capsys.readouterr().err.splitlines()
     assert json.loads(line)["request_id"] == response.headers["x-request-id"]
 
 
-@pytest.mark.parametrize("settings", [{}, {"request_log": "off"}, {"request_log": "on", "log_level": "warning"}])
-async def test_requests_have_no_line_where_it_is_off_or_would_not_be_seen(
-    open_api: OpenApi, caplog: pytest.LogCaptureFixture, settings: dict[str, str]
+@pytest.mark.parametrize(
+    ("settings", "lines"),
+    [
+        ({}, 0),
+        ({"request_log": "off"}, 0),
+        ({"request_log": "on", "log_level": "warning"}, 0),
+        ({"profile": "production", "request_log": "off"}, 0),
+        ({"profile": "production"}, 1),
+    ],
+)
+async def test_requests_have_a_line_in_production_unless_it_is_off_or_would_not_be_seen(
+    open_api: OpenApi, caplog: pytest.LogCaptureFixture, settings: dict[str, str], lines: int
 ) -> None:
     async with open_api(**settings) as api:
         with caplog.at_level(logging.INFO, LOGGER):
             await api.send(OWNER)
-    assert log_entries(caplog) == []
+    assert len(log_entries(caplog)) == lines
 
 
 @pytest.mark.parametrize(

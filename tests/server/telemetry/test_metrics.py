@@ -1,14 +1,11 @@
-"""What /metrics counts, under labels that clients cannot multiply."""
-
 from __future__ import annotations
 
 import asyncio
 import json
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -21,17 +18,17 @@ from server.clock import utc_now
 from server.http.health import Readiness
 from server.telemetry.metrics import MAX_NAMES
 from tests.api import UPDATE_STATUS
+from tests.issuer import bearer
+from tests.over_http import post
 from tests.wire import Answer, Hold
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import AsyncIterator
 
     from loaders.backend import Backend
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Wire
-
-    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 DOCS = Path(__file__).parents[3] / "docs"
 NAMED = 'query Name { owner(ownerId: "ada") { name } }'
@@ -39,13 +36,9 @@ CHANGE = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
 
 
 @pytest_asyncio.fixture
-async def counted(open_api: OpenApi, wire: Wire) -> AsyncIterator[Api]:
+async def counted(open_api: OpenApi, two: Api) -> AsyncIterator[Api]:
     """An owner with two lockers, on a server that has metrics."""
-    async with open_api() as plain:
-        await plain.owner("ada")
-        await plain.locker("l1", "ada")
-        await plain.locker("l2", "ada")
-    wire.reset()
+    assert two
     async with open_api(metrics="on") as api:
         yield api
 
@@ -99,9 +92,9 @@ async def test_operations_for_authentication_and_budgets_are_counted_but_not_exp
     key = await create_api_key(backend, command, "root")
     wire.reset()
     async with open_api(authenticator=None, metrics="on", rate_limit_units=60, rate_limit_store="table") as api:
-        asked = {"query": "{ __typename }", "extensions": {"explain": True, "cost": True}}
-        headers = {"Authorization": f"Bearer {key.secret}"}
-        reported = (await api.client.post("/graphql", json=asked, headers=headers)).json()["extensions"]
+        asked = {"explain": True, "cost": True}
+        response = await post(api, "{ __typename }", headers=bearer(str(key.secret)), extensions=asked)
+        reported = response.json()["extensions"]
         found = await samples(api)
     assert (reported["explain"]["operations"], reported["cost"]["actual"]["operations"]) == ([], 0)
     for contract, operation, kind in (("QC-60", "GetItem", "read"), ("QC-50", "UpdateItem", "write")):
@@ -152,7 +145,7 @@ async def test_refusals_count_by_their_code_and_pages_do_not(counted: Api) -> No
     await counted.client.post("/graphql", content=b"{", headers={"Content-Type": "application/json"})
     await counted.send("query Broken {")
     await counted.send("query Wrong { nothing }")
-    await counted.client.post("/graphql", json={"query": NAMED, "operationName": "secret@example.com"})
+    await post(counted, NAMED, operationName="secret@example.com")
     counts = {key[1:]: value for key, value in (await samples(counted)).items() if key[0] == "requests_total"}
     assert counts == {
         ("BAD_USER_INPUT", "none"): 3,
@@ -184,17 +177,12 @@ async def test_clients_cannot_make_more_series_than_there_are_places(open_api: O
     assert (counts["Q0"], counts[f"Q{MAX_NAMES - 1}"], counts["Trusted"], counts["other"]) == (1, 1, 1, 6)
 
 
-async def test_every_server_counts_for_itself(counted: Api, open_api: OpenApi) -> None:
+async def test_every_server_counts_for_itself_if_metrics_are_on(two: Api, counted: Api, open_api: OpenApi) -> None:
+    assert (await two.client.get("/metrics")).status_code == 404
     async with open_api(metrics="on") as other:
         await other.run(NAMED)
         assert (await samples(other))["requests_total", "OK", "Name"] == 1
         assert ("requests_total", "OK", "Name") not in await samples(counted)
-
-
-@pytest.mark.parametrize("settings", [{}, {"metrics": "off"}])
-async def test_there_are_no_metrics_unless_they_are_on(open_api: OpenApi, settings: dict[str, Any]) -> None:
-    async with open_api(**settings) as api:
-        assert (await api.client.get("/metrics")).status_code == 404
 
 
 async def test_every_metric_and_its_labels_are_documented(open_api: OpenApi) -> None:

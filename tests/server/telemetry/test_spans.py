@@ -1,5 +1,3 @@
-"""The spans of a request: the same operations as in its explanation, below what asked for them."""
-
 from __future__ import annotations
 
 import re
@@ -13,42 +11,41 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from tests import places
 from tests.api import UPDATE_STATUS
+from tests.over_http import post
 from tests.wire import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
     import pytest
     from opentelemetry.sdk.trace import ReadableSpan
 
     from tests.api import Api
+    from tests.over_http import OpenApi
     from tests.wire import Wire
 
 DOCS = Path(__file__).parents[3] / "docs"
-NESTED = """query Lockers { owner(ownerId: "acme") { name lockers { nodes { lockerId owner { name } latestEvent { eventId } } } } }"""  # noqa: E501
+NESTED = """query Lockers { owner(ownerId: "acme") { name
+  lockers { nodes { lockerId owner { name } latestEvent { eventId } } }
+} }"""
+TRACE = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
 OWNER = 'query Owner { owner(ownerId: "acme") { name } }'
 
 
 class Traced:
     """Servers whose spans stay here; what each sent is seen when it has ended."""
 
-    def __init__(self, open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> None:
+    def __init__(self, open_api: OpenApi) -> None:
         self._open_api = open_api
 
     async def post(self, query: str, headers: dict[str, str] | None = None, **content: Any) -> list[ReadableSpan]:
         """The spans of one request, ordered by their beginnings."""
         exporter = InMemorySpanExporter()
         async with self._open_api(span_exporter=exporter, tracing="otlp") as api:
-            await api.client.post("/graphql", json={"query": query, **content}, headers=headers)
+            await post(api, query, headers=headers, **content)
         return sorted(exporter.get_finished_spans(), key=lambda span: (span.start_time or 0, -(span.end_time or 0)))
 
 
 @pytest_asyncio.fixture
-async def traced(
-    api: Api, wire: Wire, open_api: Callable[..., AbstractAsyncContextManager[Api]], monkeypatch: pytest.MonkeyPatch
-) -> Traced:
-    """An owner with two lockers."""
+async def traced(api: Api, wire: Wire, open_api: OpenApi, monkeypatch: pytest.MonkeyPatch) -> Traced:
     for name in ("OTEL_TRACES_SAMPLER", "OTEL_SDK_DISABLED", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"):
         monkeypatch.delenv(name, raising=False)
     await api.owner("acme", email="acme@example.com")
@@ -59,7 +56,6 @@ async def traced(
 
 
 def only_operation(spans: list[ReadableSpan]) -> ReadableSpan:
-    """The span of the one operation of the store."""
     (operation,) = [span for span in spans if span.kind is SpanKind.CLIENT]
     return operation
 
@@ -92,14 +88,6 @@ async def test_a_request_is_over_the_steps_of_its_plan_and_these_are_over_their_
         "smartlocker.merged": 2,
     }
     assert events.kind is SpanKind.INTERNAL
-
-
-async def test_a_batch_is_one_operation_of_its_step_for_all_its_parents(traced: Traced, table: str) -> None:
-    spans = await traced.post('{ owner(ownerId: "acme") { lockers { nodes { activeReservation { endAt } } } } }')
-    path = "owner.lockers.nodes.activeReservation"
-    assert tree(spans)[f"step {path}"] == [f"BatchGetItem {table}"]
-    (step,) = [span for span in spans if span.name == f"step {path}"]
-    assert step.attributes == {"graphql.field.path": path, "smartlocker.merged": 2}
 
 
 async def test_the_span_of_a_request_has_its_operation_and_outcome(traced: Traced) -> None:
@@ -163,29 +151,22 @@ async def test_a_store_that_is_down_is_an_error_of_the_request_and_of_the_operat
     assert (operation.attributes or {})["smartlocker.attempts"] == 3
 
 
-async def test_a_clients_trace_is_continued(traced: Traced) -> None:
-    trace_id, span_id = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-    spans = await traced.post(OWNER, {"traceparent": f"00-{trace_id}-{span_id}-01"})
-    assert {f"{span.context.trace_id:032x}" for span in spans if span.context} == {trace_id}
-    assert spans[0].parent
-    assert f"{spans[0].parent.span_id:016x}" == span_id
-
-
-async def test_the_state_of_a_clients_trace_is_in_no_span_and_no_log(
+async def test_a_clients_trace_is_continued_and_its_state_is_in_no_span_and_no_log(
     traced: Traced, caplog: pytest.LogCaptureFixture
 ) -> None:
-    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     for state in ("vendor=canary", "canary!!", "canary=", "a=canary,a=canary"):
-        request, *_ = await traced.post(OWNER, {"traceparent": trace, "tracestate": state, "baggage": state})
+        headers = {"traceparent": f"00-{TRACE}-01", "tracestate": state, "baggage": state}
+        request, *below = await traced.post(OWNER, headers)
         assert request.parent
-        assert request.context
-        assert not request.context.trace_state
+        for span in (request, *below):
+            assert span.context
+            assert f"{span.context.trace_id:032x}-{request.parent.span_id:016x}" == TRACE
+            assert not span.context.trace_state
     assert "canary" not in caplog.text
 
 
 async def test_a_request_that_is_not_sampled_has_no_spans_and_asks_for_no_capacity(traced: Traced, wire: Wire) -> None:
-    spans = await traced.post(OWNER, {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"})
-    assert spans == []
+    assert await traced.post(OWNER, {"traceparent": f"00-{TRACE}-00"}) == []
     assert ["ReturnConsumedCapacity" in call.request for call in wire.calls] == [False]
 
 
@@ -201,7 +182,7 @@ async def test_a_refused_request_is_one_span(traced: Traced) -> None:
     assert (request.attributes or {})["error.type"] == "GRAPHQL_PARSE_FAILED"
 
 
-async def test_a_page_for_people_and_a_strange_method(open_api: Callable[..., Any]) -> None:
+async def test_a_page_for_people_and_a_strange_method(open_api: OpenApi) -> None:
     exporter = InMemorySpanExporter()
     async with open_api(span_exporter=exporter, tracing="otlp") as api:
         await api.client.get("/graphql", headers={"Accept": "text/html"})
@@ -220,7 +201,7 @@ async def test_the_service_has_the_name_that_the_environment_gives_it(
 
 
 async def test_spans_go_by_otlp_to_where_the_environment_says(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]], monkeypatch: pytest.MonkeyPatch
+    open_api: OpenApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     received: list[tuple[str, bytes]] = []
 
