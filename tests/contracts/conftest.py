@@ -15,6 +15,7 @@ from loaders.table.recording import RecordedStore
 from loaders.trace import Trace
 from server.settings import parse_ring
 from tests.conftest import CODE_KEYS
+from tests.contracts.scenarios import SCENARIOS
 from tests.contracts.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -23,10 +24,9 @@ if TYPE_CHECKING:
     from loaders.table.recording import Record
     from tests.conftest import Clock
     from tests.contracts.samples import Names
-    from tests.contracts.scenarios import Scenario
     from tests.tables import PlainClient
 
-    Runner = Callable[[Scenario, Names], Awaitable[list[Record]]]
+    Runner = Callable[[str, Names], Awaitable[list[Record]]]
 
 TWO_KEYS = parse_ring(f"{CODE_KEYS},{CODE_KEYS.replace('k1:', 'k0:')}")
 
@@ -54,15 +54,16 @@ def seeds(plain_client: Any, table: str) -> Seeds:
 def run_scenario(plain_client: PlainClient, clock: Clock) -> Runner:
     """Runs a scenario on a table of its own and returns the operations of its last action."""
 
-    async def run(scenario: Scenario, names: Names) -> list[Record]:
+    async def run(scenario: str, names: Names) -> list[Record]:
+        *prepare, last = SCENARIOS[scenario]
         store = DynamoStore(plain_client.transport, await plain_client.new_table())
         numbers = count(1)
         backend = Backend(store, clock, lambda: f"id-{next(numbers)}", timedelta(days=30), code_ring=lambda: TWO_KEYS)
         trace, began = Trace(), clock.now
         recorded: Any = Recorded(store, trace)
-        for call in scenario.prepare:
+        for call in prepare:
             await call(backend, names)
-        await scenario.run(replace(backend, store=recorded), names)
+        await last(replace(backend, store=recorded), names)
         clock.now = began
         return trace.records
 

@@ -16,7 +16,7 @@ LOCKERS = '{ owner(ownerId: "ada") { lockers { %s } } }'
 READ = [("LOCKER#l1", "META"), ("LOCKER#l2", "META")]
 
 
-# How fragments, aliases and directives are looked through is tested with the walker and the bindings.
+# What fragments, aliases and directives select is compared with graphql-core.
 @pytest.mark.parametrize(
     ("selection", "reads_records"),
     [
