@@ -35,8 +35,7 @@ from tests.contracts.test_requests import kept_requests
 if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.table.recording import Record
-    from tests.contracts.conftest import Runner
-    from tests.contracts.seeds import Seeds
+    from tests.contracts.conftest import Runner, Seeds
     from tests.wire import Wire
 
 READS = [contract for contract in CONTRACTS.values() if isinstance(contract, ReadOne)]

@@ -106,63 +106,37 @@ async def test_an_owners_profile_is_read_only_where_a_field_needs_it(
     assert wire.operations == operations
 
 
-CREATE_TWO = """mutation {
-  a: renameLocker(input: { lockerId: "l1", alias: "A", expectedVersion: 1 }) {
-    locker { alias owner { name lockers { nodes { lockerId alias version } } } }
-  }
-  b: updateOwner(input: { ownerId: "ada", expectedVersion: 1, name: "Renamed" }) { owner { name } }
-  c: renameLocker(input: { lockerId: "l1", alias: "B", expectedVersion: 2 }) {
-    locker { alias owner { name lockers { nodes { lockerId alias version } } } }
-  }
-  d: createReservation(input: {
+SHOWN = "locker { alias owner { name lockers { nodes { alias version } } } }"
+SEVERAL = f"""mutation {{
+  a: renameLocker(input: {{ lockerId: "l1", alias: "A", expectedVersion: 1 }}) {{ {SHOWN} }}
+  b: updateOwner(input: {{ ownerId: "ada", expectedVersion: 1, name: "Renamed" }}) {{ owner {{ name }} }}
+  c: renameLocker(input: {{ lockerId: "l1", alias: "B", expectedVersion: 2 }}) {{ {SHOWN} }}
+  d: createReservation(input: {{
     lockerId: "l1", reservationId: "r1", ownerId: "ada",
     startAt: "2026-03-01T11:00:00Z", endAt: "2026-03-01T13:00:00Z"
-  }) { reservation { locker { version activeReservation { reservationId } } owner { version } } }
-  e: releaseReservation(input: { lockerId: "l1", reservationId: "r1" }) {
-    reservation { status locker { activeReservation { reservationId } } }
-  }
-  f: recordAccessEvent(input: { lockerId: "l1", eventId: "e1", action: OPEN, actorId: "ada", result: SUCCESS }) {
-    accessEvent { locker { latestEvent { eventId } } }
-  }
-  g: recordAccessEvent(input: { lockerId: "l1", eventId: "e2", action: OPEN, actorId: "ada", result: SUCCESS }) {
-    accessEvent { locker { latestEvent { eventId } } }
-  }
-}"""
+  }}) {{ reservation {{ locker {{ version activeReservation {{ reservationId }} }} owner {{ version }} }} }}
+  e: releaseReservation(input: {{ lockerId: "l1", reservationId: "r1" }}) {{
+    reservation {{ status locker {{ activeReservation {{ reservationId }} }} }}
+  }}
+  f: recordAccessEvent(input: {{ lockerId: "l1", eventId: "e1", action: OPEN, actorId: "ada", result: SUCCESS }}) {{
+    accessEvent {{ locker {{ latestEvent {{ eventId }} }} }}
+  }}
+  g: recordAccessEvent(input: {{ lockerId: "l1", eventId: "e2", action: OPEN, actorId: "ada", result: SUCCESS }}) {{
+    accessEvent {{ locker {{ latestEvent {{ eventId }} }} }}
+  }}
+}}"""
 
 
 async def test_a_later_mutation_of_a_request_shows_what_earlier_ones_changed(two: Api) -> None:
-    data = await two.run(CREATE_TWO)
-    other = {"lockerId": "l2", "alias": None, "version": 1}
-    assert data == {
-        "a": {
-            "locker": {
-                "alias": "A",
-                "owner": {
-                    "name": "ada",
-                    "lockers": {"nodes": [{"lockerId": "l1", "alias": "A", "version": 2}, other]},
-                },
-            }
-        },
-        "b": {"owner": {"name": "Renamed"}},
-        "c": {
-            "locker": {
-                "alias": "B",
-                "owner": {
-                    "name": "Renamed",
-                    "lockers": {"nodes": [{"lockerId": "l1", "alias": "B", "version": 3}, other]},
-                },
-            }
-        },
-        "d": {
-            "reservation": {
-                "locker": {"version": 3, "activeReservation": {"reservationId": "r1"}},
-                "owner": {"version": 2},
-            }
-        },
-        "e": {"reservation": {"status": "COMPLETED", "locker": {"activeReservation": None}}},
-        "f": {"accessEvent": {"locker": {"latestEvent": {"eventId": "e1"}}}},
-        "g": {"accessEvent": {"locker": {"latestEvent": {"eventId": "e2"}}}},
-    }
+    data = await two.run(SEVERAL)
+    for key, alias, version, name in (("a", "A", 2, "ada"), ("c", "B", 3, "Renamed")):
+        nodes = [{"alias": alias, "version": version}, {"alias": None, "version": 1}]
+        assert data[key]["locker"] == {"alias": alias, "owner": {"name": name, "lockers": {"nodes": nodes}}}
+    reserved = {"version": 3, "activeReservation": {"reservationId": "r1"}}
+    assert data["d"]["reservation"] == {"locker": reserved, "owner": {"version": 2}}
+    assert data["e"]["reservation"] == {"status": "COMPLETED", "locker": {"activeReservation": None}}
+    for key, event in (("f", "e1"), ("g", "e2")):
+        assert data[key]["accessEvent"]["locker"]["latestEvent"] == {"eventId": event}
 
 
 async def test_a_refused_mutation_of_a_request_does_not_keep_the_others_from_running(two: Api) -> None:
