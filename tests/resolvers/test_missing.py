@@ -115,17 +115,6 @@ async def test_an_owner_whose_existence_cannot_be_read_is_not_shown(three: Api, 
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
 
 
-async def test_one_missing_locker_does_not_hide_the_others_that_were_asked_for(three: Api) -> None:
-    answer = await three.send("""{
-      a: locker(lockerId: "l1") { version latestEvent { action } }
-      b: locker(lockerId: "nope") { version latestEvent { action } }
-      c: locker(lockerId: "l3") { version }
-    }""")
-    assert answer["data"] == {"a": {"version": 1, "latestEvent": None}, "b": None, "c": {"version": 1}}
-    (error,) = answer["errors"]
-    assert (error["extensions"]["code"], error["path"]) == ("NOT_FOUND", ["b"])
-
-
 async def test_a_copy_whose_locker_is_missing_is_left_out_of_the_page_and_reported(
     three: Api, plain_client: Any, table: str, caplog: pytest.LogCaptureFixture
 ) -> None:
