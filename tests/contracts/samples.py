@@ -1,25 +1,28 @@
-"""Values of examples: short and readable, or each as long as it can be; and records made of them."""
+"""Values of examples: short and readable, or each as long as it can be; and keys and records made of them."""
 
 from __future__ import annotations
 
 import json
 import types
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass, make_dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from domain.access_codes import CodeId
-from domain.api_keys import ApiKeyId
-from domain.bookings import BookingId
-from domain.models import EventId, LocationId, LockerId, OwnerId, ReservationId
+from domain.access_codes import reservation_purpose
+from domain.bookings import DaySlot
+from domain.models import LockerSize, LockerStatus, ReservableBy, door_of
 from domain.times import Day, Instant, shift
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
+
+    Names: TypeAlias = Any
 
 M = TypeVar("M")
+K = TypeVar("K")
 
 NOON = Instant("2026-03-01T12:00:00.000Z")
 DAY = Day("2026-03-10")
@@ -45,116 +48,53 @@ def numbers() -> dict[str, Any]:
     return metadata
 
 
-@dataclass(frozen=True, kw_only=True)
-class Names:
-    """What the examples call things."""
-
-    owner: OwnerId
-    other_owner: OwnerId
-    locker: LockerId
-    location: LocationId
-    other_location: LocationId
-    booking: BookingId
-    reservation: ReservationId
-    between: ReservationId
-    later: ReservationId
-    event: EventId
-    calendar_event: str
-    payment: str
-    key: ApiKeyId
-    code_id: CodeId
-    change: str | None
-    subject: str
-    name: str
-    text: str
-    email: str
-    other_email: str
-    phone: str
-    reference: str
-    code: str
-    other_code: str
-    time_zone: str
-    place: Mapping[str, Any]
-    metadata: dict[str, Any] | None
-    key_owners: tuple[OwnerId, ...]
-    features: tuple[str, ...]
-
-
-SHORT = Names(
-    owner=OwnerId("ada"),
-    other_owner=OwnerId("bob"),
-    locker=LockerId("l1"),
-    location=LocationId("01HX0000000000000000000001"),
-    other_location=LocationId("01HX0000000000000000000002"),
-    booking=BookingId("b1"),
-    reservation=ReservationId("r1"),
-    between=ReservationId("r2"),
-    later=ReservationId("r3"),
-    event=EventId("e1"),
-    calendar_event="c1",
-    payment="p1",
-    key=ApiKeyId("k1"),
-    code_id=CodeId("c1"),
-    change="change-1",
-    subject="root",
-    name="A name",
-    text="A text",
-    email="Ada@example.com",
-    other_email="new@example.com",
-    phone="+390612345",
-    reference="order 4711",
-    code="rome",
-    other_code="oslo",
-    time_zone="Europe/Rome",
-    place={"city": "Rome", "lat": Decimal("41.9")},
-    metadata={"door": 1},
-    key_owners=(OwnerId("ada"),),
-    features=("charging",),
-)
-LONGEST = Names(
-    owner=OwnerId("o" * 64),
-    other_owner=OwnerId("o" * 63 + "p"),
-    locker=LockerId("l" * 64),
-    location=LocationId("0" * 25 + "A"),
-    other_location=LocationId("0" * 25 + "B"),
-    booking=BookingId("b" * 64),
-    reservation=ReservationId("r" * 64),
-    between=ReservationId("s" * 64),
-    later=ReservationId("t" * 64),
-    event=EventId("e" * 64),
-    calendar_event="c" * 64,
-    payment="p" * 64,
-    key=ApiKeyId("k" * 64),
-    code_id=CodeId("c" * 64),
-    change="c" * 64,
-    subject="s" * 255,
-    name=_NAME,
-    text=_TEXT,
-    email="a" * 64 + "@" + "b" * 185 + ".com",
-    other_email="c" * 64 + "@" + "b" * 185 + ".com",
-    phone="+" + "1" * 30,
-    reference="#" * 64,
-    code="c" * 40,
-    other_code="d" * 40,
-    time_zone="America/Argentina/ComodRivadavia",
-    place=dict.fromkeys(_ADDRESS, _NAME) | {"lat": Decimal("-12." + "3" * 36), "lng": Decimal("-123." + "4" * 35)},
-    metadata=numbers(),
-    key_owners=tuple(OwnerId(f"{number:064d}") for number in range(25)),
-    features=tuple(f"{number:032d}" for number in range(8)),
-)
+_NAMES: dict[str, tuple[Any, Any]] = {
+    "owner": ("ada", "o" * 64),
+    "other_owner": ("bob", "o" * 63 + "p"),
+    "locker": ("l1", "l" * 64),
+    "location": ("01HX0000000000000000000001", "0" * 25 + "A"),
+    "other_location": ("01HX0000000000000000000002", "0" * 25 + "B"),
+    "booking": ("b1", "b" * 64),
+    "reservation": ("r1", "r" * 64),
+    "between": ("r2", "s" * 64),
+    "later": ("r3", "t" * 64),
+    "event": ("e1", "e" * 64),
+    "calendar_event": ("c1", "c" * 64),
+    "payment": ("p1", "p" * 64),
+    "key": ("k1", "k" * 64),
+    "code_id": ("c1", "c" * 64),
+    "change": ("change-1", "c" * 64),
+    "subject": ("root", "s" * 255),
+    "name": ("A name", _NAME),
+    "text": ("A text", _TEXT),
+    "email": ("Ada@example.com", "a" * 64 + "@" + "b" * 185 + ".com"),
+    "other_email": ("new@example.com", "c" * 64 + "@" + "b" * 185 + ".com"),
+    "phone": ("+390612345", "+" + "1" * 30),
+    "reference": ("order 4711", "#" * 64),
+    "code": ("rome", "c" * 40),
+    "other_code": ("oslo", "d" * 40),
+    "time_zone": ("Europe/Rome", "America/Argentina/ComodRivadavia"),
+    "place": (
+        {"city": "Rome", "lat": Decimal("41.9")},
+        dict.fromkeys(_ADDRESS, _NAME) | {"lat": Decimal("-12." + "3" * 36), "lng": Decimal("-123." + "4" * 35)},
+    ),
+    "metadata": ({"door": 1}, numbers()),
+    "key_owners": (["ada"], [f"{number:064d}" for number in range(25)]),
+    "features": (["charging"], [f"{number:032d}" for number in range(8)]),
+}
+_Names = make_dataclass("_Names", _NAMES, frozen=True)
+SHORT: Names = _Names(*(short for short, _ in _NAMES.values()))
+LONGEST: Names = _Names(*(longest for _, longest in _NAMES.values()))
 _LONG: dict[str, Any] = {
     "description": _TEXT,
     "reason": _TEXT,
     "reference": LONGEST.reference,
     "message": f"Your booking for 2026-03-01 was rejected: {_TEXT}",
     "metadata": {"a": "x" * (_METADATA_BYTES - len('{"a":""}'))},
-    "owner_ids": LONGEST.key_owners,
-    "features": LONGEST.features,
-    "created_by": LONGEST.subject,
-    "issued_by": LONGEST.subject,
-    "revoked_by": LONGEST.subject,
+    "owner_ids": tuple(LONGEST.key_owners),
+    "features": tuple(LONGEST.features),
+    **dict.fromkeys(("created_by", "issued_by", "revoked_by", "decided_by_subject"), LONGEST.subject),
     "reveals": (f"{NOON} {'r' * 64}#{10**9} {LONGEST.subject}",) * 10,
-    "decided_by_subject": LONGEST.subject,
     "digest": "f" * 64,
     "last_change": "c" * 64 + "#" + "f" * 64,
     "code": LONGEST.code,
@@ -164,6 +104,35 @@ _LONG: dict[str, Any] = {
     "attendees": 99_999,
     **{name: LONGEST.place[name] for name in ("lat", "lng")},
 }
+
+
+def arguments_of(builder: Callable[..., Any], names: Names, **given: Any) -> dict[str, Any]:
+    """The arguments of a key or a range that have no default, each known by its name."""
+    known = {
+        "start_at": NOON,
+        "timestamp": NOON,
+        "date": DAY,
+        "slot": DaySlot.MORNING,
+        "status": LockerStatus.MAINTENANCE,
+        "audience": ReservableBy.MEMBERS,
+        "size": LockerSize.XL,
+        "lot": "0000",
+        "email": names.email.lower(),
+        "door": door_of(names.locker, None),
+        "purpose": reservation_purpose(names.locker, names.reservation),
+        **given,
+    }
+
+    def value(name: str) -> Any:
+        return known[name] if name in known else getattr(names, name, getattr(names, name.removesuffix("_id"), "text"))
+
+    parameters = signature(builder).parameters.items()
+    return {name: value(name) for name, parameter in parameters if parameter.default is parameter.empty}
+
+
+def filled(builder: Callable[..., K], names: Names, **given: Any) -> K:
+    """A key or a range of the examples."""
+    return builder(**arguments_of(builder, names, **given))
 
 
 def record(model: type[M], number: int, *, longest: bool = False, **given: Any) -> M:

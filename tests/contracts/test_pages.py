@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.pages import Page
     from loaders.table.client import Store
+    from tests.contracts.conftest import Seeds
     from tests.contracts.lists import ListExample
-    from tests.contracts.seeds import Seeds
     from tests.wire import Wire
 
 ORDERED = [(contract.id, order) for contract in PAGED.values() for order in contract.orders]
@@ -103,20 +103,6 @@ async def test_pages_show_each_item_once_and_end_exactly_where_there_is_nothing_
     assert {call.request.get("IndexName") for call in wire.calls} == {example.index_name}
 
 
-@pytest.mark.parametrize("count", [99, 100, 101, 200])
-@pytest.mark.parametrize("contract_id", PAGED)
-async def test_the_largest_page_ends_exactly_too(
-    contract_id: str, count: int, backend: Backend, seeds: Seeds, wire: Wire
-) -> None:
-    example = LISTS[contract_id]
-    order = example.contract.orders[0]
-    await fill(seeds, example, count)
-    pages = await walk(backend.store, example, order, 100, backward=False)
-    assert [name for page in pages for name in names(example, page)] == expected(example, range(count), order)
-    assert [len(page.nodes) for page in pages] == ([count] if count <= 100 else [100, count - 100])
-    assert [call.request["Limit"] for call in wire.calls] == [101] * len(pages)
-
-
 @pytest.mark.parametrize("contract_id", PAGED)
 async def test_a_page_or_an_order_that_the_contract_does_not_have_cannot_be_sent(
     contract_id: str, backend: Backend, wire: Wire
@@ -195,25 +181,6 @@ async def test_a_cursor_of_the_index_is_refused_by_the_table_and_one_of_the_tabl
             assert isinstance(index, IndexKey)
             cursor = encode_cursor(IndexKey(*position, index.index_pk, index.index_sk))
             assert await refused(backend, contract_id, cursor) == "This cursor belongs to another list."
-    assert wire.calls == []
-
-
-@pytest.mark.parametrize("contract_id", INDEXED)
-async def test_a_cursor_of_another_partition_of_the_index_is_refused(
-    contract_id: str, backend: Backend, wire: Wire
-) -> None:
-    position = LISTS[contract_id].position(1)
-    assert isinstance(position, IndexKey)
-    partitions = {LISTS[other].position(1).index_pk for other in INDEXED}  # type: ignore[union-attr]
-    for partition in partitions | {"LOCATION#INACTIVE", "LOCATION", "", "x"}:
-        cursor = encode_cursor(position._replace(index_pk=partition))
-        if partition != position.index_pk:
-            assert await refused(backend, contract_id, cursor) == "This cursor belongs to another list."
-    for part in ("pk", "sk", "index_sk"):
-        for value in ("", "é", "\ud800", "a" * 1025, 5, None, {"S": "a"}):
-            parts: dict[str, Any] = position._asdict() | {part: value}
-            content = dict(zip(("PK", "SK", "GSI1PK", "GSI1SK"), parts.values(), strict=True))
-            assert await refused(backend, contract_id, encoded(content)) == "This cursor belongs to another list."
     assert wire.calls == []
 
 

@@ -3,48 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
+from graphql import get_named_type, is_leaf_type
+
+from resolvers.schema import build_schema
+
+SCHEMA = build_schema().bound.graphql_schema
 PAGE = "edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nextCursor"
-LIST = f"(first: 1) {{ {PAGE} nodes {{ __typename }} }}"
-COMMON = "message code path status retryable"
-ERRORS = f"""userErrors {{
-  {COMMON}
-  ... on PlainError {{ {COMMON} }}
-  ... on VersionConflictError {{ {COMMON} currentVersion }}
-  ... on InvalidTransitionError {{ {COMMON} currentStatus allowedStatuses }}
-  ... on ReservationOverlapError {{ {COMMON} reservation {{ reservationId }} }}
-  ... on SlotTakenError {{ {COMMON} event {{ eventId }} }}
-}}"""
-PROFILE = "id ownerId kind name email phone role version createdAt updatedAt"
-PLACE = """id locationId code name address { formattedAddress street city region postalCode country placeId lat lng }
-  timeZone status createdAt updatedAt version"""
-EVENT = """id eventId lockerId locationId timestamp recordedAt action actorId result metadata locker { lockerId }"""
-LOCKER = f"""id lockerId alias size features reservableBy status updatedAt version createdAt ownerId locationId
-  owner {{ ownerId }} location {{ locationId }} activeReservation {{ endAt }}
-  nextReservation {{ endAt }}
-  busy(window: {{from: "2026-03-01T12:00:00Z", to: "2026-03-02T12:00:00Z"}}) {{ startAt endAt }}
-  latestEvent {{ eventId }}
-  reservations{LIST} accessEvents{LIST}"""
-RESERVATION = """id reservationId lockerId ownerId startAt endAt status createdAt updatedAt version startedAt
-  endedAt endedBy endReason reference details { recipient { name email phone } metadata }
-  locker { lockerId } owner { ownerId } accessCodes(first: 1) { nodes { codeId } }"""
-SLOT = """id eventId locationId date duration title bookingId createdAt booking { bookingId } location { locationId }
-  accessCodes(first: 1) { nodes { codeId } }"""
-NOTICE = """id notificationId bookingId bookingStatus lockerId locationId reservationId message createdAt
-  booking { bookingId }"""
-CODE = """id codeId lockerId locationId kind ownerId reservationId bookingId label length maxUses uses lastUsedAt
-  rotation createdAt createdBy updatedAt revokedAt reveals { revealedAt revealedBy }
-  validity { state validFrom validUntil deviceStatus needsReveal }"""
-KEY = (
-    "id keyId name role ownerIds lockerId locationId scopes createdAt createdBy expiresAt revokedAt owners { ownerId }"
-)
-DOOR = """accessCodeList {
-    revision generation refreshBefore codes { codeId digitsMac validFrom validUntil usesLeft }
-  }
-  lockout { failures lockedUntil lockouts }"""
-LOCKER_CODES = f"accessCodes(first: 1) {{ {PAGE} nodes {{ {CODE} }} }} {DOOR}"
-PAYMENT = "id paymentId bookingId amount { amount currency } method paidAt recordedAt booking { bookingId }"
+DAYS = '(window: {from: "@day", to: "@day"})'
+ARGUMENTS = {
+    "busy": '(window: {from: "2026-03-01T12:00:00Z", to: "2026-03-02T12:00:00Z"})',
+    "availableLockers": '(window: {from: "2026-03-02T12:00:00Z", to: "2026-03-03T12:00:00Z"})',
+    "calendar": DAYS,
+    "availability": DAYS,
+}
+
+
+def everything(kind: str, *whole: str) -> str:
+    """Every field of a type; of the entities below it only the ids, except at the fields that are wanted as a whole."""
+    fields: dict[str, Any] = SCHEMA.type_map[kind].fields  # type: ignore[attr-defined]
+    return " ".join(_selected(name, get_named_type(part.type), whole) for name, part in fields.items())
+
+
+def _selected(name: str, kind: Any, whole: tuple[str, ...]) -> str:
+    if is_leaf_type(kind):
+        return name
+    if kind.name == "UserError":
+        errors = SCHEMA.get_possible_types(kind)
+        return f"{name} {{ code status {' '.join(f'... on {one} {{ {everything(one.name)} }}' for one in errors)} }}"
+    if kind.name.endswith("Connection"):
+        entity = everything(kind.name.removesuffix("Connection"), *whole) if name in whole else "__typename"
+        return f"{name}(first: 1) {{ {PAGE} nodes {{ {entity} }} }}"
+    is_entity = "Node" in {interface.name for interface in kind.interfaces}
+    inside = "id" if is_entity and name not in whole else everything(kind.name, *whole)
+    return f"{name}{ARGUMENTS.get(name, '')} {{ {inside} }}"
 
 
 @dataclass(frozen=True)
@@ -60,200 +54,100 @@ class Case:
     reserved: tuple[tuple[str, ...], ...] = ()
 
 
-def _mutation(*fields: tuple[str, str, dict[str, Any]]) -> str:
-    parts = [f"{name}(input: {_literal(values)}) {{ {shown} {ERRORS} }}" for name, shown, values in fields]
-    return "mutation { " + "\n".join(parts) + " }"
-
-
-def _literal(value: Any) -> str:
-    match value:
-        case dict():
-            return "{" + ", ".join(f"{name}: {_literal(part)}" for name, part in value.items()) + "}"
-        case list():
-            return "[" + ", ".join(map(_literal, value)) + "]"
-        case str():
-            return value[1:] if value.startswith(":") else f'"{value}"'  # a colon marks the value of an enum
-        case _:
-            return str(value)
-
-
-STALE = {"expectedVersion": 999}
-OLD = {"lockerId": "locker-@tenant", **STALE}
-PLACED = {"locationId": "@place", **STALE}
-ACCESS = {
-    "lockerId": "locker-@tenant",
-    "eventId": "event-@tenant",
-    "action": ":CLOSE",
-    "actorId": "x",
-    "result": ":FAIL",
-}
-BOOKED = {
-    "locationId": "@place",
-    "ownerId": "@tenant",
-    "date": "2026-12-01",
-    "duration": ":MORNING",
-    "description": "Other",
-    "attendees": 1,
-}
-DECIDED = {"bookingId": "booking-@tenant", **STALE}
-WINDOW = {"startAt": "2026-03-01T11:30:00Z", "endAt": "2026-03-01T12:30:00Z"}
-
+STALE = "expectedVersion: 999"
+LOCKER = 'lockerId: "locker-@tenant"'
+PLACE = 'locationId: "@place"'
+DECIDED = f'bookingId: "booking-@tenant", {STALE}'
+CANCELLED = f'{LOCKER}, reservationId: "cancelled-@tenant"'
+REVOKED = f'{LOCKER}, codeId: "revoked-@tenant"'
+EVENT = f'{LOCKER}, eventId: "event-@tenant", action: CLOSE, actorId: "x", result: FAIL'
+RESERVED = 'ownerId: "@reserves", startAt: "2026-03-01T11:30:00Z", endAt: "2026-03-01T12:30:00Z"'
 # Where a mutation is allowed it is refused for another reason, or repeats what was done: none of them writes anything.
-_OWNERS_AND_LOCKERS: list[tuple[str, str, dict[str, Any]]] = [
-    ("createOwner", "owner { ownerId }", {"ownerId": "@tenant", "kind": ":USER", "name": "Another"}),
-    ("updateOwner", "owner { ownerId }", {"ownerId": "@tenant", "name": "Another", **STALE}),
-    ("registerLocker", "locker { lockerId }", {"lockerId": "locker-@tenant", "ownerId": "@tenant", "alias": "Another"}),
-    ("renameLocker", "locker { lockerId }", {"alias": "Another", **OLD}),
-    ("configureLocker", "locker { lockerId }", {"size": ":XL", **OLD}),
-    ("moveLocker", "locker { lockerId }", {"newLocationId": "@place", **OLD}),
-    ("updateLockerStatus", "locker { lockerId }", {"newStatus": ":OCCUPIED", **OLD}),
-    ("transferLocker", "locker { lockerId }", {"newOwnerId": "@tenant", **OLD, "expectedVersion": 1}),
-]
-_USES: list[tuple[str, str, dict[str, Any]]] = [
-    ("createReservation", "reservation { endAt }", {"lockerId": "locker-@tenant", "ownerId": "@reserves", **WINDOW}),
-    (
-        "reserveAnyLocker",
-        "reservation { endAt }",
-        {"locationId": "@place", "size": ":XL", "ownerId": "@reserves", **WINDOW},
+MUTATIONS = {
+    "createOwner": 'ownerId: "@tenant", kind: USER, name: "Another"',
+    "updateOwner": f'ownerId: "@tenant", name: "Another", {STALE}',
+    "registerLocker": f'{LOCKER}, ownerId: "@tenant", alias: "Another"',
+    "renameLocker": f'{LOCKER}, alias: "Another", {STALE}',
+    "configureLocker": f"{LOCKER}, size: XL, {STALE}",
+    "moveLocker": f'{LOCKER}, newLocationId: "@place", {STALE}',
+    "updateLockerStatus": f"{LOCKER}, newStatus: OCCUPIED, {STALE}",
+    "transferLocker": f'{LOCKER}, newOwnerId: "@tenant", expectedVersion: 1',
+    "createReservation": f"{LOCKER}, {RESERVED}",
+    "reserveAnyLocker": f"{PLACE}, size: XL, {RESERVED}",
+    "cancelReservation": CANCELLED,
+    "extendReservation": f'{CANCELLED}, newEndAt: "2026-05-03T00:00:00Z"',
+    "shortenReservation": f'{CANCELLED}, newEndAt: "2026-05-03T00:00:00Z"',
+    "startReservation": CANCELLED,
+    "releaseReservation": CANCELLED,
+    "recordAccessEvent": EVENT,
+    "recordAccessEvents": f"events: [{{{EVENT}}}]",
+    "createAccessCode": f'{LOCKER}, codeId: "code-@tenant", kind: RESERVATION, reservationId: "current-@tenant"',
+    "rotateAccessCode": f"{REVOKED}, expectedRotation: 0",
+    "revealAccessCode": REVOKED,
+    "revokeAccessCode": REVOKED,
+    "verifyAccessCode": f'{LOCKER}, digits: "000000", attemptId: "attempt-@tenant"',
+    "provisionDevice": f"{LOCKER}, generation: 9",
+    "acknowledgeAccessCodes": f'{LOCKER}, revision: "old"',
+    "reportAccessCodeUse": (
+        f'{LOCKER}, codeId: "code-@tenant", eventId: "event-@tenant", usedAt: "2026-03-01T11:00:00Z"'
     ),
-    (
-        "cancelReservation",
-        "reservation { reservationId }",
-        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
+    "clearLockout": LOCKER,
+    "createLocation": 'code: "rome", name: "Another", timeZone: "Europe/Rome"',
+    "updateLocation": f'{PLACE}, name: "Another", {STALE}',
+    "deactivateLocation": f"{PLACE}, {STALE}",
+    "reactivateLocation": f"{PLACE}, {STALE}",
+    "createCalendarEvent": f'{PLACE}, date: "@day", duration: MORNING, title: "Another"',
+    "deleteCalendarEvent": f'{PLACE}, eventId: "nothing"',
+    "requestBooking": (
+        f'{PLACE}, bookingId: "booking-@tenant", ownerId: "@tenant", date: "2026-12-01", duration: MORNING, '
+        'description: "Other", attendees: 1'
     ),
-    (
-        "extendReservation",
-        "reservation { reservationId }",
-        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
+    "cancelBooking": 'bookingId: "rejected-@tenant"',
+    "approveBooking": DECIDED,
+    "rejectBooking": f'reason: "No", {DECIDED}',
+    "recordPayment": (
+        'bookingId: "booking-@tenant", paymentId: "payment-@tenant", amount: {amount: 99, currency: "EUR"}'
     ),
-    (
-        "shortenReservation",
-        "reservation { reservationId }",
-        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant", "newEndAt": "2026-05-03T00:00:00Z"},
-    ),
-    (
-        "startReservation",
-        "reservation { reservationId }",
-        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
-    ),
-    (
-        "releaseReservation",
-        "reservation { reservationId }",
-        {"lockerId": "locker-@tenant", "reservationId": "cancelled-@tenant"},
-    ),
-    ("recordAccessEvent", "accessEvent { eventId }", ACCESS),
-    ("recordAccessEvents", "accessEvents { eventId }", {"events": [ACCESS]}),
-]
-CODED = {"lockerId": "locker-@tenant", "codeId": "revoked-@tenant"}
-_CODES: list[tuple[str, str, dict[str, Any]]] = [
-    (
-        "createAccessCode",
-        "accessCode { codeId } digits",
-        {
-            "codeId": "code-@tenant",
-            "kind": ":RESERVATION",
-            "lockerId": "locker-@tenant",
-            "reservationId": "current-@tenant",
-        },
-    ),
-    ("rotateAccessCode", "accessCode { codeId } digits", {"expectedRotation": 0, **CODED}),
-    ("revealAccessCode", "accessCode { codeId } digits", CODED),
-    ("revokeAccessCode", "accessCode { codeId }", CODED),
-    (
-        "verifyAccessCode",
-        "decision codeId lockedUntil",
-        {"lockerId": "locker-@tenant", "digits": "000000", "attemptId": "attempt-@tenant"},
-    ),
-    ("provisionDevice", "generation deviceKey", {"lockerId": "locker-@tenant", "generation": 9}),
-    (
-        "acknowledgeAccessCodes",
-        "acknowledgedRevision",
-        {"lockerId": "locker-@tenant", "revision": "old"},
-    ),
-    (
-        "reportAccessCodeUse",
-        "accessCode { codeId }",
-        {
-            "lockerId": "locker-@tenant",
-            "codeId": "code-@tenant",
-            "eventId": "event-@tenant",
-            "usedAt": "2026-03-01T11:00:00Z",
-        },
-    ),
-    ("clearLockout", "lockout { failures lockedUntil lockouts }", {"lockerId": "locker-@tenant"}),
-]
-_PLACES: list[tuple[str, str, dict[str, Any]]] = [
-    ("createLocation", "location { locationId }", {"code": "rome", "name": "Another", "timeZone": "Europe/Rome"}),
-    ("updateLocation", "location { locationId }", {"name": "Another", **PLACED}),
-    ("deactivateLocation", "location { locationId }", PLACED),
-    ("reactivateLocation", "location { locationId }", PLACED),
-    (
-        "createCalendarEvent",
-        "calendarEvent { eventId }",
-        {"locationId": "@place", "date": "@day", "duration": ":MORNING", "title": "Another"},
-    ),
-    ("deleteCalendarEvent", "deletedEventId", {"locationId": "@place", "eventId": "nothing"}),
-]
-_BOOKINGS: list[tuple[str, str, dict[str, Any]]] = [
-    ("requestBooking", "booking { bookingId }", {"bookingId": "booking-@tenant", **BOOKED}),
-    ("cancelBooking", "booking { bookingId }", {"bookingId": "rejected-@tenant"}),
-    ("approveBooking", "booking { bookingId }", DECIDED),
-    ("rejectBooking", "booking { bookingId }", {"reason": "No", **DECIDED}),
-    (
-        "recordPayment",
-        "payment { paymentId }",
-        {"bookingId": "booking-@tenant", "paymentId": "payment-@tenant", "amount": {"amount": 99, "currency": "EUR"}},
-    ),
-]
+    # A role that lacks what it needs is refused for that, and there is no such key.
+    "createApiKey": 'name: "Another", role: DEVICE',
+    "revokeApiKey": 'keyId: "nothing"',
+}
 
-# A role that lacks what it needs is refused for that, and there is no such key: nothing is written here either.
-_KEYS: list[tuple[str, str, dict[str, Any]]] = [
-    ("createApiKey", f"apiKey {{ {KEY} }} secret", {"name": "Another", "role": ":DEVICE"}),
-    ("revokeApiKey", "apiKey { keyId }", {"keyId": "nothing"}),
-]
 
+def _mutations() -> list[Case]:
+    fields = (
+        f"{name}(input: {{{given}}}) {{ {everything(f'{name[0].upper()}{name[1:]}Payload')} }}"
+        for name, given in MUTATIONS.items()
+    )
+    return [Case(f"mutation {{ {' '.join(some)} }}") for some in iter(lambda: tuple(islice(fields, 8)), ())]
+
+
+RESERVATION = everything("Reservation")
 CASES = [
     Case(
-        """{ viewer { subject role scopes ownerId organizationIds ownerIds lockerId locationId owner { ownerId }
-          locker { lockerId } rateLimit { limit remaining resetSeconds } } }""",
+        f"{{ viewer {{ {everything('Viewer')} }} }}",
         optional=(("viewer", "owner"), ("viewer", "locker"), ("viewer", "rateLimit")),
     ),
-    Case(f'{{ owner(ownerId: "@tenant") {{ {PROFILE} }} }}'),
-    Case(f"""{{ owner(ownerId: "@tenant") {{
-      ownerId lockers{LIST} reservations{LIST} bookings{LIST}
-      notifications(first: 1) {{ {PAGE} nodes {{ {NOTICE} }} }}
-    }} }}"""),
+    Case(f'{{ owner(ownerId: "@tenant") {{ {everything("Owner", "notifications")} }} }}'),
     Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
-    Case(f'{{ locker(lockerId: "locker-@tenant") {{ {LOCKER} {LOCKER_CODES} }} }}'),
+    Case(f"{{ locker({LOCKER}) {{ {everything('Locker', 'accessCodes')} }} }}"),
     Case(
-        f"""{{ reservation(lockerId: "locker-@tenant", reservationId: "guest-@tenant") {{
-          reservationId locker {{ {LOCKER} }}
-        }} }}""",
+        f'{{ reservation({LOCKER}, reservationId: "guest-@tenant") {{ id locker {{ {everything("Locker")} }} }} }}',
         reserved=(("reservation",),),
     ),
-    Case(f'{{ reservation(lockerId: "locker-@tenant", reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
+    Case(f'{{ reservation({LOCKER}, reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),
-    Case(f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {EVENT} }} }} }}', {("node",): "Locker.accessEvents"}),
-    Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
-    Case(f'{{ location(locationId: "@place") {{ {PLACE} managerId lockers{LIST} accessEvents{LIST} {DOOR} }} }}'),
     Case(
-        """{ location(locationId: "@place") {
-          availableLockers(window: {from: "2026-03-02T12:00:00Z", to: "2026-03-03T12:00:00Z"}) {
-            lockers { lockerId } isComplete
-          }
-        } }"""
+        f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {everything("AccessEvent")} }} }} }}',
+        {("node",): "Locker.accessEvents"},
     ),
-    Case(f"""{{ locationByCode(code: "rome") {{
-      calendar(window: {{from: "@day", to: "@day"}}) {{ date morning {{ {SLOT} }} afternoon {{ eventId }} }}
-      availability(window: {{from: "@day", to: "@day"}}) {{ date freeSlots }}
-    }} }}"""),
-    Case(f"{{ locations{LIST} pendingBookings{LIST} }}"),
-    Case(f"""{{ booking(bookingId: "booking-@tenant") {{
-      id bookingId locationId ownerId date duration description attendees status requestedAt updatedAt decidedById
-      decidedBySubject decidedBy {{ ownerId }}
-      reason version location {{ locationId }} owner {{ ownerId }}
-      payments(first: 1) {{ {PAGE} nodes {{ {PAYMENT} }} }} accessCodes{LIST}
-    }} }}"""),
-    Case(f'{{ apiKey(keyId: "key-1") {{ {KEY} }} apiKeys{LIST} }}'),
-    *(Case(_mutation(*fields)) for fields in (_OWNERS_AND_LOCKERS, _USES, _CODES, _PLACES, _BOOKINGS, _KEYS)),
+    Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
+    Case(f"{{ location({PLACE}) {{ {everything('Location')} }} }}"),
+    Case(f'{{ locationByCode(code: "rome") {{ calendar{DAYS} {{ {everything("CalendarDay", "morning")} }} }} }}'),
+    Case(
+        f"{{ locations(first: 1) {{ {PAGE} nodes {{ id }} }} pendingBookings(first: 1) {{ {PAGE} nodes {{ id }} }} }}"
+    ),
+    Case(f'{{ booking(bookingId: "booking-@tenant") {{ {everything("Booking", "payments")} }} }}'),
+    Case(f'{{ apiKey(keyId: "key-1") {{ {everything("ApiKey")} }} apiKeys(first: 1) {{ {PAGE} nodes {{ id }} }} }}'),
+    *_mutations(),
 ]

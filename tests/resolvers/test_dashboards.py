@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import pytest_asyncio
 
 from tests.explained import explained
 from tests.places import create_location, ulid
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
@@ -25,7 +26,6 @@ STATUS_BOARD = """{ locations(first: 10) { nodes { name lockers(first: 20) { nod
 OCCUPANCY = """{ locations(first: 25) { nodes { name lockers(first: 10) { nodes {
   lockerId owner { name } activeReservation { endAt }
 } } } } }"""
-MEASURES = ("operations", "items", "readUnits", "writeUnits")
 START, END = "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z"
 NOON = "2026-03-01T12:00:00.000Z"
 WRITES = 25
@@ -85,62 +85,42 @@ async def full(api: Api, wire: Wire, plain_client: Any, table: str) -> Api:
     return api
 
 
-def check_figures(totals: dict[str, Any]) -> None:
-    """Where pages are full, what is expected is near what is measured, and the maximum is never exceeded."""
-    expected, maximum, measured = totals["expected"], totals["maximum"], totals["measured"]
-    assert measured["readUnits"] <= expected["readUnits"] <= 4 * measured["readUnits"]
-    assert all(measured[name] <= maximum[name] for name in MEASURES)
-    assert measured["writeUnits"] == expected["writeUnits"] == 0
+@pytest.mark.parametrize("is_status_board", [True, False])
+async def test_boards_of_200_and_250_lockers_run_with_the_default_limits(
+    full: Api, wire: Wire, *, is_status_board: bool
+) -> None:
+    places = [99, *range(24, 0, -1)][: 10 if is_status_board else 25]
+    reads = (
+        {"Query": 2 + 10 + 200, "BatchGetItem": 2 + 1} if is_status_board else {"Query": 2 + 25, "BatchGetItem": 3 + 1}
+    )
+    board = STATUS_BOARD if is_status_board else OCCUPANCY
 
+    def shown(locker: str, owner: str) -> dict[str, Any]:
+        until, named = END.replace("Z", ".000Z"), {"owner": {"name": owner}}
+        if not is_status_board:
+            return {"lockerId": locker, **named, "activeReservation": {"endAt": until}}
+        event = {"action": "OPEN", "timestamp": NOON}
+        reservation = {"endAt": until, **named}
+        return {"lockerId": locker, "status": "AVAILABLE", "activeReservation": reservation, "latestEvent": event}
 
-async def test_boards_of_200_and_250_lockers_run_with_the_default_limits(full: Api, wire: Wire) -> None:
-    # given
-    until = END.replace("Z", ".000Z")
-    places = [99, *range(24, 0, -1)]
-    # when
-    board = (await full.run(STATUS_BOARD))["locations"]["nodes"]
-    # then
-    assert board == [
+    assert (await full.run(board))["locations"]["nodes"] == [
         {
             "name": f"Room {place}",
             "lockers": {
                 "nodes": [
-                    {
-                        "lockerId": f"L-{place:02d}-{n:02d}",
-                        "status": "AVAILABLE",
-                        "activeReservation": {"endAt": until, "owner": {"name": ("ada", "bob")[n % 2]}},
-                        "latestEvent": {"action": "OPEN", "timestamp": NOON},
-                    }
-                    for n in range(20)
-                ]
-            },
-        }
-        for place in places[:10]
-    ]
-    assert wire.operations == {"Query": 2 + 10 + 200, "BatchGetItem": 2 + 1}
-    check_figures((await explained(full, STATUS_BOARD))["totals"])
-    # when
-    wire.reset()
-    board = (await full.run(OCCUPANCY))["locations"]["nodes"]
-    # then
-    assert board == [
-        {
-            "name": f"Room {place}",
-            "lockers": {
-                "nodes": [
-                    {
-                        "lockerId": f"L-{place:02d}-{n:02d}",
-                        "owner": {"name": ("ada", "bob")[n % 2]},
-                        "activeReservation": {"endAt": until},
-                    }
-                    for n in range(10)
+                    shown(f"L-{place:02d}-{n:02d}", ("ada", "bob")[n % 2]) for n in range(20 if is_status_board else 10)
                 ]
             },
         }
         for place in places
     ]
-    assert wire.operations == {"Query": 2 + 25, "BatchGetItem": 3 + 1}
-    check_figures((await explained(full, OCCUPANCY))["totals"])
+    assert wire.operations == reads
+    # Where pages are full, what is expected is near what is measured, and the maximum is never exceeded.
+    totals = (await explained(full, board))["totals"]
+    expected, maximum, measured = totals["expected"], totals["maximum"], totals["measured"]
+    assert measured["readUnits"] <= expected["readUnits"] <= 4 * measured["readUnits"]
+    assert all(measured[name] <= maximum[name] for name in ("operations", "items", "readUnits", "writeUnits"))
+    assert measured["writeUnits"] == expected["writeUnits"] == 0
 
 
 # The page, then the newest event of the same locker.
@@ -150,14 +130,14 @@ LARGE = (
 
 
 @pytest_asyncio.fixture
-async def large(api: Api, wire: Wire) -> AsyncIterator[Api]:
+async def large(api: Api, wire: Wire) -> Api:
     """A locker with five events of the largest size: 20 read units where two are expected."""
     await api.owner("ada")
     await api.locker("l1", "ada")
     for number in range(5):
         await api.event("l1", eventId=f"e{number}", metadata={"note": "n" * 16_000})
     wire.reset()
-    yield api
+    return api
 
 
 async def test_a_query_that_exceeds_the_limit_while_running_is_stopped(

@@ -224,23 +224,18 @@ async def test_fields_selected_below_a_user_error_are_a_fallback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fallbacks", "admitted"),
+    ("expected", "fallbacks", "admitted"),
     [
-        (Cost(), Cost(100, 1000, 200)),
-        (Cost(5, 50, 20), Cost(105, 1000, 220)),
-        (Cost(1000, 10_000, 9000), Cost(125, 1000, 250)),
+        (Cost(100, 1000, 200), Cost(), Cost(100, 1000, 200)),
+        (Cost(100, 1000, 200), Cost(5, 50, 20), Cost(105, 1000, 220)),
+        (Cost(100, 1000, 200), Cost(1000, 10_000, 9000), Cost(125, 1000, 250)),
+        (Cost(1, 1, 0.5), Cost(40, 1000, 98, 12), Cost(11, 1, 10.5, 10)),
     ],
 )
 def test_what_is_admitted_is_what_is_expected_with_a_capped_allowance_for_fallbacks(
-    fallbacks: Cost, admitted: Cost
+    expected: Cost, fallbacks: Cost, admitted: Cost
 ) -> None:
-    expected = Cost(100, 1000, 200)
     assert Price([], expected, fallbacks, expected + fallbacks).admitted == admitted
-
-
-def test_the_allowance_of_a_small_request_is_ten() -> None:
-    priced = Price([], Cost(1, 1, 0.5), Cost(40, 1000, 98, 12), Cost(41, 1001, 98.5, 12))
-    assert priced.admitted == Cost(11, 1, 10.5, 10)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""Locations, bookings, calendars, payments and API keys."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from domain.api_keys import ApiKeyRole
+from domain.authorization import Scope
+from domain.bookings import DayPart
+from domain.times import LATEST
+from tests.contracts.samples import DAY, NOON
+from tests.contracts.scenarios.actions import admin, does, its
+from tests.contracts.scenarios.lockers import LOCATION, OWNER
+
+if TYPE_CHECKING:
+    from tests.contracts.scenarios.actions import Call
+
+MANAGE = does("updateLocation", change_id=None, manager_id=its.owner)
+DEACTIVATE = does("deactivateLocation")
+BOOK = does(
+    "requestBooking",
+    booking_id=its.booking,
+    date=DAY,
+    duration=DayPart.FULL_DAY,
+    description=its.text,
+    attendees=99_999,
+)
+approve = does("approveBooking", admin)
+REJECT = does("rejectBooking", admin, reason=its.text)
+CANCEL = does("cancelBooking")
+PAY = does(
+    "recordPayment",
+    payment_id=its.payment,
+    amount={"amount": Decimal("12345678901234.5678"), "currency": "EUR"},
+    method=its.name,
+    paid_at=NOON,
+)
+EVENT = does(
+    "createCalendarEvent", admin, event_id=its.calendar_event, date=DAY, duration=DayPart.FULL_DAY, title=its.name
+)
+api_key = does(
+    "createApiKey",
+    admin,
+    key_id=its.key,
+    name=its.name,
+    role=ApiKeyRole.PARTNER,
+    owner_ids=its.key_owners,
+    scopes=list(Scope),
+    expires_at=LATEST,
+)
+BOOKED = (OWNER, LOCATION, BOOK)
+CALENDAR = (OWNER, LOCATION, EVENT)
+
+SCENARIOS: dict[str, tuple[Call, ...]] = {
+    "create a location": (LOCATION,),
+    "create a location again": (LOCATION, LOCATION),
+    "create a location with a manager": (
+        OWNER,
+        does(
+            "createLocation",
+            location_id=its.location,
+            code=its.code,
+            name="R",
+            time_zone=its.time_zone,
+            manager_id=its.owner,
+        ),
+    ),
+    "give a location a manager": (OWNER, LOCATION, MANAGE),
+    "update a location": (LOCATION, does("updateLocation", name="New")),
+    "deactivate a location": (LOCATION, DEACTIVATE),
+    "reactivate a location": (LOCATION, DEACTIVATE, does("reactivateLocation", expected_version=2, change_id=None)),
+    "request a booking": BOOKED,
+    "request a booking again": (*BOOKED, BOOK),
+    "approve a booking": (*BOOKED, approve),
+    "approve a booking again": (*BOOKED, approve, approve),
+    "approve an approved booking": (
+        *BOOKED,
+        approve,
+        does("approveBooking", admin, expected_version=2, change_id=None),
+    ),
+    "reject a booking": (*BOOKED, REJECT),
+    "cancel a pending booking": (*BOOKED, CANCEL),
+    "cancel an approved booking": (*BOOKED, approve, CANCEL),
+    "record a payment": (*BOOKED, REJECT, PAY),
+    "record a payment again": (*BOOKED, PAY, PAY),
+    "create a calendar event": CALENDAR,
+    "create a calendar event again": (*CALENDAR, EVENT),
+    "delete a calendar event": (*CALENDAR, does("deleteCalendarEvent", admin, event_id=its.calendar_event)),
+    "create an API key": (api_key,),
+    "create an API key again": (api_key, api_key),
+    "revoke an API key": (api_key, does("revokeApiKey")),
+}

@@ -1,0 +1,125 @@
+"""Every read contract: look-ups by the key of the examples, pages, and what is read otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from domain.times import EARLIEST, LATEST
+from loaders.contracts.base import Consistency
+from loaders.contracts.bookings import LOCATION_CALENDAR
+from loaders.contracts.events import LATEST_EVENT
+from loaders.contracts.reading import ReadOne
+from loaders.contracts.registry import CONTRACTS
+from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
+from loaders.cursors import encode_cursor
+from loaders.pages import PageRequest
+from tests.contracts.lists import LISTS
+from tests.contracts.samples import NOON, SHORT, arguments_of, at, day
+from tests.contracts.scenarios.bookings import BOOKED, PAY, REJECT, api_key, approve
+from tests.contracts.scenarios.codes import AT_LOCATION, CODED, CROWD, REVEALED, enter
+from tests.contracts.scenarios.lockers import (
+    FOR_OTHER,
+    FOR_RECIPIENT,
+    LOCATION,
+    OTHER_OWNER,
+    OWNER,
+    PLACED,
+    RESERVED,
+    record_events,
+    reserve,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator
+
+    from loaders.backend import Backend
+    from loaders.contracts.base import Order
+    from tests.contracts.lists import ListExample
+    from tests.contracts.samples import Names
+    from tests.contracts.scenarios.actions import Call
+
+_EVENT = (*PLACED, record_events("01"))
+_LOOK_UPS: dict[str, tuple[Call, ...]] = {
+    "QC-01": PLACED,
+    "QC-07": RESERVED,
+    "QC-15": RESERVED,
+    "QC-16": _EVENT,
+    "QC-18": RESERVED,
+    "QC-20": (OWNER,),
+    "QC-21": (OWNER,),
+    "QC-31": (LOCATION,),
+    "QC-36": (LOCATION,),
+    "QC-41": (*BOOKED, REJECT),
+    "QC-51": (*BOOKED, PAY),
+    "QC-52": (*BOOKED, REJECT),
+    "QC-53": (*BOOKED, approve),
+    "QC-60": (api_key,),
+    "QC-70": (),
+    "QC-88": (*PLACED, OTHER_OWNER, reserve(0, 60, **FOR_OTHER)),
+    "QC-89": (*PLACED, OTHER_OWNER, FOR_RECIPIENT),
+    "QC-100": (*CODED, *REVEALED),
+    "QC-103": (*CODED, CROWD),
+    "QC-104": (*CODED, enter("000000")),
+    "QC-109": (LOCATION, enter("000000", **AT_LOCATION)),
+}
+"""What each look-up finds."""
+
+
+def key_of(contract: ReadOne[Any], names: Names) -> tuple[Any, ...]:
+    given: dict[str, dict[str, Any]] = {
+        "QC-16": {"event_id": names.event[:-2] + "01"},
+        "QC-52": {"created_at": NOON, "notification_id": f"{names.booking}-rejected"},
+        "QC-88": {"owner_id": names.other_owner},
+    }
+    return tuple(arguments_of(contract.key, names, **given.get(contract.id, {})).values())
+
+
+def look_up(contract: ReadOne[Any], *, consistent: bool = False) -> Call:
+    return lambda backend, names: contract.read(backend.store, *key_of(contract, names), consistent=consistent)
+
+
+def look_up_two(contract: ReadOne[Any]) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        *parents, last = key_of(contract, names)
+        return contract.read_many(backend.store, [(*parents, last), (*parents, f"{last}-2")])
+
+    return run
+
+
+def page(example: ListExample, order: Order, *, backward: bool) -> Call:
+    cursor = encode_cursor(example.position(1)) if backward else None
+    return lambda backend, _: example.read(backend.store, PageRequest(3, backward, cursor), order)
+
+
+def _reads() -> Iterator[tuple[str, tuple[Call, ...]]]:
+    for contract_id, prepared in _LOOK_UPS.items():
+        contract = CONTRACTS[contract_id]
+        assert isinstance(contract, ReadOne)
+        yield contract.purpose, (*prepared, look_up(contract))
+        if key_of(contract, SHORT):
+            yield f"{contract.purpose}, two of them", (*prepared, look_up_two(contract))
+        if contract.consistency is Consistency.EVENTUAL_OR_STRONG:
+            yield f"{contract.purpose}, consistent", (*prepared, look_up(contract, consistent=True))
+    for example in LISTS.values():
+        for order in example.contract.orders:
+            purpose = f"{example.contract.purpose}, {order}"
+            yield purpose, (page(example, order, backward=False),)
+            yield f"{purpose}, before a cursor", (page(example, order, backward=True),)
+
+
+def first(contract: Any, *bounds: Any) -> Call:
+    return lambda backend, names: contract.first(backend.store, names.locker, *bounds)
+
+
+def calendar(backend: Backend, names: Names) -> Awaitable[Any]:
+    return LOCATION_CALENDAR.whole(backend.store, names.location, day(0), day(91))
+
+
+SCENARIOS: dict[str, tuple[Call, ...]] = {
+    **dict(_reads()),
+    LATEST_EVENT.purpose: (*_EVENT, first(LATEST_EVENT)),
+    LOCATION_CALENDAR.purpose: (calendar,),
+    NEXT_RESERVATION.purpose: (*RESERVED, first(NEXT_RESERVATION, NOON, LATEST)),
+    CURRENT_RESERVATION.purpose: (*RESERVED, first(CURRENT_RESERVATION, EARLIEST, at(60))),
+    RESERVATION_BEFORE.purpose: (*RESERVED, first(RESERVATION_BEFORE, at(60))),
+}

@@ -1,0 +1,204 @@
+"""Budgets, and what the commands of operators do: migration, demo data, transfer, and the repairs of the doctor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from domain.bookings import CalendarSlot, DaySlot
+from domain.budgets import Budget
+from loaders import keys
+from loaders.codecs import CALENDAR_SLOT
+from loaders.contracts.doctor import DOCTOR_SCAN
+from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
+from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.table.operations import Action
+from loaders.table.values import item_from_wire
+from loaders.tools.doctor import Doctor, Records
+from loaders.tools.invariants import table_violations
+from loaders.tools.migration import Migration
+from loaders.writes.budgets import TableRates
+from tests.contracts.samples import DAY, NOON, at, day, record
+from tests.contracts.scenarios.actions import changed, its, step, without, writes, written
+from tests.contracts.scenarios.bookings import BOOK, REJECT
+from tests.contracts.scenarios.lockers import (
+    LOCATION,
+    OLD_CANCELLED,
+    OLD_RESERVATIONS,
+    OTHER_OWNER,
+    PLACED,
+    RESERVED,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from loaders.backend import Backend
+    from loaders.table.keys import Key
+    from tests.contracts.samples import Names
+    from tests.contracts.scenarios.actions import Call
+
+
+def spend(backend: Any, names: Names) -> Awaitable[Any]:
+    rates = TableRates(lambda: backend.store, Budget(60, 60), lambda: 1_772_366_400_000_000)
+    return rates.take(names.subject, 1)
+
+
+def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
+    return backend.store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+
+
+def migrate(backend: Any, names: Names) -> Awaitable[Any]:
+    migration = Migration(backend.store, now=backend.clock(), location_id=names.location)
+    return migration.run(items_per_second=1e9, progress=lambda _: None)
+
+
+def load_demo_items(backend: Backend, names: Names) -> Awaitable[Any]:
+    content = {"name": names.text[:400]}
+    steps = [LOAD_DEMO_DATA.step("item", (f"DEMO#{number}", "META"), content) for number in range(2)]
+    return backend.store.transact(LOAD_DEMO_DATA.transact(*steps))
+
+
+def export_items(backend: Any, _: Names) -> Awaitable[Any]:
+    return TRANSFER_SCAN.page(backend.store, None)
+
+
+def import_item(step: str) -> Call:
+    def run(backend: Backend, names: Names) -> Awaitable[Any]:
+        content = {"GSI1PK": names.owner, "GSI1SK": step, "name": names.text * 3}
+        return backend.store.put(IMPORT_ITEM.put(IMPORT_ITEM.step(step, ("IMPORTED", "META"), content)))
+
+    return run
+
+
+async def check(backend: Any, names: Names) -> None:
+    records = Records((names.locker,), (names.owner,), (names.location,), (names.booking,))
+    assert await Doctor(backend.store, backend.clock).check(records) == []
+
+
+async def repair(backend: Any, _: Names) -> None:
+    """Scans, and repairs what is found there."""
+    page = await DOCTOR_SCAN.page(backend.store, None)
+    findings = table_violations(map(item_from_wire, page.items), backend.clock())
+    for found in [finding.repair for finding in findings if finding.repair]:
+        await backend.store.transact(found)
+
+
+def slot_of_the_booking(names: Names) -> tuple[Action, Key, dict[str, Any]]:
+    slot = record(CalendarSlot, 9, slot=DaySlot.MORNING, location_id=names.location, booking_id=names.booking)
+    return Action.PUT, keys.calendar_slot(names.location, day(9), DaySlot.MORNING), CALENDAR_SLOT.encode(slot)
+
+
+def older(builder: Callable[..., Key], *attributes: str) -> Call:
+    """Removes attributes of an item, as older versions did not write them."""
+    return changed(builder, lockerId=its.locker, **dict.fromkeys(attributes))
+
+
+WITHOUT_FORMAT = without(keys.table_format)
+OLD_END = (*RESERVED, WITHOUT_FORMAT, older(keys.active_pointer, "lastEndAt"))
+OTHER_PROGRAM = (
+    LOCATION,
+    WITHOUT_FORMAT,
+    written(
+        "LOCKER#{locker}", "META", entityType="LOCKER", ownerId="{owner}", status="AVAILABLE", updatedAt=1772366400000
+    ),
+    written(
+        "USER#{owner}",
+        "METADATA",
+        entityType="User",
+        name="{name}",
+        email="{email}",
+        createdAt="2025-10-21T10:00:00Z",
+    ),
+    written(
+        "BOOKING#{booking}",
+        "METADATA",
+        entityType="Booking",
+        userId="{owner}",
+        date=DAY,
+        duration="FULL_DAY",
+        eventDescription="{name}",
+        attendees=50,
+        status="approved",
+        requestedAt="2025-10-21T10:00:00Z",
+    ),
+)
+WHOLE = (*RESERVED, OTHER_OWNER, BOOK, REJECT)
+UNDERIVED = writes(
+    step(Action.DELETE, keys.owner_locker),
+    step(
+        Action.PUT,
+        keys.owner_locker,
+        {"owner_id": its.other_owner},
+        entityType="OWNER_LOCKER",
+        ownerId=its.other_owner,
+        lockerId=its.locker,
+        status="AVAILABLE",
+        updatedAt=NOON,
+    ),
+    step(Action.DELETE, keys.reservation_claim),
+    step(
+        Action.PUT,
+        keys.reservation_claim,
+        {"reservation_id": its.later},
+        entityType="RESERVATION_CLAIM",
+        reservationId=its.later,
+        lockerId=its.locker,
+        startAt=NOON,
+        fingerprint="",
+    ),
+    step(Action.PUT, keys.pending_count, entityType="PENDING_BOOKINGS", ownerId=its.owner, pendingBookings=3),
+    step(Action.PUT, keys.email_claim, {"email": its.other_email}, entityType="EMAIL_CLAIM", ownerId=its.owner),
+    slot_of_the_booking,
+    step(Action.DELETE, keys.owner_booking),
+    step(Action.UPDATE, keys.booking, GSI1PK="BOOKING#PENDING", GSI1SK="x"),
+)
+CANCELLED = writes(
+    step(Action.UPDATE, keys.reservation, status="CANCELLED"),
+    step(Action.UPDATE, keys.owner_reservation, status="CANCELLED"),
+)
+
+SCENARIOS: dict[str, tuple[Call, ...]] = {
+    "charge a new budget": (spend,),
+    "charge a budget": (spend, spend),
+    "save the first table format": (WITHOUT_FORMAT, save_format),
+    "migrate copies that are not in the index": (
+        *PLACED,
+        WITHOUT_FORMAT,
+        older(keys.owner_locker, "GSI1PK", "GSI1SK"),
+        older(keys.location_locker, "GSI1PK", "GSI1SK"),
+        migrate,
+    ),
+    "migrate an older pointer": (*OLD_END, migrate),
+    "migrate a table without guards": (*OLD_END, without(keys.reservation_guard), migrate),
+    "migrate older reservations": (*OLD_RESERVATIONS, WITHOUT_FORMAT, migrate),
+    "migrate an older reservation that was cancelled": (*PLACED, WITHOUT_FORMAT, OLD_CANCELLED, migrate),
+    "migrate a locker without offers": (
+        *PLACED,
+        WITHOUT_FORMAT,
+        older(keys.locker, "reservableBy", "size", "features"),
+        migrate,
+    ),
+    "migrate items of other programs": (*OTHER_PROGRAM, migrate),
+    "load demo data": (load_demo_items,),
+    "export the table": (export_items,),
+    "import an item": (import_item("new item"),),
+    "import a differing item": (import_item("new item"), import_item("differing item")),
+    "check the whole table": (*WHOLE, repair),
+    "check a locker, an owner, a location and a booking": (*WHOLE, check),
+    "check a lone locker": (*PLACED, BOOK, check),
+    "repair what is derived from records": (*WHOLE, UNDERIVED, repair),
+    "repair a missing pointer": (*RESERVED, without(keys.active_pointer), repair),
+    "repair a wrong pointer of a locker without a guard": (
+        *RESERVED,
+        without(keys.reservation_guard),
+        changed(keys.active_pointer, endAt=at(30)),
+        repair,
+    ),
+    "repair a pointer to a cancelled reservation": (*RESERVED, CANCELLED, repair),
+    "repair a missing live copy": (*RESERVED, without(keys.live_reservation), repair),
+    "repair a guard that names no reservation": (
+        *RESERVED,
+        changed(keys.reservation_guard, changedReservationId=its.later),
+        repair,
+    ),
+}
