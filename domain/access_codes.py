@@ -145,6 +145,13 @@ class AccessCode:
         """The door that it opens."""
         return door_of(self.locker_id, self.location_id)
 
+    @property
+    def purpose(self) -> str | None:
+        """What its reservation or its booking lists it by; None for a code that stands alone."""
+        if self.locker_id is None or self.reservation_id is None:
+            return self.booking_id
+        return reservation_purpose(self.locker_id, self.reservation_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeClaim:

@@ -62,6 +62,11 @@ class Booking:
     last_change: str | None = None
     """Token of the latest change, if it has one (see `domain.changes`)."""
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether it waits for a decision."""
+        return self.status is BookingStatus.PENDING
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarSlot:

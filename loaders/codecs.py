@@ -248,22 +248,25 @@ class _ListOf:
 class Codec(Generic[M]):
     """One kind of item: its key, its size, and the conversion of a model into its attributes and back.
 
-    Args:
-        model: the record that an item holds.
-        entity_type: the name of the kind, an attribute of each item.
-        key: builds the key of an item.
-        largest: the bytes of the largest item.
-        usual: the bytes of a usual item.
+    `index` gives an item's place in the index, where its kind has one. `largest` and `usual` are bytes.
     """
 
     def __init__(
-        self, model: type[M], entity_type: str, key: Callable[..., Key] = Key, *, largest: int = 0, usual: int = 0
+        self,
+        model: type[M],
+        entity_type: str,
+        key: Callable[..., Key] = Key,
+        *,
+        index: Callable[[M], dict[str, str]] = lambda _: {},
+        largest: int = 0,
+        usual: int = 0,
     ) -> None:
         hints = get_type_hints(model)
         members = fields(model)  # type: ignore[arg-type]  # every model is a dataclass
         self._model = model
         self.entity_type = entity_type
         self.key = key
+        self.index = index
         self.largest = largest
         self.usual = usual
         self.attributes = frozenset(member.name for member in members)
@@ -282,7 +285,8 @@ class Codec(Generic[M]):
 
     def at(self, key: Callable[..., Key], largest: int | None = None) -> Codec[M]:
         """The same kind of item where its key is built of other values, or where it is smaller."""
-        return Codec(self._model, self.entity_type, key, largest=largest or self.largest, usual=self.usual)
+        sizes = {"largest": largest or self.largest, "usual": self.usual}
+        return Codec(self._model, self.entity_type, key, index=self.index, **sizes)
 
     def key_of(self, model: M) -> Key:
         """The key of the item that holds the model."""
@@ -295,7 +299,7 @@ class Codec(Generic[M]):
         return [attrgetter(inner.get(name, name)) for name in signature(self.key).parameters]
 
     def encode(self, model: M) -> dict[str, Any]:
-        """The item's attributes, without its key."""
+        """The item's attributes and its place in the index, without its key."""
         attributes: dict[str, Any] = {"entityType": self.entity_type}
         for name, codec in self._records.items():
             attributes |= codec.encode(getattr(model, name))
@@ -303,7 +307,7 @@ class Codec(Generic[M]):
             value = getattr(model, name)
             if value is not None:
                 attributes[attribute] = list(value) if type(value) is tuple else value
-        return attributes
+        return attributes | self.index(model)
 
     def decode(self, item: Item) -> M:
         """The model that the item holds, in today's form or an older one."""
@@ -515,23 +519,51 @@ RESERVATION_DETAILS = Codec(
 )
 RESERVATION_SLOT = Codec(ReservationSlot, "RESERVATION_SLOT", keys.reservation_slot, largest=600, usual=300)
 GUARD = Codec(Guard, "RESERVATION_GUARD", keys.reservation_guard, largest=600, usual=250)
-LOCATION = Codec(Location, "LOCATION", keys.location, largest=8000, usual=700)
+LOCATION = Codec(
+    Location,
+    "LOCATION",
+    keys.location,
+    index=lambda one: keys.location_index(one.status, one.created_at, one.location_id),
+    largest=8000,
+    usual=700,
+)
 LOCATION_CODE = Codec(LocationCode, "LOCATION_CODE", keys.location_code, largest=600, usual=200)
 LOCKER_OFFER = Codec(LockerOffer, "LOCKER_OFFER", keys.offer, largest=2000, usual=250)
 LOCATION_LOCKER = Codec(LockerSummary, "LOCATION_LOCKER", keys.location_locker, largest=2000, usual=300)
-BOOKING = Codec(Booking, "BOOKING", keys.booking, largest=19_300, usual=700)
+BOOKING = Codec(
+    Booking,
+    "BOOKING",
+    keys.booking,
+    index=lambda one: keys.pending_index(one.requested_at, one.booking_id) if one.is_pending else {},
+    largest=19_300,
+    usual=700,
+)
 REQUESTED_BOOKING = Codec(RequestedBooking, "BOOKING", keys.booking, largest=19_300, usual=700)
 OWNER_BOOKING = Codec(Booking, "OWNER_BOOKING", keys.owner_booking, largest=19_300, usual=700)
 CALENDAR_SLOT = Codec(CalendarSlot, "CALENDAR_SLOT", keys.calendar_slot, largest=2600, usual=400)
 CALENDAR_CLAIM = Codec(CalendarClaim, "CALENDAR_EVENT_CLAIM", keys.calendar_claim, largest=1800, usual=300)
 PAYMENT = Codec(Payment, "PAYMENT", keys.payment, largest=1800, usual=350)
 NOTIFICATION = Codec(Notification, "NOTIFICATION", keys.notification, largest=9000, usual=450)
-API_KEY = Codec(ApiKey, "API_KEY", keys.api_key, largest=4000, usual=700)
+API_KEY = Codec(
+    ApiKey,
+    "API_KEY",
+    keys.api_key,
+    index=lambda one: keys.api_key_index(one.created_at, one.key_id),
+    largest=4000,
+    usual=700,
+)
 # 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
 ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT", keys.door_event, largest=25_600, usual=350)
 EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM", keys.door_event_claim, largest=600, usual=300)
 TABLE_FORMAT = Codec(TableFormat, "TABLE_FORMAT", keys.table_format, largest=500, usual=200)
-ACCESS_CODE = Codec(AccessCode, "ACCESS_CODE", keys.access_code, largest=6400, usual=600)
+ACCESS_CODE = Codec(
+    AccessCode,
+    "ACCESS_CODE",
+    keys.access_code,
+    index=lambda one: {} if one.purpose is None else keys.purpose_index(one.purpose, one.code_id),
+    largest=6400,
+    usual=600,
+)
 STORED_ACCESS_CODE = Codec(StoredAccessCode, "ACCESS_CODE", keys.access_code, largest=6400, usual=600)
 CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM", keys.code_claim, largest=800, usual=200)
 CODE_DOOR = Codec(CodeDoor, "CODE_DOOR", keys.code_door, largest=8000, usual=700)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from loaders.table.keys import KeyRange
     from loaders.table.values import WireItem
 
-__all__ = ["ReadItems", "ReadRanges", "ReadTable"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReadTable(Contract):

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from loaders.contracts.reading import ReadOne
     from loaders.table.client import DynamoStore
 
-__all__ = ["KeyUse", "basis_key", "key_uses"]
-
 
 @dataclass(slots=True)
 class KeyUse:

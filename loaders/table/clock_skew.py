@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from domain.times import Instant
 
-__all__ = ["ClockSkew"]
-
 logger = logging.getLogger(__name__)
 
 _CHECK_SECONDS = 10

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from loaders.table.transport import Answer, Transport
     from loaders.table.values import ReadItem
 
-__all__ = ["GRACE_SECONDS", "StoreHealth", "WatchedTransport", "cause_of"]
-
 logger = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10

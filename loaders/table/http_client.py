@@ -13,8 +13,6 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["ConnectionPool", "HttpError", "HttpResponse", "Timeouts"]
-
 _IDLE_SECONDS = 60
 _MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 _FIRST_FINAL_STATUS = 200

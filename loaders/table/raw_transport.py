@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from loaders.table.signing import Credentials, Signer
     from loaders.table.values import ReadItem
 
-__all__ = ["RETRIED_CODES", "RETRIED_STATUSES", "RawTransport", "parser"]
-
 _PREFIX = "DynamoDB_20120810."
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
 RETRIED_CODES = frozenset(

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import quote
 
-__all__ = ["CONTENT_TYPE", "Credentials", "Signer"]
-
 CONTENT_TYPE = "application/x-amz-json-1.0"
 """Of every request."""
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["back_up", "restore"]
-
 _WAIT_SECONDS = 60
 _PARTIAL = ".partial"
 

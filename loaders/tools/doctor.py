@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.table.client import DynamoStore
     from loaders.table.values import Item, WireItem
-    from loaders.tools.invariants import Finding
-
-__all__ = ["Doctor", "Records", "check_export_file", "full_scan_cost"]
+    from loaders.tools.findings import Finding
 
 full_scan_cost = DOCTOR_SCAN.cost_text
 _key = Key.of_item

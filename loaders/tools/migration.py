@@ -22,6 +22,7 @@ from loaders import keys
 from loaders.codecs import (
     ACCESS_EVENT,
     ACTIVE_POINTER,
+    BOOKING,
     CALENDAR_CLAIM,
     CALENDAR_SLOT,
     EMAIL_CLAIM,
@@ -51,8 +52,7 @@ from loaders.table.values import Item, item_from_wire
 from loaders.tools.conversions import booking_of, calendar_event_of, event_claim_of, owner_of
 from loaders.tools.definition import TableProblemError, check_format
 from loaders.tools.pace import Pace
-from loaders.writes.booking_steps import booking_item, slots_of_booking
-from loaders.writes.locations import indexed_location
+from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.timeline import MovedError
 from loaders.writes.upgrades import take_slots, unclaimed, upgrade_reservations
@@ -272,7 +272,7 @@ class Migration:
     async def _rewrite_location(self, item: Item) -> int:
         location = LOCATION.decode(item)
         gone = dict.fromkeys({"itemType", "locationCode", "addressComponents"} & item.keys())
-        content = indexed_location(location) | gone
+        content = LOCATION.encode(location) | gone
         return await self._required([CONVERT_ITEM.step("item", _key(item), content, readVersion=location.version)])
 
     async def _rewrite_code(self, item: Item) -> int:
@@ -296,11 +296,12 @@ class Migration:
         if status is None or self._location_id is None:
             raise DamagedItemError("its status is unknown, or no location is given for bookings")
         booking, content = booking_of(old, status, self._location_id)
+        new = BOOKING.encode(booking) | {"fingerprint": content}
         slots = slots_of_booking(booking) if status is BookingStatus.APPROVED else []
         return await self._required(
             [
                 CONVERT_ITEM.step("old item", keys.old_booking(booking.booking_id)),
-                CONVERT_ITEM.step("new item", keys.booking(booking.booking_id), booking_item(booking, content)),
+                CONVERT_ITEM.step("new item", keys.booking(booking.booking_id), new),
                 CONVERT_ITEM.step("copy", OWNER_BOOKING.key_of(booking), OWNER_BOOKING.encode(booking)),
                 CONVERT_ITEM.step("old copy", keys.user_booking(booking.owner_id, booking.booking_id)),
                 *map(_taking, slots),

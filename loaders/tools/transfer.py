@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     from loaders.table.client import DynamoStore
     from loaders.table.values import WireItem
 
-__all__ = [
-    "Tally",
-    "TransferError",
-    "check_export",
-    "export_cost",
-    "export_table",
-    "exported_items",
-    "import_cost",
-    "import_table",
-]
-
 export_cost = TRANSFER_SCAN.cost_text
 _HEADER = {"SmartLockerExport": {"version": 1, "tableFormat": FORMAT_VERSION}}
 _BATCH = 100

@@ -21,7 +21,6 @@ from domain.access_codes import (
     UnknownKeyError,
     is_void,
     may_open,
-    reservation_purpose,
     shortest_length,
     validity_of,
 )
@@ -40,7 +39,6 @@ from domain.errors import (
 from domain.models import Location, Locker, Reservation, record_from
 from domain.schedule import check_end_after_start
 from domain.times import shift, to_datetime, to_instant, to_seconds
-from loaders import keys
 from loaders.codecs import CODE_CLAIM
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
@@ -195,19 +193,11 @@ def creating(
     """The request that creates a code."""
     contract = CREATE_ACCESS_CODE
     return contract.transact(
-        contract.record_step("code", code, code_index(code) | {"fingerprint": content}),
+        contract.record_step("code", code, {"fingerprint": content}),
         *_claim_steps(contract, ring, code),
         door_step(contract, code.door, door, live=live),
         basis_step(contract, code, purpose.basis, purpose.guard),
     )
-
-
-def code_index(code: AccessCode) -> dict[str, str]:
-    """The index attributes of a code, by which its reservation or booking lists it."""
-    purpose: str | None = code.booking_id
-    if code.reservation_id is not None and code.locker_id is not None:
-        purpose = reservation_purpose(code.locker_id, code.reservation_id)
-    return {} if purpose is None else keys.purpose_index(purpose, code.code_id)
 
 
 def rotating(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDoor) -> Transact:

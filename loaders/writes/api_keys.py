@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain.api_keys import ApiKey, ApiKeyId, format_key, hash_key
 from domain.commands.api_keys import check_fields_for_role
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import record_from
-from loaders import keys
 from loaders.codecs import API_KEY
 from loaders.contracts.api_keys import CREATE_API_KEY, REVOKE_API_KEY
 from loaders.table.errors import TransactionRefusedError
@@ -85,15 +84,9 @@ async def revoke_api_key(backend: Backend, command: RevokeApiKey) -> ApiKey:
 
 def creating(api_key: ApiKey, content: str) -> Transact:
     """The request that creates a key."""
-    return CREATE_API_KEY.transact(CREATE_API_KEY.step("key", (api_key.key_id,), api_key_item(api_key, content)))
+    return CREATE_API_KEY.transact(CREATE_API_KEY.record_step("key", api_key, {"fingerprint": content}))
 
 
 def revoking(current: ApiKey, revoked: ApiKey) -> Transact:
     """The request that revokes a key."""
     return REVOKE_API_KEY.transact(REVOKE_API_KEY.change_step("key", current, revoked))
-
-
-def api_key_item(api_key: ApiKey, content: str) -> dict[str, Any]:
-    """The attributes of a new key."""
-    index = keys.api_key_index(api_key.created_at, api_key.key_id)
-    return API_KEY.encode(api_key) | index | {"fingerprint": content}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain.bookings import Booking, BookingStatus, CalendarSlot, Notification, slots_in
 from domain.models import LocationStatus, OwnerRole
-from loaders import keys
-from loaders.codecs import BOOKING, difference
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 def requesting(booking: Booking, content: str, most_pending: int) -> Transact:
     """The request that creates a booking, with its place in the index of pending bookings."""
     return REQUEST_BOOKING.transact(
-        REQUEST_BOOKING.step("booking", (booking.booking_id,), booking_item(booking, content)),
+        REQUEST_BOOKING.record_step("booking", booking, {"fingerprint": content}),
         REQUEST_BOOKING.record_step("copy", booking),
         REQUEST_BOOKING.step("owner", (booking.owner_id,)),
         REQUEST_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE),
@@ -60,11 +58,6 @@ def cancelling(booking: Booking, cancelled: Booking, *, counted: bool) -> Transa
     )
 
 
-def booking_item(booking: Booking, content: str) -> dict[str, Any]:
-    """The attributes of a new booking."""
-    return _indexed(booking) | {"fingerprint": content}
-
-
 def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
     """The half days that an approved booking takes."""
     return [
@@ -103,16 +96,12 @@ def notification_of(booking: Booking) -> Notification:
 
 def _booking_steps(booking: Booking, changed: Booking, *, counted: bool) -> list[Step]:
     steps = [
-        DECIDE_BOOKING.step(
-            "booking",
-            (booking.booking_id,),
-            difference(_indexed(booking), _indexed(changed)),
-            expectedVersion=booking.version,
-            readStatus=booking.status,
+        DECIDE_BOOKING.change_step(
+            "booking", booking, changed, expectedVersion=booking.version, readStatus=booking.status
         ),
         DECIDE_BOOKING.record_step("copy", changed),
     ]
-    if counted and booking.status is BookingStatus.PENDING:
+    if counted and booking.is_pending:
         owner = {"ownerId": booking.owner_id}
         steps.append(DECIDE_BOOKING.step("pending", (booking.owner_id,), owner, added={"pendingBookings": -1}, none=0))
     return steps
@@ -128,9 +117,3 @@ def _notifying(decided: Booking) -> list[Step]:
 def admin_step(contract: WriteContract, admin_id: OwnerId | None) -> list[Step]:
     """The step that checks that the owner who acts as an admin is one."""
     return [] if admin_id is None else [contract.step("admin", (admin_id,), admin=OwnerRole.ADMIN)]
-
-
-def _indexed(booking: Booking) -> dict[str, Any]:
-    is_pending = booking.status is BookingStatus.PENDING
-    index = keys.pending_index(booking.requested_at, booking.booking_id) if is_pending else {}
-    return BOOKING.encode(booking) | index

@@ -154,7 +154,7 @@ async def _decide(
         if booking.status is status:
             await _check_admin_now(backend, principal)
             return booking
-        if booking.status is not BookingStatus.PENDING:
+        if not booking.is_pending:
             message = f"The booking was {booking.status.lower()}, so it cannot be decided any more."
             raise BookingClosedError(message, booking)
         now = backend.clock()

@@ -9,8 +9,7 @@ from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import CodeTakenError, IdTakenError, LocationInactiveError, NotFoundError
 from domain.models import Address, Location, LocationId, LocationStatus
-from loaders import keys
-from loaders.codecs import LOCATION, LocationCode, difference
+from loaders.codecs import LOCATION, LocationCode
 from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
 
@@ -73,9 +72,7 @@ def creating(location: Location, content: str) -> Transact:
     """The request that creates a location."""
     claim = LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
     steps = [
-        CREATE_LOCATION.step(
-            "location", (location.location_id,), indexed_location(location) | {"fingerprint": content}
-        ),
+        CREATE_LOCATION.record_step("location", location, {"fingerprint": content}),
         CREATE_LOCATION.record_step("code", claim),
     ]
     if location.manager_id is not None:
@@ -85,8 +82,7 @@ def creating(location: Location, content: str) -> Transact:
 
 def changing(current: Location, changed: Location) -> Transact:
     """The request that changes a location and, with its status, its place in the index."""
-    attributes = difference(indexed_location(current), indexed_location(changed))
-    steps = [CHANGE_LOCATION.step("location", (current.location_id,), attributes, expectedVersion=current.version)]
+    steps = [CHANGE_LOCATION.change_step("location", current, changed, expectedVersion=current.version)]
     if changed.manager_id not in {None, current.manager_id}:
         steps.append(CHANGE_LOCATION.step("manager", (changed.manager_id,)))
     return CHANGE_LOCATION.transact(*steps)
@@ -129,12 +125,6 @@ async def _change(
 def _check_manager(location: Location, refusal: TransactionRefusedError) -> None:
     if "manager" in refusal.failed:
         raise NotFoundError(f"Owner {location.manager_id} does not exist.", ("input", "managerId")) from None
-
-
-def indexed_location(location: Location) -> dict[str, Any]:
-    """The attributes of a location with its place in the index by status."""
-    index = keys.location_index(location.status, location.created_at, location.location_id)
-    return LOCATION.encode(location) | index
 
 
 def check_location(

@@ -21,7 +21,7 @@ from server.cli.table import confirm, open_table
 from server.clock import utc_now
 
 if TYPE_CHECKING:
-    from loaders.tools.invariants import Finding
+    from loaders.tools.findings import Finding
 
 _FOUND, _FAILED = 1, 2
 

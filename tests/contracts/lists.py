@@ -114,7 +114,8 @@ _FINGERPRINT = {"fingerprint": "f" * 64}
 _BY_OWNER = (keys.owner_locker, keys.owner_locker_index)
 _AT_LOCATION = (keys.location_locker, keys.location_locker_index)
 _UNDECIDED = {"status": BookingStatus.PENDING, "reason": None, "decided_by": None, "decided_by_subject": None}
-_CODES = (keys.access_code, keys.purpose_index, {"locker_id": LONGEST.locker, "location_id": None}, _FINGERPRINT)
+_AT_LOCKER = {"locker_id": LONGEST.locker, "location_id": None, "reservation_id": LONGEST.reservation}
+_CODES = (keys.access_code, keys.purpose_index, _AT_LOCKER, _FINGERPRINT)
 _LISTS: dict[str, tuple[Any, ...]] = {
     "QC-02": _BY_OWNER,
     "QC-05": (keys.reservation,),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loaders.backend import Backend
-    from loaders.tools.invariants import Finding
+    from loaders.tools.findings import Finding
     from tests.api import Api
     from tests.conftest import Prepared
     from tests.invariants import Items
