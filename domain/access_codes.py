@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, NewType, TypeAlias
+from typing import TYPE_CHECKING, Any, NewType, TypeAlias
 
 from domain.bookings import Booking, BookingId, BookingStatus
 from domain.errors import InternalError
@@ -151,6 +151,17 @@ class AccessCode:
         if self.locker_id is None or self.reservation_id is None:
             return self.booking_id
         return reservation_purpose(self.locker_id, self.reservation_id)
+
+    @property
+    def basis(self) -> tuple[str, tuple[Any, ...]]:
+        """What gives the right to open the door: its kind, and the arguments of its key."""
+        match self.kind:
+            case AccessCodeKind.RESERVATION:
+                return "reservation", (self.locker_id, self.start_at, self.reservation_id)
+            case AccessCodeKind.BOOKING:
+                return "booking", (self.booking_id,)
+            case _:
+                return "locker", (self.locker_id,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

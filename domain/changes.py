@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 V = TypeVar("V", Booking, Location, Locker, Owner, Reservation)
 
 
+def revised(current: V, now: Instant, token: str | None = None, **values: Any) -> V:
+    """The next version of an object, with these values; it forgets the token of an earlier change."""
+    return replace(current, **values, updated_at=now, version=current.version + 1, last_change=token)
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
     """One request to change an object.
@@ -67,8 +72,7 @@ class ChangeRequest:
         self.check(current)
         if all(getattr(current, name) == value for name, value in values.items()):
             return current
-        values |= {"updated_at": now, "version": current.version + 1, "last_change": self.token}
-        return replace(current, **values)
+        return revised(current, now, self.token, **values)
 
     def check_made(self, current: V) -> None:
         """Checks that the store refused the write because it was made before, and not because the object has changed.

@@ -13,17 +13,25 @@ from domain.errors import BadInputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_CODE = re.compile(r"[a-z0-9-]{3,40}")
-_FEATURE = re.compile(r"[a-z0-9-]{1,32}")
-_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+def matching(pattern: str, rule: str) -> Callable[[str], str]:
+    """Returns a check that a whole value matches; `rule` is the message for the client."""
+    form = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if form.fullmatch(value) is None:
+            raise ValueError(rule)
+        return value
+
+    return check
 
 
-def check_id(value: str) -> str:
-    """Checks an id. Ids become part of table keys, where `#` separates parts and `~` ends a range."""
-    if _ID.fullmatch(value) is None:
-        raise ValueError("must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
-    return value
+check_id = matching(r"[A-Za-z0-9_-]{1,64}", "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
+"""Ids become part of table keys, where `#` separates parts and `~` ends a range."""
+check_code = matching(r"[a-z0-9-]{3,40}", "must be 3 to 40 characters of a-z, 0-9 and -")
+"""The code of a location can be used in a URL."""
+check_feature = matching(r"[a-z0-9-]{1,32}", "must be 1 to 32 characters of a-z, 0-9 and -")
+check_ulid = matching(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", "must be a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV")
 
 
 def check_notification_id(value: str) -> str:
@@ -32,27 +40,6 @@ def check_notification_id(value: str) -> str:
     if decision not in {"approved", "rejected", "cancelled", "completed", "lockout"}:
         raise ValueError("must be the id of a notification")
     check_id(subject_id)
-    return value
-
-
-def check_code(value: str) -> str:
-    """Checks a location code, which can be used in a URL."""
-    if _CODE.fullmatch(value) is None:
-        raise ValueError("must be 3 to 40 characters of a-z, 0-9 and -")
-    return value
-
-
-def check_feature(value: str) -> str:
-    """Checks the name of a feature of a locker."""
-    if _FEATURE.fullmatch(value) is None:
-        raise ValueError("must be 1 to 32 characters of a-z, 0-9 and -")
-    return value
-
-
-def check_ulid(value: str) -> str:
-    """Checks a ULID: an id that sorts by its time of creation."""
-    if _ULID.fullmatch(value) is None:
-        raise ValueError("must be a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV")
     return value
 
 

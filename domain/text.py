@@ -11,13 +11,14 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from domain.currencies import CURRENCIES
+from domain.ids import matching
 
 _MAX_NAME_LENGTH = 200
 _MAX_TEXT_LENGTH = 2000
 _MAX_EMAIL_LENGTH = 254
 _EMAIL = re.compile(r"[!-?A-~]{1,64}@[!-?A-~]+\.[!-?A-~]+")  # printable ASCII without spaces, one @
-_PHONE = re.compile(r"\+?[0-9][0-9 ()./-]{4,29}")
-_REFERENCE = re.compile(r"[ -~]{1,64}")
+_phone = matching(r"\+?[0-9][0-9 ()./-]{4,29}", "must be a phone number such as +39 123 456 7890")
+_reference = matching(r"[ -~]{1,64}", "must have 1 to 64 printable ASCII characters")
 _CONTROL_CATEGORIES = frozenset({"Cc", "Zl", "Zp"})  # control characters, line and paragraph separators
 
 
@@ -56,18 +57,12 @@ def normalize_email(email: str) -> str:
 
 def check_phone(value: str) -> str:
     """Trims and checks a phone number."""
-    phone = value.strip()
-    if _PHONE.fullmatch(phone) is None:
-        raise ValueError("must be a phone number such as +39 123 456 7890")
-    return phone
+    return _phone(value.strip())
 
 
 def check_reference(value: str) -> str:
     """Trims and checks the number by which a partner knows a reservation."""
-    reference = value.strip()
-    if _REFERENCE.fullmatch(reference) is None:
-        raise ValueError("must have 1 to 64 printable ASCII characters")
-    return reference
+    return _reference(value.strip())
 
 
 def check_currency(value: str) -> str:

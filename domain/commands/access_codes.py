@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -21,22 +20,14 @@ from domain.commands.base import (
 from domain.commands.events import CheckedEventId
 from domain.commands.reservations import CheckedReservationId
 from domain.errors import BadInputError, Problem
-from domain.ids import check_id
+from domain.ids import check_id, matching
 from domain.times import Instant
 
 MAX_USES = 100
 DEFAULT_LENGTH = 6
-_DIGITS = re.compile(r"[0-9]{4,8}")
-
-
-def _check_digits(value: str) -> str:
-    if _DIGITS.fullmatch(value) is None:
-        raise ValueError("must be 4 to 8 digits")
-    return value
-
 
 CheckedCodeId = Annotated[CodeId, AfterValidator(check_id), Field(description="Id of the code, unique for its door.")]
-Digits = Annotated[str, AfterValidator(_check_digits)]
+Digits = Annotated[str, AfterValidator(matching(r"[0-9]{4,8}", "must be 4 to 8 digits"))]
 
 
 class DoorCommand(Command):

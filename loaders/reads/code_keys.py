@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain.access_codes import AccessCodeKind, may_open
+from domain.access_codes import may_open
 from loaders.codecs import ACCESS_CODE, CODE_DOOR
 from loaders.contracts.access_codes import CODE_KEYS_SCAN
 from loaders.contracts.base import MAX_ITEMS
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.contracts.reading import ReadOne
     from loaders.table.client import DynamoStore
+
+
+_BASES: dict[str, ReadOne[Any]] = {
+    "reservation": RESERVATION_BY_KEY,
+    "booking": BOOKING_BY_ID,
+    "locker": LOCKER_BY_ID,
+}
 
 
 @dataclass(slots=True)
@@ -51,34 +58,19 @@ async def key_uses(store: DynamoStore, now: Instant) -> dict[str, KeyUse]:
 
 def basis_key(code: AccessCode) -> tuple[ReadOne[Any], tuple[Any, ...]]:
     """What reads what a code is for, and its key."""
-    match code.kind:
-        case AccessCodeKind.RESERVATION:
-            return RESERVATION_BY_KEY, (code.locker_id, code.start_at, code.reservation_id)
-        case AccessCodeKind.BOOKING:
-            return BOOKING_BY_ID, (code.booking_id,)
-        case _:
-            return LOCKER_BY_ID, (code.locker_id,)
+    kind, key = code.basis
+    return _BASES[kind], key
 
 
 async def _live(store: DynamoStore, codes: list[AccessCode], now: Instant) -> list[AccessCode]:
-    wanted: defaultdict[str, set[tuple[Any, ...]]] = defaultdict(set)
-    contracts: dict[str, ReadOne[Any]] = {}
-    for code in codes:
-        contract, key = basis_key(code)
-        contracts[contract.id] = contract
-        wanted[contract.id].add(key)
-    found: dict[tuple[Any, ...], Any] = {}
-    for contract_id, keys in wanted.items():
-        every = list(keys)
-        for first in range(0, len(every), MAX_ITEMS):
-            batch = every[first : first + MAX_ITEMS]
-            records = await contracts[contract_id].read_many(store, batch)
-            found |= {(contract_id, *key): record for key, record in zip(batch, records, strict=True)}
-    live = []
-    for code in codes:
-        contract, key = basis_key(code)
-        basis = found[contract.id, *key]
-        # What cannot be read may be live.
-        if isinstance(basis, Exception) or may_open(code, now, basis):
-            live.append(code)
-    return live
+    found: dict[tuple[str, tuple[Any, ...]], Any] = {}
+    for kind, contract in _BASES.items():
+        wanted = list({code.basis[1] for code in codes if code.basis[0] == kind})
+        for first in range(0, len(wanted), MAX_ITEMS):
+            batch = wanted[first : first + MAX_ITEMS]
+            records = await contract.read_many(store, batch)
+            found |= {(kind, key): record for key, record in zip(batch, records, strict=True)}
+    # What cannot be read may be live.
+    return [
+        code for code in codes if isinstance(found[code.basis], Exception) or may_open(code, now, found[code.basis])
+    ]

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Booking, BookingStatus
-from domain.models import Door, ReservationStatus
+from domain.models import Door, ReservationStatus, record_from
 from domain.text import normalize_email
 from loaders import keys
 from loaders.codecs import (
@@ -41,6 +41,7 @@ from loaders.codecs import (
     DamagedItemError,
     EmailClaim,
     LocationCode,
+    ReferenceClaim,
 )
 from loaders.contracts.doctor import REPAIR_DERIVED
 from loaders.table.keys import Key
@@ -48,14 +49,14 @@ from loaders.tools.findings import INDEX, Finding, content_of, index_of, missing
 from loaders.tools.timelines import timeline_violations
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
-from loaders.writes.reservation_steps import claim_of, reference_claim, slot_of
+from loaders.writes.reservation_steps import claim_of, slot_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from domain.models import Locker, LockerId, OwnerId, Reservation, ReservationSlot
     from domain.times import Instant
-    from loaders.codecs import Codec, ReferenceClaim, StoredReservation
+    from loaders.codecs import Codec, StoredReservation
     from loaders.table.operations import Step
     from loaders.table.values import Item
     from loaders.tools.findings import Get
@@ -192,12 +193,12 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
         yield Finding("I6", key, f"the id is claimed for a reservation that starts at {claim.start_at}", key)
     yield from _copies_of_reservation(reservation).check(key, get)
     if reservation.reference is not None:
-        yield from _reference_of(reservation, reservation.reference, key, get)
+        yield from _reference_of(reservation, key, get)
 
 
-def _reference_of(reservation: Reservation, reference: str, subject: Key, get: Get) -> Iterator[Finding]:
-    key = keys.reservation_reference(reservation.owner_id, reference)
-    expected = reference_claim(reservation, reference)
+def _reference_of(reservation: Reservation, subject: Key, get: Get) -> Iterator[Finding]:
+    expected = record_from(ReferenceClaim, reservation)
+    key = REFERENCE_CLAIM.key_of(expected)
     claim = record_at(REFERENCE_CLAIM, key, get)
     if claim is None:
         content = REFERENCE_CLAIM.encode(expected)
@@ -314,9 +315,7 @@ def _location(item: Item, get: Get) -> Iterator[Finding]:
     claim = record_at(LOCATION_CODE, key, get)
     if claim is None:
         problem = f"the code of location {location.location_id} is not claimed"
-        content = LOCATION_CODE.encode(
-            LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
-        )
+        content = LOCATION_CODE.encode(record_from(LocationCode, location))
         record = keys.location(location.location_id)
         yield missing_item("I6", key, problem, content, _version(record, location.version), record)
     elif claim.location_id != location.location_id:

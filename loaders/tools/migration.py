@@ -131,7 +131,7 @@ class Migration:
             "LOCATION": self._rewrite_location,
             "LOCATION_CODE": self._rewrite_code,
             "User": self._convert_user,
-            "Booking": self._convert_booking_item,
+            "Booking": lambda item: self._convert_booking(OLD_BOOKING.decode(item)),
             "Event": self._convert_calendar_event,
         }
 
@@ -287,9 +287,6 @@ class Migration:
             claim = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
             steps.append(CONVERT_ITEM.step("claim", keys.email_claim(normalize_email(owner.email)), claim))
         return await self._required(steps)
-
-    async def _convert_booking_item(self, item: Item) -> int:
-        return await self._convert_booking(OLD_BOOKING.decode(item))
 
     async def _convert_booking(self, old: OldBooking) -> int:
         status = old.current_status

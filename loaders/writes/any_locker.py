@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.authorization import Scope, acts_for, audiences_for, require
 from domain.commands.base import fingerprint
@@ -17,7 +17,7 @@ from domain.errors import (
     NotFoundError,
     OverlapError,
 )
-from domain.models import LocationStatus, ReservationId
+from domain.models import LocationStatus, ReservationId, record_from
 from domain.schedule import check_end_after_start, check_reservation_window
 from loaders import keys
 from loaders.codecs import AnyClaim
@@ -59,15 +59,9 @@ async def reserve_any_locker(backend: Backend, command: ReserveAnyLocker, princi
         if tries == MOST_TRIES:
             break
         tries += 1
-        claim = AnyClaim(
-            owner_id=command.owner_id,
-            reservation_id=reservation_id,
-            locker_id=offer.locker_id,
-            start_at=command.start_at,
-            fingerprint=content,
-        )
-        asked = {name: getattr(command, name) for name in Reserve.model_fields}
-        wanted = CreateReservation(**asked | {"locker_id": offer.locker_id, "reservation_id": reservation_id})
+        chosen: dict[str, Any] = {"locker_id": offer.locker_id, "reservation_id": reservation_id}
+        claim = record_from(AnyClaim, command, **chosen, fingerprint=content)
+        wanted = CreateReservation(**{name: getattr(command, name) for name in Reserve.model_fields} | chosen)
         try:
             return await create_reservation(backend, wanted, principal, claim=claim)
         except IdTakenByOwnerError:

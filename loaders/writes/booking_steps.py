@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain.bookings import Booking, BookingStatus, CalendarSlot, Notification, slots_in
-from domain.models import LocationStatus, OwnerRole
+from domain.models import LocationStatus, OwnerRole, record_from
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 
 if TYPE_CHECKING:
@@ -61,16 +61,14 @@ def cancelling(booking: Booking, cancelled: Booking, *, counted: bool) -> Transa
 def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
     """The half days that an approved booking takes."""
     return [
-        CalendarSlot(
-            location_id=booking.location_id,
-            date=booking.date,
+        record_from(
+            CalendarSlot,
+            booking,
             slot=slot,
             event_id=booking.booking_id,
             title=booking.description.splitlines()[0][:200],
-            booking_id=booking.booking_id,
             created_by=booking.decided_by or booking.decided_by_subject or booking.owner_id,
             created_at=booking.updated_at,
-            duration=booking.duration,
         )
         for slot in slots_in(booking.duration)
     ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingId, BookingStatus
-from domain.changes import ChangeRequest
+from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
@@ -99,14 +98,8 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
         now = backend.clock()
         if await _today(backend, booking, now) >= booking.date:
             raise BookingClosedError("The booking's day has come, so it cannot be cancelled.", booking)
-        # A cancellation is recognised by the status, so it leaves no token; that of an earlier change goes.
-        cancelled = replace(
-            booking,
-            status=BookingStatus.CANCELLED,
-            updated_at=now,
-            version=booking.version + 1,
-            last_change=None,
-        )
+        # A cancellation is recognised by the status, so it leaves no token.
+        cancelled = revised(booking, now, status=BookingStatus.CANCELLED)
         try:
             await backend.store.transact(cancelling(booking, cancelled, counted=counted))
         except TransactionRefusedError as refusal:

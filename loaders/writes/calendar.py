@@ -75,11 +75,11 @@ async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, 
 async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
     """Records a payment for a booking that exists (QC-46)."""
     now = backend.clock()
-    payment = Payment(
+    payment = record_from(
+        Payment,
+        command,
         payment_id=command.payment_id or backend.new_id(),
-        booking_id=command.booking_id,
-        amount=Money(amount=command.amount.amount, currency=command.amount.currency),
-        method=command.method,
+        amount=record_from(Money, command.amount),
         paid_at=command.paid_at or now,
         recorded_at=now,
     )

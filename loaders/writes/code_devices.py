@@ -32,7 +32,7 @@ from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim, difference
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.doors import basis_place, contended, door_path, door_step, named_door, require_manager
+from loaders.writes.doors import contended, door_path, door_step, named_door, require_manager
 from loaders.writes.timeline import MovedError, live_in, may_have_old
 
 if TYPE_CHECKING:
@@ -163,10 +163,9 @@ def _reporting(
     command: ReportAccessCodeUse, code: AccessCode, used: AccessCode, door: CodeDoor, now: Instant, content: str
 ) -> list[Step]:
     contract = REPORT_ACCESS_CODE_USE
-    event = AccessEvent(
-        event_id=command.event_id,
-        locker_id=command.locker_id,
-        location_id=command.location_id,
+    event = record_from(
+        AccessEvent,
+        command,
         timestamp=command.used_at,
         recorded_at=now,
         action=AccessAction.UNLOCK,
@@ -244,16 +243,14 @@ async def _listed(
     found: list[AccessCode] = [code for code in codes if code is not None]
     bases = await _bases(store, found)
     graces = await _graces(store, list(bases.values()), guard, now)
-    validities = [
-        (code, validity_of(code, now, bases[basis_place(code)], graces.get(code.reservation_id))) for code in found
-    ]
+    validities = [(code, validity_of(code, now, bases[code.basis], graces.get(code.reservation_id))) for code in found]
     return [(code, validity) for code, validity in validities if is_listed(code, validity, door, now)]
 
 
 async def _bases(store: Store, codes: list[AccessCode]) -> dict[tuple[str, tuple[Any, ...]], Basis | None]:
     """What gives the right to open the door, by its place."""
     wanted: defaultdict[str, dict[tuple[Any, ...], None]] = defaultdict(dict)
-    for name, place in map(basis_place, codes):
+    for name, place in (code.basis for code in codes):
         wanted[name][place] = None
     bases: dict[tuple[str, tuple[Any, ...]], Basis | None] = {}
     for name, places in wanted.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import AccessCodeKind, CodeDoor
+from domain.access_codes import CodeDoor
 from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingStatus
 from domain.errors import BadInputError, UnavailableError
@@ -63,20 +63,9 @@ async def require_manager(store: Store, contract: WriteContract, command: DoorCo
     require(may_manage or is_admin(principal), door_path(command))
 
 
-def basis_place(code: AccessCode) -> tuple[str, tuple[Any, ...]]:
-    """The declared read of what gives the right to open the door, and its key."""
-    match code.kind:
-        case AccessCodeKind.RESERVATION:
-            return "reservation", (code.locker_id, code.start_at, code.reservation_id)
-        case AccessCodeKind.BOOKING:
-            return "booking", (code.booking_id,)
-        case _:
-            return "locker", (code.locker_id,)
-
-
 async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:
     """What gives the right to open the door."""
-    name, place = basis_place(code)
+    name, place = code.basis
     basis: Basis | None = await contract.read(store, name, *place)
     return basis
 

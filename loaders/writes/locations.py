@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import CodeTakenError, IdTakenError, LocationInactiveError, NotFoundError
-from domain.models import Address, Location, LocationId, LocationStatus
+from domain.models import Address, Location, LocationId, LocationStatus, record_from
 from loaders.codecs import LOCATION, LocationCode
 from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
@@ -70,10 +70,9 @@ async def reactivate_location(backend: Backend, command: ReactivateLocation) -> 
 
 def creating(location: Location, content: str) -> Transact:
     """The request that creates a location."""
-    claim = LocationCode(location_id=location.location_id, code=location.code, created_at=location.created_at)
     steps = [
         CREATE_LOCATION.record_step("location", location, {"fingerprint": content}),
-        CREATE_LOCATION.record_step("code", claim),
+        CREATE_LOCATION.record_step("code", record_from(LocationCode, location)),
     ]
     if location.manager_id is not None:
         steps.append(CREATE_LOCATION.step("manager", (location.manager_id,)))

@@ -21,9 +21,12 @@ from domain.models import (
 )
 from loaders.codecs import ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
+from loaders.writes.lockers import changing_steps
 from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from domain.models import ActivePointer, Locker, Reservation, ReservationId
     from domain.times import Instant
     from loaders.codecs import AnyClaim, Guard
@@ -79,7 +82,7 @@ def creating(
     if any_claim is not None:
         steps.append(contract.record_step("any claim", any_claim))
     if reservation.reference is not None:
-        steps.append(contract.record_step("reference", reference_claim(reservation, reservation.reference)))
+        steps.append(contract.record_step("reference", record_from(ReferenceClaim, reservation)))
     if details is not None:
         steps.append(contract.record_step("details", details))
     return contract.transact(*steps)
@@ -153,37 +156,42 @@ def details_of(command: CreateReservation, reservation_id: ReservationId) -> Res
     )
 
 
-def reference_claim(reservation: Reservation, reference: str) -> ReferenceClaim:
-    """The claim on the reference of a reservation."""
-    return record_from(ReferenceClaim, reservation, reference=reference)
-
-
 def notifying(contract: WriteContract, ended: Reservation, now: Instant) -> Step:
     """The step that tells the owner who reserved that someone else ended the reservation."""
     done = "cancelled" if ended.status is ReservationStatus.CANCELLED else "ended"
-    notice = Notification(
+    notice = record_from(
+        Notification,
+        ended,
         notification_id=f"{ended.reservation_id}-{ended.status.lower()}",
-        owner_id=ended.owner_id,
         message=f"Your reservation of locker {ended.locker_id} from {ended.start_at} was {done}: {ended.end_reason}",
         created_at=now,
-        locker_id=ended.locker_id,
-        reservation_id=ended.reservation_id,
     )
     return contract.record_step("notification", notice)
 
 
-def recording_overstay(
-    contract: WriteContract, started: Reservation, overstayed: ReservationId, event_id: str, now: Instant
-) -> Step:
-    """The step that records that a reservation found the locker still occupied by an ended one."""
-    event = AccessEvent(
-        event_id=EventId(event_id),
-        locker_id=started.locker_id,
-        timestamp=now,
-        recorded_at=now,
-        action=AccessAction.OVERSTAY,
-        actor_id=started.owner_id,
-        result=AccessResult.SUCCESS,
-        metadata={"overstayed": overstayed, "started": started.reservation_id},
-    )
-    return contract.record_step("overstay", event)
+def using(
+    contract: WriteContract,
+    reservation: Reservation,
+    locker: Locker,
+    changed: Locker,
+    missing: frozenset[str],
+    new_id: Callable[[], str],
+) -> list[Step]:
+    """The steps that change a locker with the reservation that uses it.
+
+    Where the reservation finds the locker still occupied by an ended one, an event records it.
+    """
+    steps = changing_steps(contract, locker, changed, missing)
+    if changed.occupied_by is not None and locker.occupied_by is not None:
+        event = AccessEvent(
+            event_id=EventId(new_id()),
+            locker_id=locker.locker_id,
+            timestamp=changed.updated_at,
+            recorded_at=changed.updated_at,
+            action=AccessAction.OVERSTAY,
+            actor_id=reservation.owner_id,
+            result=AccessResult.SUCCESS,
+            metadata={"overstayed": locker.occupied_by, "started": reservation.reservation_id},
+        )
+        steps.append(contract.record_step("overstay", event))
+    return steps

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from domain.authorization import Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
-from domain.changes import ChangeRequest
+from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
@@ -32,16 +32,16 @@ from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATIO
 from loaders.reads.claimed import claimed
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts, together
-from loaders.writes.lockers import NONE_MISSING, changing_steps
+from loaders.writes.lockers import NONE_MISSING
 from loaders.writes.reservation_steps import (
     Ledger,
     changing,
     creating,
     details_of,
     notifying,
-    recording_overstay,
     slot_of,
     slot_steps,
+    using,
 )
 from loaders.writes.timeline import MOVED, MovedError, earliest_other, latest_before, may_have_old, pointer_after
 from loaders.writes.upgrades import MOST_UPGRADES, upgrade_reservations
@@ -213,7 +213,7 @@ async def start_reservation(backend: Backend, command: StartReservation, princip
         return {"started_at": now}
 
     def occupy(state: _State, locker: Locker) -> Locker:
-        return replace(locker, status=LockerStatus.OCCUPIED, occupied_by=state.reservation.reservation_id)
+        return revised(locker, state.now, status=LockerStatus.OCCUPIED, occupied_by=state.reservation.reservation_id)
 
     return await _change(backend, USE_RESERVATION, command, principal, start, use=occupy)
 
@@ -239,7 +239,7 @@ async def release_reservation(backend: Backend, command: ReleaseReservation, pri
     def leave(state: _State, locker: Locker) -> Locker:
         if not _occupies(state.reservation, locker):
             return locker
-        return replace(locker, status=LockerStatus.AVAILABLE, occupied_by=None)
+        return revised(locker, state.now, status=LockerStatus.AVAILABLE, occupied_by=None)
 
     return await _change(backend, USE_RESERVATION, command, principal, release, ends=True, use=leave)
 
@@ -350,16 +350,12 @@ def _locker_steps(
     backend: Backend, contract: WriteContract, state: _State, changed: Locker, missing: frozenset[str]
 ) -> list[Step]:
     """The steps that change the locker with the reservation, or check its owner, who ends one of someone else."""
-    locker, now = state.locker, state.now
-    if changed == locker:
-        if state.party is not ReservationParty.LOCKER_OWNER:
-            return []
-        return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)]
-    changed = replace(changed, updated_at=now, version=locker.version + 1, last_change=None)
-    steps = changing_steps(contract, locker, changed, missing)
-    if changed.occupied_by is not None and locker.occupied_by is not None:
-        steps.append(recording_overstay(contract, state.reservation, locker.occupied_by, backend.new_id(), now))
-    return steps
+    locker = state.locker
+    if changed != locker:
+        return using(contract, state.reservation, locker, changed, missing, backend.new_id)
+    if state.party is not ReservationParty.LOCKER_OWNER:
+        return []
+    return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)]
 
 
 def _party(principal: Principal, reservation: Reservation, locker: Locker) -> ReservationParty:

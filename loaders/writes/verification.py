@@ -21,7 +21,17 @@ from domain.access_codes import (
 )
 from domain.authorization import may_use_door, require
 from domain.bookings import Notification
-from domain.models import AccessAction, AccessEvent, AccessResult, EventId, Locker, LockerStatus, Reservation
+from domain.changes import revised
+from domain.models import (
+    AccessAction,
+    AccessEvent,
+    AccessResult,
+    EventId,
+    Locker,
+    LockerStatus,
+    Reservation,
+    record_from,
+)
 from domain.schedule import has_ended
 from domain.times import shift, to_seconds
 from loaders.codecs import ATTEMPT, LOCKOUT, difference
@@ -38,8 +48,8 @@ from loaders.writes.doors import (
     read_place,
     require_manager,
 )
-from loaders.writes.lockers import NONE_MISSING, changing_steps
-from loaders.writes.reservation_steps import Ledger, changing, recording_overstay
+from loaders.writes.lockers import NONE_MISSING
+from loaders.writes.reservation_steps import Ledger, changing, using
 from loaders.writes.timeline import MovedError, earliest_other, live_in, may_have_old, pointer_after
 
 if TYPE_CHECKING:
@@ -264,21 +274,11 @@ async def _checking_in(backend: Backend, reserved: _Reserved, now: Instant, miss
     contract, stored, ledger = VERIFY_ACCESS_CODE, reserved.stored, reserved.ledger
     reservation, locker = stored.reservation, ledger.locker
     assert locker is not None  # noqa: S101  # see _is_first_use
-    started = replace(reservation, started_at=now, updated_at=now, version=reservation.version + 1, last_change=None)
+    started = revised(reservation, now, started_at=now)
+    occupied = revised(locker, now, status=LockerStatus.OCCUPIED, occupied_by=reservation.reservation_id)
     other = await earliest_other(backend.store, contract, ledger.pointer, ledger.guard, reservation.reservation_id, now)
-    occupied = replace(
-        locker,
-        status=LockerStatus.OCCUPIED,
-        occupied_by=reservation.reservation_id,
-        updated_at=now,
-        version=locker.version + 1,
-        last_change=None,
-    )
     steps = changing(contract, stored, started, ledger, pointer_after(ledger.pointer, started, other))
-    steps += changing_steps(contract, locker, occupied, missing)
-    if locker.occupied_by is not None:
-        steps.append(recording_overstay(contract, started, locker.occupied_by, backend.new_id(), now))
-    return steps
+    return steps + using(contract, started, locker, occupied, missing, backend.new_id)
 
 
 async def _denying(
@@ -308,13 +308,13 @@ def _notifying(place: Locker | Location, tamper: AccessEvent, lockout: Lockout) 
         owner_id, door = place.manager_id, f"The door of {place.name}"
     else:
         return []
-    notice = Notification(
+    notice = record_from(
+        Notification,
+        tamper,
         notification_id=f"{tamper.event_id}-lockout",
         owner_id=owner_id,
         message=f"{door} refuses access codes until {lockout.locked_until}: too many failures.",
         created_at=tamper.timestamp,
-        locker_id=tamper.locker_id,
-        location_id=tamper.location_id,
     )
     return [VERIFY_ACCESS_CODE.record_step("notification", notice)]
 
@@ -327,10 +327,10 @@ def _event(
     actor_id: str,
     result: AccessResult,
 ) -> AccessEvent:
-    return AccessEvent(
+    return record_from(
+        AccessEvent,
+        door,
         event_id=EventId(backend.new_id()),
-        locker_id=door.locker_id,
-        location_id=door.location_id,
         timestamp=now,
         recorded_at=now,
         action=action,
