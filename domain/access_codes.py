@@ -265,11 +265,7 @@ class CodeRing:
 
     @classmethod
     def of(cls, secrets: Sequence[tuple[str, bytes]]) -> CodeRing:
-        """A ring of keys, the current one first.
-
-        Raises:
-            ValueError: with a message that contains no secret.
-        """
+        """A ring of keys, the current one first, or a ValueError whose message contains no secret."""
         ids = [key_id for key_id, _ in secrets]
         if not 1 <= len(ids) <= MAX_RING_KEYS or len(set(ids)) != len(ids):
             raise ValueError(f"must have 1 to {MAX_RING_KEYS} keys with different ids")
@@ -285,11 +281,7 @@ class CodeRing:
         return self.keys[0]
 
     def key(self, key_id: str) -> RingKey:
-        """The key with this id.
-
-        Raises:
-            UnknownKeyError: if it was removed.
-        """
+        """The key with this id, or an UnknownKeyError where it was removed."""
         for key in self.keys:
             if key.key_id == key_id:
                 return key
@@ -370,14 +362,9 @@ def is_void(code: AccessCode, door: CodeDoor | None) -> bool:
 
 
 def validity_of(code: AccessCode, now: Instant, basis: Basis | None, grace_until: Instant | None = None) -> Validity:
-    """When the code is valid.
+    """When the code is valid, by what it is for now: nothing of the code changes when that changes.
 
-    Args:
-        code: the code.
-        now: the current time.
-        basis: what gives the right to open the door: the reservation or the booking of the code or, if it stands alone,
-            the locker. Nothing of the code changes when that changes.
-        grace_until: the end of the grace period after the reservation; without it there is none.
+    A grace period after the reservation ends at `grace_until`.
     """
     start, end = code.valid_from, code.valid_until
     match basis:

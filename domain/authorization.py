@@ -168,11 +168,7 @@ def audiences_of(principal: Principal) -> list[Audience]:
 
 
 def searched_audiences(principal: Principal, owner_ids: Sequence[str] | None) -> list[Audience]:
-    """The audiences of a list: all that the caller belongs to, or everyone and those of the named owners.
-
-    Raises:
-        BadInputError: where they are too many for one list, or an owner is not of the caller's credentials.
-    """
+    """The audiences of a list: all that the caller belongs to, or everyone and those of the named owners."""
     audiences, path = audiences_of(principal), ("ownerIds",)
     if audiences and owner_ids is not None:
         foreign = sorted(set(owner_ids) - {audience.owner_id for audience in audiences if audience != EVERYONE})
@@ -256,11 +252,7 @@ def is_device_at(principal: Principal, location_id: LocationId) -> bool:
 
 
 def require(allowed: bool, path: Sequence[str] = ()) -> None:  # noqa: FBT001  # reads as a sentence: require(may_transfer(…))
-    """Rejects what a rule does not allow.
-
-    Raises:
-        ForbiddenError: with the same message whether or not the object exists.
-    """
+    """Rejects what a rule does not allow, with the same message whether or not the object exists."""
     if not allowed:
         raise ForbiddenError(path=path)
 

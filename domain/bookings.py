@@ -138,11 +138,7 @@ def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:
 
 
 def check_calendar_window(first: Day, last: Day) -> None:
-    """Rejects a window that ends before it starts or has too many days.
-
-    Raises:
-        BadInputError: at the end of the window that is wrong.
-    """
+    """Rejects a window that ends before it starts or has too many days."""
     if first > last:
         raise BadInputError("window.from must not be after window.to.", ("window", "from"))
     if count_days(first, last) > MAX_CALENDAR_DAYS:

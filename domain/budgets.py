@@ -49,17 +49,9 @@ class Budget:
     def charge(
         self, full_at: int, now: int, units: float, taken: int, *, may_owe: bool = False
     ) -> tuple[int, BudgetState]:
-        """Charges a request.
+        """When the budget is full after a request, and its state; `taken` is what the request was charged before.
 
-        Args:
-            full_at: when the budget is full.
-            now: the current time.
-            units: the price of the request.
-            taken: the units that the same request was charged before.
-            may_owe: whether the budget may fall below zero, for what has been used already.
-
-        Returns:
-            When the budget is full afterwards, and its state. If it is too low, nothing is charged.
+        If the budget is too low, nothing is charged, unless it `may_owe` what has been used already.
         """
         whole = self.refill_time(units)
         price = whole - self.refill_time(taken) if taken else whole

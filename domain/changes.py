@@ -50,23 +50,13 @@ class ChangeRequest:
         return current.last_change == self.token
 
     def check(self, current: V) -> None:
-        """Checks that the request is based on the current version.
-
-        Raises:
-            IdTakenError: where the latest change has the same id and other input.
-            VersionConflictError: where the object has changed.
-        """
+        """Checks that the request is based on the current version, and that the latest change has another id."""
         self._check_id(current)
         if self.command.expected_version not in {None, current.version}:
             raise VersionConflictError(current)
 
     def apply(self, current: V, now: Instant, **values: Any) -> V:
-        """The object after the change, or the object itself where it is made already or changes nothing.
-
-        Raises:
-            IdTakenError: as `check`.
-            VersionConflictError: as `check`.
-        """
+        """The object after the change, or the object itself where it is made already or changes nothing."""
         if self.is_made(current):
             return current
         self.check(current)
@@ -75,12 +65,7 @@ class ChangeRequest:
         return revised(current, now, self.token, **values)
 
     def check_made(self, current: V) -> None:
-        """Checks that the store refused the write because it was made before, and not because the object has changed.
-
-        Raises:
-            IdTakenError: as `check`.
-            VersionConflictError: as `check`.
-        """
+        """Checks that the store refused the write because it was made before, not because the object has changed."""
         if not self.is_made(current):
             self._check_id(current)
             raise VersionConflictError(current)

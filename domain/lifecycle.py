@@ -18,11 +18,7 @@ TRANSITIONS: dict[LockerStatus, tuple[LockerStatus, ...]] = {
 
 
 def check_transition(locker: Locker, new_status: LockerStatus) -> None:
-    """Rejects a transition that is not in the table; the current status is not a valid new status.
-
-    Raises:
-        InvalidTransitionError: with the allowed statuses.
-    """
+    """Rejects a transition that is not in the table; the current status is not a valid new status."""
     allowed = TRANSITIONS[locker.status]
     if new_status not in allowed:
         raise InvalidTransitionError(locker, new_status, allowed)

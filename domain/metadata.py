@@ -23,11 +23,7 @@ _SMALL = 10**_MAX_DIGITS  # integers below it have at most 38 digits
 
 
 def check_metadata(value: Any) -> dict[str, Json]:
-    """Checks that a value is a JSON object within the limits whose numbers the table stores exactly.
-
-    Raises:
-        ValueError: with a message for the client.
-    """
+    """Checks that a value is a JSON object within the limits whose numbers the table stores exactly."""
     if not isinstance(value, dict):
         raise ValueError("must be a JSON object")  # noqa: TRY004  # invalid input, as every other failed check
     # Size first, so that the values of an oversized object are never visited.

@@ -100,11 +100,7 @@ def check_span(start: Instant, end: Instant) -> None:
 
 
 def future_of(start: Instant, end: Instant, now: Instant) -> tuple[Instant, Instant]:
-    """The part of a searched window that is not over.
-
-    Raises:
-        BadInputError: where all of it is.
-    """
+    """The part of a searched window that is not over; rejects a window that is."""
     if end <= now:
         raise BadInputError("window.to must be in the future.", ("window", "to"))
     return max(start, now), end

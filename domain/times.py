@@ -38,11 +38,7 @@ def to_instant(value: datetime) -> Instant:
 
 
 def parse_instant(text: str) -> Instant:
-    """Parses an RFC 3339 time.
-
-    Raises:
-        ValueError: with a message for the client.
-    """
+    """Parses an RFC 3339 time, or raises ValueError with a message for the client."""
     match = _RFC_3339.fullmatch(text)
     if match is None:
         raise ValueError("is not an RFC 3339 time such as 2026-03-01T09:30:00Z")
@@ -76,11 +72,7 @@ def shift(instant: Instant, by: timedelta) -> Instant:
 
 
 def parse_day(text: str) -> Day:
-    """Parses an RFC 3339 full-date.
-
-    Raises:
-        ValueError: with a message for the client.
-    """
+    """Parses an RFC 3339 full-date, or raises ValueError with a message for the client."""
     if _DAY.fullmatch(text) is None:
         raise ValueError("is not a date such as 2026-03-01")
     try:

@@ -145,11 +145,7 @@ _FIELDS = {
 
 
 def check_fields_for_kind(command: CreateAccessCode) -> None:
-    """Checks that the input has the fields of its kind and no others.
-
-    Raises:
-        BadInputError: with every problem.
-    """
+    """Checks that the input has the fields of its kind and no others; reports every problem."""
     required, allowed = _FIELDS[command.kind]
     given = {
         "lockerId": command.locker_id,

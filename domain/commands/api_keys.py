@@ -45,11 +45,7 @@ class RevokeApiKey(Command):
 
 
 def check_fields_for_role(command: CreateApiKey) -> None:
-    """Checks that a partner key has owners and scopes, a device key a locker or a location, and none of the others.
-
-    Raises:
-        BadInputError: with every problem.
-    """
+    """Checks that a partner key has owners and scopes, a device key a locker or a location, and none of the others."""
     is_partner = command.role is ApiKeyRole.PARTNER
     required = {"ownerIds": is_partner, "scopes": is_partner}
     if is_partner or command.location_id is None:

@@ -80,11 +80,7 @@ class Change(Command):
     change_id: Id | None = _CHANGE_ID
 
     def values(self, object_id: str) -> dict[str, Any]:
-        """The new values that the client named, without the field with the id of the object.
-
-        Raises:
-            BadInputError: where there are none.
-        """
+        """The new values that the client named, at least one, without the field with the id of the object."""
         named = self.model_fields_set - Change.model_fields.keys() - {object_id}
         if not named:
             raise BadInputError("Name at least one field to change.", ("input",))
@@ -109,11 +105,7 @@ def optional(description: str) -> Any:
 
 
 def parse_command(command: type[C], values: dict[str, Any]) -> C:
-    """Validates the input of a mutation.
-
-    Raises:
-        BadInputError: with every problem, each at its path in the input.
-    """
+    """Validates the input of a mutation; reports every problem at its path in the input."""
     try:
         return command.model_validate(values)
     except ValidationError as error:

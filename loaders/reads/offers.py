@@ -51,14 +51,7 @@ class Wanted:
 
 
 class Search:
-    """One search.
-
-    Args:
-        store: the table.
-        wanted: what is looked for.
-        pointers: reads the active pointers of up to 25 lockers.
-        slots: bounds how many Queries run at once.
-    """
+    """One search: `pointers` reads the active pointers of up to 25 lockers, `slots` bounds the Queries at once."""
 
     def __init__(self, store: Store, wanted: Wanted, pointers: Pointers, slots: asyncio.Semaphore) -> None:
         self._store = store

@@ -26,9 +26,6 @@ async def require_format(backend: Backend, version: int) -> None:
     """Refuses a read that relies on a format to which the table is not migrated yet (QC-70).
 
     A table never goes back to an earlier format, so a server does not ask again once this has succeeded.
-
-    Raises:
-        UnavailableError: with the command that migrates the table.
     """
     if version in backend.known_formats:
         return

@@ -24,11 +24,7 @@ _LARGEST = MAX_STORE_CLOCK_SKEW.total_seconds()
 
 
 class ClockSkew:
-    """How far this server's clock is ahead of the store's; logs once when that becomes too far, and when it is not.
-
-    Args:
-        timer: seconds that only ever go forward.
-    """
+    """How far this server's clock is ahead of the store's; logs once when that becomes too far, and when it is not."""
 
     def __init__(self, timer: Callable[[], float]) -> None:
         self._timer = timer
@@ -63,11 +59,7 @@ class ClockSkew:
             logger.warning("the clock agrees with the store's again: the server is ready and accepts writes")
 
     def require_tolerated(self) -> None:
-        """Refuses a write whose times would be wrong.
-
-        Raises:
-            UnavailableError: where the clock is too far from the store's.
-        """
+        """Refuses a write whose times would be wrong."""
         if not self.is_tolerated:
             raise UnavailableError(
                 f"Writes are refused because {self._described()}. Try again later, or at another server."

@@ -117,10 +117,7 @@ async def share_embedded(binary: Path, data_directory: Path) -> AsyncIterator[st
 async def run_embedded(binary: Path, data_directory: Path, *, shared: bool = False) -> AsyncIterator[str]:
     """Runs the store on a data directory, again where it dies, and yields its endpoint.
 
-    Args:
-        binary: the program of the store.
-        data_directory: where its data is.
-        shared: whether other processes of the same user may use the store, through `share_embedded`.
+    Other processes of the same user may use a `shared` one, through `share_embedded`.
     """
     with hold_directory(data_directory), reserve_address() as (host, port):
         store = _Store(binary, data_directory, host, port)

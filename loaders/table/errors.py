@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 class StoreError(InternalError):
     """The store refused a request that we should not have sent, or failed: a fault that no client can mend.
 
-    Args:
-        message: what the log has of it.
-        detail: the store's own words, which may quote what it was sent.
+    `detail` is the store's own words, which may quote what it was sent: the log has the message alone.
     """
 
     def __init__(self, message: str, detail: str = "") -> None:

@@ -72,9 +72,7 @@ class _Requests:
 class StoreHealth:
     """Whether reads and writes succeed; logs every change once, with its cause.
 
-    Args:
-        clock: seconds that only ever go forward.
-        find_problem: what else is wrong with the store although it answers, if anything is.
+    `find_problem` says what else is wrong with the store although it answers, if anything is.
     """
 
     def __init__(
@@ -113,13 +111,7 @@ class StoreHealth:
 
 
 class WatchedTransport:
-    """A transport whose answers tell whether the store works, and whether its clock agrees with this server's.
-
-    Args:
-        transport: sends the requests.
-        health: is told how they end.
-        now: returns the time that this server writes.
-    """
+    """A transport whose answers tell whether the store works, and whether its clock agrees with this server's."""
 
     def __init__(self, transport: Transport, health: StoreHealth, now: Callable[[], Instant]) -> None:
         self._transport = transport
@@ -127,11 +119,7 @@ class WatchedTransport:
         self._now = now
 
     async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
-        """See Transport.
-
-        Raises:
-            UnavailableError: where it is a write, and the clocks differ too much.
-        """
+        """See Transport. A write is refused while the clocks differ too much."""
         health = self._health
         if operation in _TIMED_WRITES:
             health.clock_skew.require_tolerated()

@@ -38,14 +38,7 @@ class Timeouts(NamedTuple):
 
 
 class ConnectionPool:
-    """Connections to one host.
-
-    Args:
-        url: where requests go; they have the path of this URL.
-        size: how many connections there are at most; further requests wait for one, in their order.
-        timeouts: when a connection and a response are given up.
-        tls: the TLS context of an https URL.
-    """
+    """At most `size` connections to one host; further requests wait for one, in their order."""
 
     def __init__(self, url: str, size: int, timeouts: Timeouts, tls: ssl.SSLContext | None = None) -> None:
         parts = urlsplit(url)
@@ -62,11 +55,7 @@ class ConnectionPool:
         self._open: set[_Connection] = set()
 
     async def request(self, message: bytes) -> HttpResponse:
-        """Sends a request and returns its response.
-
-        Raises:
-            HttpError: where there is none in time.
-        """
+        """Sends a request and returns its response, or raises HttpError where there is none in time."""
         async with self._slots:
             connection = self._reusable() or await self._connect()
             try:

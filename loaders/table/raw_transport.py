@@ -56,13 +56,7 @@ RETRIED_CODES = frozenset(
 
 
 class RawTransport:
-    """Sends requests on a pool of connections.
-
-    Args:
-        pool: the connections.
-        signer: signs requests.
-        credentials: gives the credentials as of now; they may change while the process runs.
-    """
+    """Sends requests on a pool of connections; the credentials may change while the process runs."""
 
     def __init__(self, pool: ConnectionPool, signer: Signer, credentials: Callable[[], Awaitable[Credentials]]) -> None:
         self._pool = pool

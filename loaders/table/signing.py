@@ -37,13 +37,7 @@ class _Common(NamedTuple):
 
 
 class Signer:
-    """Signs POST requests to one path of one host.
-
-    Args:
-        region: the AWS region.
-        host: the value of the Host header.
-        path: as it is in the request.
-    """
+    """Signs POST requests to one path of one host."""
 
     def __init__(self, region: str, host: str, path: str) -> None:
         self._region = region

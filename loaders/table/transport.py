@@ -30,15 +30,9 @@ class Answer(NamedTuple):
 
 
 class RefusedRequestError(Exception):
-    """The store answered with an error.
+    """The store answered with an error: its code, its own words, the HTTP status and the whole answer.
 
-    Args:
-        code: its code, such as ConditionalCheckFailedException.
-        message: the store's own words.
-        status: the HTTP status.
-        body: the whole answer.
-        retries: how often the request was sent again.
-        request_id: what the store calls the request; empty where it does not say.
+    `retries` is how often the request was sent again, `request_id` what the store calls it, if it says so.
     """
 
     def __init__(
@@ -54,12 +48,7 @@ class RefusedRequestError(Exception):
 
 
 class NoAnswerError(Exception):
-    """The store did not answer, or not with what it promises.
-
-    Args:
-        message: what happened.
-        retries: how often the request was sent again.
-    """
+    """The store did not answer, or not with what it promises, although the request was sent again `retries` times."""
 
     def __init__(self, message: str, retries: int) -> None:
         super().__init__(message)
@@ -72,9 +61,7 @@ class Transport(Protocol):
     async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
         """Sends one request, again where that may help. Items of this shape may come as such.
 
-        Raises:
-            RefusedRequestError: where the store answers with an error.
-            NoAnswerError: where it does not answer.
+        Raises RefusedRequestError where the store answers with an error, NoAnswerError where it does not answer.
         """
 
 
@@ -85,11 +72,7 @@ class DamagedAnswerError(Exception):
 def json_of(
     status: int, checksum: str | bytes | None, body: bytes, parse: Callable[[bytes], Any] = orjson.loads
 ) -> dict[str, Any]:
-    """The JSON object of an answer. An error may come from a proxy, without any.
-
-    Raises:
-        DamagedAnswerError: where the checksum does not match, or a success is not a JSON object.
-    """
+    """The JSON object of an answer, unless it is damaged. An error may come from a proxy, without any."""
     try:
         if checksum is not None and int(checksum) != zlib.crc32(body):
             raise DamagedAnswerError("the checksum of the answer does not match")

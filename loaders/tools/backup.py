@@ -18,11 +18,7 @@ _PARTIAL = ".partial"
 
 
 def back_up(data_directory: Path, target: Path) -> None:
-    """Copies the database to a new file as it is at one moment; the store goes on reading and writing meanwhile.
-
-    Raises:
-        EmbeddedStoreError: where there is no database, the file exists, or the copy is damaged.
-    """
+    """Copies the database to a new file as it is at one moment; the store goes on reading and writing meanwhile."""
     if not (data_directory / DATABASE).exists():
         raise EmbeddedStoreError(f"the data directory {data_directory} has no database {DATABASE}")
     if target.exists():
@@ -31,11 +27,7 @@ def back_up(data_directory: Path, target: Path) -> None:
 
 
 def restore(source: Path, data_directory: Path) -> None:
-    """Copies a backup into a data directory that is empty or does not exist.
-
-    Raises:
-        EmbeddedStoreError: where the directory has files, or the backup is damaged.
-    """
+    """Copies a backup into a data directory that is empty or does not exist."""
     if not source.is_file():
         raise EmbeddedStoreError(f"there is no backup {source}")
     _check_empty(data_directory)

@@ -78,12 +78,7 @@ def check_export_file(path: Path, now: Instant) -> list[Finding]:
 
 
 class Doctor:
-    """Checks and repairs a table.
-
-    Args:
-        store: the table.
-        clock: returns the current time.
-    """
+    """Checks and repairs a table."""
 
     def __init__(self, store: DynamoStore, clock: Callable[[], Instant]) -> None:
         self._store = store

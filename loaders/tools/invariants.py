@@ -74,12 +74,8 @@ def violations(
 ) -> list[Finding]:
     """The violations that are found from these items, each once, in the order of their keys.
 
-    Args:
-        subjects: the items to compare with those they depend on.
-        timelines: all reservations of the lockers whose reservations are to be checked as a whole.
-        bookings: all copies of the bookings of the owners whose pending ones are to be counted.
-        get: returns the item with a key, if it exists.
-        now: the current time.
+    `subjects` are compared with the items they depend on, which `get` returns. `timelines` are all reservations of the
+    lockers, `bookings` all copies of the bookings of the owners, that are to be checked as a whole.
     """
     found: dict[tuple[Key, str], Finding] = {}
     checks = [_guarded(_key(item), None, partial(_check_of(item), item, get)) for item in subjects]

@@ -109,10 +109,7 @@ def migration_cost(description: dict[str, Any]) -> str:
 class Migration:
     """A migration of a table to the current format.
 
-    Args:
-        store: the table.
-        now: the current time.
-        location_id: the location of bookings and calendar events that another program wrote without one.
+    `location_id` is for bookings and calendar events that another program wrote without a location.
     """
 
     def __init__(self, store: DynamoStore, *, now: Instant, location_id: LocationId | None = None) -> None:
@@ -147,11 +144,7 @@ class Migration:
         return migrated
 
     async def run(self, *, items_per_second: float, progress: Callable[[Migrated], None]) -> Migrated:
-        """Migrates the table, from where an interrupted run stopped.
-
-        Raises:
-            TableProblemError: where the table has a newer format, or another migration of it is running.
-        """
+        """Migrates the table, from where an interrupted run stopped; refuses a newer format, and a second migration."""
         store = self._store
         found = await read_format(store)
         check_format(store.table, found)

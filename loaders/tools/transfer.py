@@ -79,11 +79,7 @@ def import_cost(export: Tally) -> str:
 async def export_table(
     store: DynamoStore, path: Path, *, items_per_second: float, progress: Callable[[int], None]
 ) -> Tally:
-    """Writes all items to a file; an interrupted export goes on where it stopped.
-
-    Raises:
-        TransferError: where the table is not migrated, the file exists, or what an earlier run left is no export.
-    """
+    """Writes all items to a file; an interrupted export goes on where it stopped."""
     await _check_format(store)
     partial = _partial(path)
     tally, last = _continue(partial)
@@ -107,11 +103,7 @@ async def export_table(
 
 
 def check_export(path: Path) -> Tally:
-    """Reads a whole export and compares its items with its summary.
-
-    Raises:
-        TransferError: where it is incomplete or damaged.
-    """
+    """Reads a whole export and compares its items with its summary; refuses an incomplete or damaged one."""
     tally = Tally()
     summary = None
     for line in _lines(path):
@@ -129,11 +121,7 @@ def check_export(path: Path) -> Tally:
 
 
 def exported_items(path: Path) -> Iterator[WireItem]:
-    """The items of an export.
-
-    Raises:
-        TransferError: where it cannot be read.
-    """
+    """The items of an export."""
     return (line["Item"] for line in _lines(path) if "Item" in line)
 
 
@@ -147,8 +135,7 @@ async def import_table(
 ) -> int:
     """Writes all items of an export that the table does not have, and returns how many; then compares all.
 
-    Raises:
-        TransferError: where the table has other items and may not be overwritten, or is not like the export at last.
+    A table with other items is refused, unless they may be overwritten.
     """
     await _check_format(store)
     expected = check_export(path)

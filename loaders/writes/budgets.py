@@ -33,10 +33,7 @@ class Updating(Protocol):
 class TableRates:
     """Charges budgets with conditional updates of the table.
 
-    Args:
-        store: returns the store, once it is open.
-        budget: the budget of every caller.
-        now: returns microseconds since 1970, by a clock that agrees with the other servers'.
+    `store` returns the store once it is open, `now` microseconds since 1970 by a clock that agrees with other servers'.
     """
 
     def __init__(self, store: Callable[[], Updating], budget: Budget, now: Callable[[], int]) -> None:

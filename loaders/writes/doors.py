@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 
 def named_door(command: DoorCommand) -> Door:
-    """The door that an input names.
-
-    Raises:
-        BadInputError: where it names none, or two.
-    """
+    """The door that an input names; it must name one, and not two."""
     if (command.locker_id is None) is (command.location_id is None):
         raise BadInputError("exactly one of lockerId and locationId is required", ("input", "lockerId"))
     return door_of(command.locker_id, command.location_id)
@@ -42,11 +38,7 @@ def door_path(command: DoorCommand) -> tuple[str, str]:
 async def read_place(
     store: Store, contract: WriteContract, command: DoorCommand, principal: Principal
 ) -> Locker | Location:
-    """The locker or the location that a door belongs to.
-
-    Raises:
-        SmartLockerError: where it does not exist.
-    """
+    """The locker or the location that a door belongs to, which must exist."""
     name = "locker" if command.location_id is None else "location"
     place_id = command.locker_id or command.location_id
     place: Locker | Location | None = await contract.read(store, name, place_id)

@@ -48,11 +48,7 @@ async def record_access_events(
 ) -> list[AccessEvent]:
     """Records events, all or none; an event that was recorded before is returned as it was (QC-08).
 
-    Args:
-        backend: the store and the clock.
-        commands: the events.
-        principal: the caller, who must be allowed to record each of them.
-        paths: the place of each event in the mutation's input.
+    The paths are the places of the events in the mutation's input.
     """
     entries = [_entry(backend, command, path) for command, path in zip(commands, paths, strict=True)]
     _check_distinct(entries)

@@ -81,10 +81,8 @@ async def live_in(
     """The first live reservations of a declared range, as many as its Limit.
 
     The guard, read before, names the last change. The items of a transaction become visible one by one, so the guard's
-    new revision may be visible before the live copy is: then what was read is older than the guard.
-
-    Raises:
-        MovedError: where the last change belongs to these reservations and is not visible yet.
+    new revision may be visible before the live copy is: then what was read is older than the guard, and MovedError is
+    raised.
     """
     operation = contract.range_operation(name, *arguments)
     found: list[tuple[Position, StoredReservation]] = []

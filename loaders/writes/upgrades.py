@@ -48,18 +48,9 @@ async def upgrade_reservations(
 ) -> int:
     """Upgrades up to `most` reservations of a locker, and the pointer once none is left; returns how many items.
 
-    Args:
-        store: the store.
-        contract: the contract whose steps these are; it reads the ranges `all` and `copies`.
-        locker_id: the locker.
-        guard: the guard as it was read just before.
-        now: the current time.
-        most: how many reservations to upgrade.
-        since: the earliest end of the reservations that get a live copy; no new reservation may overlap earlier ones.
-
-    Raises:
-        MovedError: where another write was faster.
-        UnavailableError: where older reservations are left.
+    The contract reads the ranges `all` and `copies`; the guard was read just before. Reservations that ended by `since`
+    get no live copy: no new one may overlap them. Raises MovedError where another write was faster, and
+    UnavailableError where older reservations are left.
     """
     found = [entry async for entry in contract.read_range(store, "all", locker_id, EARLIEST)]
     _check_visible(locker_id, found, guard)
@@ -97,10 +88,8 @@ def _too_many() -> UnavailableError:
 async def take_slots(store: Store, contract: WriteContract, locker_id: LockerId, now: Instant) -> int:
     """Gives each live reservation of a locker without a slot one of its owner's; returns how many.
 
-    It may be beyond the owner's limit, which then allows no more reservations until others have ended.
-
-    Raises:
-        MovedError: where another write was faster.
+    It may be beyond the owner's limit, which then allows no more reservations until others have ended. Raises
+    MovedError where another write was faster.
     """
     taken = 0
     async for _, stored in contract.read_range(store, "all", locker_id, EARLIEST):
@@ -128,11 +117,7 @@ async def take_slots(store: Store, contract: WriteContract, locker_id: LockerId,
 
 
 def _check_visible(locker_id: LockerId, found: list[tuple[Position, StoredReservation]], guard: Guard | None) -> None:
-    """Checks that the last change that the guard names was read: the items of a transaction become visible one by one.
-
-    Raises:
-        MovedError: where it is not visible yet.
-    """
+    """Checks that the last change that the guard names was read: items of a transaction become visible one by one."""
     if guard is None or guard.changed_start_at is None or guard.changed_reservation_id is None:
         return
     changed = keys.reservation(locker_id, guard.changed_start_at, guard.changed_reservation_id)
