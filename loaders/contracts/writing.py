@@ -289,12 +289,22 @@ class WriteContract(Contract):
         return rule.step(rule.codec.key_of(record), rule.codec.encode(record) | (more or {}), values)
 
     def change_step(
-        self, name: str, before: Any, after: Any, more: dict[str, Any] | None = None, **values: Any
+        self,
+        name: str,
+        before: Any,
+        after: Any,
+        more: dict[str, Any] | None = None,
+        *,
+        at: tuple[Any, ...] = (),
+        **values: Any,
     ) -> Step:
-        """The step of that name that writes the difference between a record as it was read and as it becomes."""
+        """The step of that name that writes the difference between a record as it was read and as it becomes.
+
+        `at` are the arguments of its key, where the record does not tell them.
+        """
         rule = self._rule(name)
         changes = difference(rule.codec.encode(before), rule.codec.encode(after))
-        return rule.step(rule.codec.key_of(before), changes | (more or {}), values)
+        return rule.step(rule.key(*at) if at else rule.codec.key_of(before), changes | (more or {}), values)
 
     def transact(self, *steps: Step) -> Transact:
         """All these steps or none."""

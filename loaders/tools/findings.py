@@ -10,7 +10,7 @@ from loaders.codecs import DamagedItemError
 from loaders.contracts.doctor import REPAIR_DERIVED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from domain.models import LockerId, OwnerId, Reservation
     from loaders.codecs import Codec
@@ -56,18 +56,25 @@ def content_of(codec: Codec[Any], item: Item) -> dict[str, Any] | None:
         return None
 
 
-def missing_item(
+def required(
     invariant: str,
-    key: Key,
+    codec: Codec[M],
+    wanted: M,
     problem: str,
-    content: dict[str, Any],
     as_read: Step,
     subject: Key,
+    get: Get,
+    *,
+    key: Key | None = None,
     timeline: LockerId | None = None,
-) -> Finding:
-    """A claim or a half day that can be put where it is missing."""
-    repair = REPAIR_DERIVED.transact(as_read, REPAIR_DERIVED.step("claim", key, content))
-    return Finding(invariant, key, problem, subject, timeline, repair)
+) -> Generator[Finding, None, M | None]:
+    """The claim or the half day that is where the wanted one belongs; if none is there, that one can be put."""
+    key = key or codec.key_of(wanted)
+    found = record_at(codec, key, get)
+    if found is None:
+        repair = REPAIR_DERIVED.transact(as_read, REPAIR_DERIVED.step("claim", key, codec.encode(wanted)))
+        yield Finding(invariant, key, problem, subject, timeline, repair)
+    return found
 
 
 def reservation_as_read(reservation: Reservation) -> Step:

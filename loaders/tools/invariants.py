@@ -45,7 +45,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.doctor import REPAIR_DERIVED
 from loaders.table.keys import Key
-from loaders.tools.findings import INDEX, Finding, content_of, index_of, missing_item, record_at, reservation_as_read
+from loaders.tools.findings import INDEX, Finding, content_of, index_of, record_at, required, reservation_as_read
 from loaders.tools.timelines import timeline_violations
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
@@ -178,14 +178,9 @@ def _copy_of_locker(codec: Codec[Any], item: Item, get: Get) -> Iterator[Finding
 def _reservation(item: Item, get: Get) -> Iterator[Finding]:
     reservation, key = STORED_RESERVATION.decode(item).reservation, _key(item)
     yield from _unindexed(item, get)
-    claim_key = keys.reservation_claim(reservation.locker_id, reservation.reservation_id)
-    claim = record_at(RESERVATION_CLAIM, claim_key, get)
-    if claim is None:
-        content = RESERVATION_CLAIM.encode(claim_of(reservation))
-        yield missing_item(
-            "I6", claim_key, "the claim of a reservation is missing", content, reservation_as_read(reservation), key
-        )
-    elif claim.start_at != reservation.start_at:
+    problem, as_read = "the claim of a reservation is missing", reservation_as_read(reservation)
+    claim = yield from required("I6", RESERVATION_CLAIM, claim_of(reservation), problem, as_read, key, get)
+    if claim is not None and claim.start_at != reservation.start_at:
         yield Finding("I6", key, f"the id is claimed for a reservation that starts at {claim.start_at}", key)
     yield from _copies_of_reservation(reservation).check(key, get)
     if reservation.reference is not None:
@@ -194,14 +189,9 @@ def _reservation(item: Item, get: Get) -> Iterator[Finding]:
 
 def _reference_of(reservation: Reservation, subject: Key, get: Get) -> Iterator[Finding]:
     expected = record_from(ReferenceClaim, reservation)
-    key = REFERENCE_CLAIM.key_of(expected)
-    claim = record_at(REFERENCE_CLAIM, key, get)
-    if claim is None:
-        content = REFERENCE_CLAIM.encode(expected)
-        yield missing_item(
-            "I6", key, "the claim of a reference is missing", content, reservation_as_read(reservation), subject
-        )
-    elif claim != expected:
+    problem, as_read = "the claim of a reference is missing", reservation_as_read(reservation)
+    claim = yield from required("I6", REFERENCE_CLAIM, expected, problem, as_read, subject, get)
+    if claim is not None and claim != expected:
         problem = f"the reference is claimed by reservation {claim.reservation_id} of locker {claim.locker_id}"
         yield Finding("I6", subject, problem, subject)
 
@@ -277,14 +267,11 @@ def _owner(item: Item, get: Get) -> Iterator[Finding]:
     yield from _unindexed(item, get)
     if owner.email is None:
         return
-    key = keys.email_claim(normalize_email(owner.email))
-    claim = record_at(EMAIL_CLAIM, key, get)
-    if claim is None:
-        problem = f"the e-mail address of owner {owner.owner_id} is not claimed"
-        content = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))
-        record = keys.owner(owner.owner_id)
-        yield missing_item("I6", key, problem, content, _version(record, owner.version), record)
-    elif claim.owner_id != owner.owner_id:
+    key, record = keys.email_claim(normalize_email(owner.email)), keys.owner(owner.owner_id)
+    wanted, as_read = EmailClaim(owner_id=owner.owner_id), _version(record, owner.version)
+    problem = f"the e-mail address of owner {owner.owner_id} is not claimed"
+    claim = yield from required("I6", EMAIL_CLAIM, wanted, problem, as_read, record, get, key=key)
+    if claim is not None and claim.owner_id != owner.owner_id:
         problem = f"the e-mail address of owner {owner.owner_id} is claimed by owner {claim.owner_id}"
         yield Finding("I6", key, problem, _key(item))
 
@@ -307,16 +294,12 @@ def _email_claim(item: Item, get: Get) -> Iterator[Finding]:
 def _location(item: Item, get: Get) -> Iterator[Finding]:
     location = LOCATION.decode(item)
     yield from _index_entry(item, LOCATION.index(location), location.version)
-    key = keys.location_code(location.code)
-    claim = record_at(LOCATION_CODE, key, get)
-    if claim is None:
-        problem = f"the code of location {location.location_id} is not claimed"
-        content = LOCATION_CODE.encode(record_from(LocationCode, location))
-        record = keys.location(location.location_id)
-        yield missing_item("I6", key, problem, content, _version(record, location.version), record)
-    elif claim.location_id != location.location_id:
+    wanted, record = record_from(LocationCode, location), keys.location(location.location_id)
+    problem, as_read = f"the code of location {location.location_id} is not claimed", _version(record, location.version)
+    claim = yield from required("I6", LOCATION_CODE, wanted, problem, as_read, record, get)
+    if claim is not None and claim.location_id != location.location_id:
         problem = f"the code of location {location.location_id} is claimed by location {claim.location_id}"
-        yield Finding("I6", key, problem, _key(item))
+        yield Finding("I6", LOCATION_CODE.key_of(wanted), problem, _key(item))
 
 
 def _location_code(item: Item, get: Get) -> Iterator[Finding]:
@@ -334,16 +317,13 @@ def _booking(item: Item, get: Get) -> Iterator[Finding]:
     yield from _copies_of_booking(booking).check(_key(item), get)
     if booking.status is not BookingStatus.APPROVED:
         return
+    as_read = _version(keys.booking(booking.booking_id), booking.version)
     for slot in slots_of_booking(booking):
-        key = keys.calendar_slot(slot.location_id, slot.date, slot.slot)
-        taken = record_at(CALENDAR_SLOT, key, get)
-        if taken is None:
-            problem = f"a half day of the approved booking {booking.booking_id} is missing"
-            as_read = _version(keys.booking(booking.booking_id), booking.version)
-            yield missing_item("I8", key, problem, CALENDAR_SLOT.encode(slot), as_read, _key(item))
-        elif taken.booking_id != booking.booking_id:
+        problem = f"a half day of the approved booking {booking.booking_id} is missing"
+        taken = yield from required("I8", CALENDAR_SLOT, slot, problem, as_read, _key(item), get)
+        if taken is not None and taken.booking_id != booking.booking_id:
             problem = f"event {taken.event_id} has a half day of the approved booking {booking.booking_id}"
-            yield Finding("I8", key, problem, _key(item))
+            yield Finding("I8", CALENDAR_SLOT.key_of(slot), problem, _key(item))
 
 
 def _copies_of_booking(booking: Booking) -> _Copies:

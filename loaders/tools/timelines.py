@@ -18,7 +18,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.doctor import REPAIR_TIMELINE
 from loaders.table.keys import Key
-from loaders.tools.findings import Finding, content_of, missing_item, record_at, reservation_as_read
+from loaders.tools.findings import Finding, content_of, record_at, required, reservation_as_read
 from loaders.writes.reservation_steps import slot_of
 from loaders.writes.timeline import pointer_as_read
 
@@ -74,13 +74,10 @@ def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get) -> I
         if one.slot is None:
             continue
         wanted = slot_of(one.reservation, one.slot)
-        key = RESERVATION_SLOT.key_of(wanted)
-        found = record_at(RESERVATION_SLOT, key, get)
-        if found is None:
-            problem = f"the slot of reservation {wanted.reservation_id} is missing"
-            content = RESERVATION_SLOT.encode(wanted)
-            yield missing_item("I6", key, problem, content, reservation_as_read(one.reservation), key, locker_id)
-        elif (found.locker_id, found.reservation_id) != (locker_id, wanted.reservation_id):
+        key, as_read = RESERVATION_SLOT.key_of(wanted), reservation_as_read(one.reservation)
+        problem = f"the slot of reservation {wanted.reservation_id} is missing"
+        found = yield from required("I6", RESERVATION_SLOT, wanted, problem, as_read, key, get, timeline=locker_id)
+        if found is not None and (found.locker_id, found.reservation_id) != (locker_id, wanted.reservation_id):
             problem = f"the slot of reservation {wanted.reservation_id} has another one"
             yield Finding("I6", key, problem, key, locker_id)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from domain.errors import UnavailableError
 from loaders.contracts.budgets import SPEND_BUDGET
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from domain.budgets import Budget, BudgetState
-    from loaders.table.operations import Update
+    from loaders.table.client import DynamoStore
+    from loaders.table.recording import RecordedStore
     from loaders.table.values import Item
 
 # The third round is for a record that expired in between.
@@ -23,20 +24,15 @@ _SECOND = 1_000_000
 _MOST_OWED = 1000
 
 
-class Updating(Protocol):
-    """The part of the store that is needed here."""
-
-    async def update(self, operation: Update) -> Item:
-        """The item after the change; raises ConditionFailedError."""
-
-
 class TableRates:
     """Charges budgets with conditional updates of the table.
 
     `store` returns the store once it is open, `now` microseconds since 1970 by a clock that agrees with other servers'.
     """
 
-    def __init__(self, store: Callable[[], Updating], budget: Budget, now: Callable[[], int]) -> None:
+    def __init__(
+        self, store: Callable[[], DynamoStore | RecordedStore], budget: Budget, now: Callable[[], int]
+    ) -> None:
         self._store = store
         self._budget = budget
         self._now = now

@@ -28,7 +28,7 @@ from domain.errors import BadInputError, IdTakenError, StaleListError
 from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, door_of, record_from
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, shift
-from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim, difference
+from loaders.codecs import EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
@@ -108,8 +108,7 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
             acknowledged_at=backend.clock(),
         )
         # The revision of the door stays: what a device has is no part of what it should have.
-        changes = difference(CODE_DOOR.encode(door), CODE_DOOR.encode(changed))
-        step = ACKNOWLEDGE_ACCESS_CODES.step("door", (name,), changes, readRevision=door.revision)
+        step = ACKNOWLEDGE_ACCESS_CODES.change_step("door", door, changed, at=(name,), readRevision=door.revision)
         try:
             await store.transact(ACKNOWLEDGE_ACCESS_CODES.transact(step))
         except TransactionRefusedError:

@@ -10,7 +10,7 @@ from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidd
 from domain.bookings import Booking, BookingStatus
 from domain.errors import BadInputError, UnavailableError
 from domain.models import Locker, Reservation, door_of
-from loaders.codecs import CODE_DOOR, difference
+from loaders.codecs import CODE_DOOR
 
 if TYPE_CHECKING:
     from domain.access_codes import AccessCode, Basis
@@ -67,8 +67,7 @@ def door_step(contract: WriteContract, name: Door, door: CodeDoor | None, **chan
     if door is None:
         return contract.step("first door", (name,), CODE_DOOR.encode(CodeDoor(revision=1, **changes)))
     changed = replace(door, revision=door.revision + 1, **changes)
-    attributes = difference(CODE_DOOR.encode(door), CODE_DOOR.encode(changed))
-    return contract.step("door", (name,), attributes, readRevision=door.revision)
+    return contract.change_step("door", door, changed, at=(name,), readRevision=door.revision)
 
 
 def basis_step(contract: WriteContract, code: AccessCode, basis: Basis, guard: Guard | None) -> Step:

@@ -119,7 +119,7 @@ async def create_reservation(
             continue
         try:
             latest, (other, slots) = await _together(
-                _latest_before(store, reservation, ledger),
+                latest_before(store, CREATE_RESERVATION, locker_id, reservation.end_at, ledger.guard),
                 _together(
                     earliest_other(store, CREATE_RESERVATION, ledger.pointer, ledger.guard, reservation_id, now),
                     _slots(store, command.owner_id),
@@ -306,11 +306,12 @@ async def _change(
         if claim is None or may_have_old(ledger.guard):
             await _upgrade(backend, contract, command.locker_id, ledger.guard)
             continue
+        latest_start = None if new_end is None else max(new_end, claim.start_at)
         try:
             stored, (latest, other) = await _together(
                 _claimed(store, contract, claim),
                 _together(
-                    _latest_from(store, contract, claim, new_end, ledger.guard),
+                    latest_before(store, contract, claim.locker_id, latest_start, ledger.guard),
                     earliest_other(store, contract, ledger.pointer, ledger.guard, claim.reservation_id, now, ends=ends),
                 ),
             )
@@ -411,15 +412,6 @@ async def _slots(store: Store, owner_id: OwnerId) -> list[ReservationSlot]:
     return [slot async for _, slot in CREATE_RESERVATION.read_range(store, "slots", owner_id)]
 
 
-async def _latest_from(
-    store: Store, contract: WriteContract, claim: ReservationClaim, new_end: Instant | None, guard: Guard | None
-) -> Reservation | None:
-    """The live reservation with the latest start before a new end."""
-    if new_end is None:
-        return None
-    return await latest_before(store, contract, claim.locker_id, max(new_end, claim.start_at), guard)
-
-
 def _existing(locker: Locker | None, claim: ReservationClaim) -> Locker:
     if locker is None:
         raise DamagedItemError(f"a reservation names {keys.masked(keys.locker(claim.locker_id))}, which does not exist")
@@ -498,16 +490,6 @@ async def _is_old(store: Store, locker_id: LockerId, ledger: Ledger) -> bool:
     async for _ in CREATE_RESERVATION.read_range(store, "all", locker_id, EARLIEST):
         return True
     return False
-
-
-async def _latest_before(store: Store, wanted: Reservation, ledger: Ledger) -> Reservation | None:
-    """The live reservation with the latest start before the end of the wanted one; a locker without a guard has none.
-
-    Where it ends by the start of the wanted one, no other overlaps it.
-    """
-    if ledger.guard is None:
-        return None
-    return await latest_before(store, CREATE_RESERVATION, wanted.locker_id, wanted.end_at, ledger.guard)
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:

@@ -8,7 +8,7 @@ from domain.models import ActivePointer, ReservationStatus
 from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
 from domain.times import shift
 from loaders import keys
-from loaders.codecs import GUARD, Guard, StoredReservation, difference
+from loaders.codecs import GUARD, Guard, StoredReservation
 from loaders.contracts.reservations import TIMELINE_RULES
 
 if TYPE_CHECKING:
@@ -33,12 +33,14 @@ def may_have_old(guard: Guard | None) -> bool:
 
 
 async def latest_before(
-    store: Store, contract: WriteContract, locker_id: LockerId, before: Instant, guard: Guard | None
+    store: Store, contract: WriteContract, locker_id: LockerId, before: Instant | None, guard: Guard | None
 ) -> Reservation | None:
-    """The live reservation with the latest start before a time.
+    """The live reservation with the latest start before a time, if one is given; a locker without a guard has none.
 
     Live reservations do not overlap, so all others before that time have ended when this one starts.
     """
+    if before is None or guard is None:
+        return None
     found = await live_in(store, contract, "before", (locker_id, before), guard)
     return found[0] if found else None
 
@@ -150,8 +152,7 @@ def guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None
     """Replaces the guard that was read."""
     if guard is None:
         return contract.step("first guard", (locker_id,), GUARD.encode(becomes))
-    attributes = difference(GUARD.encode(guard), GUARD.encode(becomes))
-    return contract.step("guard", (locker_id,), attributes, readRevision=guard.revision)
+    return contract.change_step("guard", guard, becomes, at=(locker_id,), readRevision=guard.revision)
 
 
 def live_step(contract: WriteContract, changed: Reservation, guard: Guard | None) -> Step:

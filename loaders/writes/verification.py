@@ -34,7 +34,7 @@ from domain.models import (
 )
 from domain.schedule import has_ended
 from domain.times import shift, to_seconds
-from loaders.codecs import ATTEMPT, LOCKOUT, difference
+from loaders.codecs import ATTEMPT, LOCKOUT
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
@@ -146,8 +146,7 @@ async def clear_lockout(backend: Backend, command: ClearLockout, principal: Prin
         if current is None or current == Lockout(revision=current.revision):
             return current or Lockout()
         cleared = Lockout(revision=current.revision + 1)
-        changes = difference(LOCKOUT.encode(current), LOCKOUT.encode(cleared))
-        step = CLEAR_LOCKOUT.step("lockout", (name,), changes, readRevision=current.revision)
+        step = CLEAR_LOCKOUT.change_step("lockout", current, cleared, at=(name,), readRevision=current.revision)
         try:
             await store.transact(CLEAR_LOCKOUT.transact(step))
         except TransactionRefusedError:
@@ -287,8 +286,7 @@ async def _denying(
     contract, before = VERIFY_ACCESS_CODE, read.lockout
     after = before.after_failure(now)
     if before.revision:
-        changes = difference(LOCKOUT.encode(before), LOCKOUT.encode(after))
-        steps = [contract.step("lockout", (read.name,), changes, readRevision=before.revision)]
+        steps = [contract.change_step("lockout", before, after, at=(read.name,), readRevision=before.revision)]
     else:
         steps = [contract.step("first lockout", (read.name,), LOCKOUT.encode(after))]
     place = await read_place(backend.store, contract, command, principal)
