@@ -78,7 +78,10 @@ def violations(
     lockers, `bookings` all copies of the bookings of the owners, that are to be checked as a whole.
     """
     found: dict[tuple[Key, str], Finding] = {}
-    checks = [_guarded(_key(item), None, partial(_check_of(item), item, get)) for item in subjects]
+    checks = [
+        _guarded(_key(item), None, partial(_CHECKS.get(str(item.get("entityType")), _unindexed), item, get))
+        for item in subjects
+    ]
     for locker_id, items in timelines.items():
         check = partial(timeline_violations, locker_id, items, get, now)
         checks.append(_guarded(keys.locker(locker_id), locker_id, check))
@@ -86,10 +89,6 @@ def violations(
     for finding in chain.from_iterable(checks):
         found.setdefault((finding.key, finding.problem), finding)
     return sorted(found.values(), key=lambda finding: (finding.key, finding.problem))
-
-
-def _check_of(item: Item) -> Callable[[Item, Get], Iterator[Finding]]:
-    return _CHECKS.get(str(item.get("entityType")), _unindexed)
 
 
 def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:

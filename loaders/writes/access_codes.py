@@ -158,8 +158,10 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
         if any(entry.partition(" ")[2] == reveal for entry in code.reveals):
             return IssuedCode(code, backend.code_ring().digits(code.door, code))
         changed = replace(changed, reveals=(*code.reveals, f"{now} {reveal}")[-MAX_REVEALS:])
-        is_rotated = changed.rotation != code.rotation
-        transaction = rotating(backend.code_ring(), code, changed, door) if is_rotated else revealing(code, changed)
+        if changed.rotation == code.rotation:
+            transaction = CHANGE_ACCESS_CODE.transact(_code_step(code, changed))
+        else:
+            transaction = rotating(backend.code_ring(), code, changed, door)
         try:
             await backend.store.transact(transaction)
         except TransactionRefusedError as refusal:
@@ -209,11 +211,6 @@ def rotating(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDo
         *_old_claim(ring, code, rotated.updated_at),
         door_step(contract, code.door, door),
     )
-
-
-def revealing(code: AccessCode, revealed: AccessCode) -> Transact:
-    """The request that records a reveal."""
-    return CHANGE_ACCESS_CODE.transact(_code_step(code, revealed))
 
 
 def revoking(ring: CodeRing, code: AccessCode, revoked: AccessCode, door: CodeDoor) -> Transact:

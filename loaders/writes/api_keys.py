@@ -18,7 +18,6 @@ from loaders.table.errors import TransactionRefusedError
 if TYPE_CHECKING:
     from domain.commands.api_keys import CreateApiKey, RevokeApiKey
     from loaders.backend import Backend
-    from loaders.table.operations import Transact
 
 _SECRET_BYTES = 32
 
@@ -51,7 +50,8 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
     )
     content = fingerprint(command, without="key_id")
     try:
-        await backend.store.transact(creating(api_key, content))
+        step = CREATE_API_KEY.record_step("key", api_key, {"fingerprint": content})
+        await backend.store.transact(CREATE_API_KEY.transact(step))
     except TransactionRefusedError as refusal:
         existing = refusal.failed["key"]
         if existing is None:
@@ -73,20 +73,10 @@ async def revoke_api_key(backend: Backend, command: RevokeApiKey) -> ApiKey:
         return current
     revoked = replace(current, revoked_at=backend.clock())
     try:
-        await backend.store.transact(revoking(current, revoked))
+        await backend.store.transact(REVOKE_API_KEY.transact(REVOKE_API_KEY.change_step("key", current, revoked)))
     except TransactionRefusedError as refusal:
         first = refusal.failed["key"]
         if first is None:
             raise
         return API_KEY.decode(first)
     return revoked
-
-
-def creating(api_key: ApiKey, content: str) -> Transact:
-    """The request that creates a key."""
-    return CREATE_API_KEY.transact(CREATE_API_KEY.record_step("key", api_key, {"fingerprint": content}))
-
-
-def revoking(current: ApiKey, revoked: ApiKey) -> Transact:
-    """The request that revokes a key."""
-    return REVOKE_API_KEY.transact(REVOKE_API_KEY.change_step("key", current, revoked))

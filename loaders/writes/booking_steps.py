@@ -31,19 +31,17 @@ def requesting(booking: Booking, content: str, most_pending: int) -> Transact:
     )
 
 
-def approving(booking: Booking, approved: Booking, *, counted: bool) -> Transact:
-    """The request that approves a booking and takes its half days in the calendar."""
-    return DECIDE_BOOKING.transact(
-        *_booking_steps(booking, approved, counted=counted),
-        *slots_for(DECIDE_BOOKING, slots_of_booking(approved)),
-        *_notifying(approved),
-        DECIDE_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE),
-    )
-
-
-def rejecting(booking: Booking, rejected: Booking, *, counted: bool) -> Transact:
-    """The request that rejects a booking."""
-    return DECIDE_BOOKING.transact(*_booking_steps(booking, rejected, counted=counted), *_notifying(rejected))
+def deciding(booking: Booking, decided: Booking, *, counted: bool) -> Transact:
+    """The request that rejects a booking, or approves it and takes its half days in the calendar."""
+    steps = _booking_steps(booking, decided, counted=counted)
+    told = [
+        DECIDE_BOOKING.record_step("notification", notification_of(decided)),
+        *admin_step(DECIDE_BOOKING, decided.decided_by),
+    ]
+    if decided.status is BookingStatus.REJECTED:
+        return DECIDE_BOOKING.transact(*steps, *told)
+    location = DECIDE_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE)
+    return DECIDE_BOOKING.transact(*steps, *slots_for(DECIDE_BOOKING, slots_of_booking(decided)), *told, location)
 
 
 def cancelling(booking: Booking, cancelled: Booking, *, counted: bool) -> Transact:
@@ -103,13 +101,6 @@ def _booking_steps(booking: Booking, changed: Booking, *, counted: bool) -> list
         owner = {"ownerId": booking.owner_id}
         steps.append(DECIDE_BOOKING.step("pending", (booking.owner_id,), owner, added={"pendingBookings": -1}, none=0))
     return steps
-
-
-def _notifying(decided: Booking) -> list[Step]:
-    return [
-        DECIDE_BOOKING.record_step("notification", notification_of(decided)),
-        *admin_step(DECIDE_BOOKING, decided.decided_by),
-    ]
 
 
 def admin_step(contract: WriteContract, admin_id: OwnerId | None) -> list[Step]:

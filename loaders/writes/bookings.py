@@ -27,7 +27,7 @@ from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING, DamagedItemError
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
-from loaders.writes.booking_steps import approving, cancelling, rejecting, requesting
+from loaders.writes.booking_steps import cancelling, deciding, requesting
 from loaders.writes.locations import check_location
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ async def _decide(
     reason: str | None,
 ) -> Booking:
     require(is_admin(principal), ("input",))
-    approves, counted = status is BookingStatus.APPROVED, True
+    counted = True
     request = ChangeRequest.of(command, backend.new_id, principal.subject)
     async for _ in attempts(DECIDE_BOOKING.rounds):
         booking = await _read(backend, command.booking_id, principal)
@@ -151,7 +151,7 @@ async def _decide(
             message = f"The booking was {booking.status.lower()}, so it cannot be decided any more."
             raise BookingClosedError(message, booking)
         now = backend.clock()
-        if approves and await _today(backend, booking, now) > booking.date:
+        if status is BookingStatus.APPROVED and await _today(backend, booking, now) > booking.date:
             raise BookingClosedError("The booking's day has passed, so it cannot be approved.", booking)
         decided = request.apply(
             booking,
@@ -162,7 +162,7 @@ async def _decide(
             decided_by_subject=principal.subject,
         )
         try:
-            await backend.store.transact((approving if approves else rejecting)(booking, decided, counted=counted))
+            await backend.store.transact(deciding(booking, decided, counted=counted))
         except TransactionRefusedError as refusal:
             if "booking" not in refusal.failed:
                 check_admin(refusal)

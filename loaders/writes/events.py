@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from loaders.backend import Backend
     from loaders.table.client import Store
     from loaders.table.keys import Key
-    from loaders.table.operations import Put, Step, Transact
+    from loaders.table.operations import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,6 @@ async def record_access_events(
             recorded |= {entry.key: entry.event for entry in pending}
         pending = [entry for entry in pending if entry.key not in recorded]
     return [recorded[entry.key] for entry in entries]
-
-
-def recording(entries: Sequence[Entry]) -> Transact:
-    """The request that records events together with the claims on their ids."""
-    return RECORD_EVENTS.transact(*(step for entry in entries for step in _steps(entry)))
-
-
-def putting(event: AccessEvent) -> Put:
-    """The request that records one event whose id the server generated."""
-    return RECORD_EVENTS.put(RECORD_EVENTS.record_step("event", event))
 
 
 def _entry(backend: Backend, command: RecordAccessEvent, path: tuple[str, ...]) -> Entry:
@@ -128,13 +118,13 @@ async def _write(store: Store, entries: Sequence[Entry]) -> None:
     if len(entries) == 1 and entries[0].claim is None:
         event = entries[0].event
         try:
-            await store.put(putting(event))
+            await store.put(RECORD_EVENTS.put(*_steps(entries[0])))
         except ConditionFailedError as failure:
             # The id is unique, so this is the same event, written although the response was lost.
             if failure.item is None or ACCESS_EVENT.decode(failure.item) != event:
                 raise
     else:
-        await store.transact(recording(entries))
+        await store.transact(RECORD_EVENTS.transact(*(step for entry in entries for step in _steps(entry))))
 
 
 async def _recorded_before(
@@ -168,6 +158,7 @@ async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
 
 
 def _steps(entry: Entry) -> list[Step]:
+    """The steps that record an event together with the claim on its id."""
     steps = [RECORD_EVENTS.record_step("event", entry.event)]
     if entry.claim is not None:
         steps.append(RECORD_EVENTS.record_step("claim", entry.claim))

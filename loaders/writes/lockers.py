@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
@@ -140,17 +139,8 @@ def registering(locker: Locker, content: str) -> Transact:
     return REGISTER_LOCKER.transact(*steps)
 
 
-def changing(
-    contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING
-) -> Transact:
-    """The request that changes a locker and its copies; those that are `missing` are created."""
-    return contract.transact(*changing_steps(contract, current, changed, missing))
-
-
-def changing_steps(
-    contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING
-) -> list[Step]:
-    """The steps of a request that changes a locker and its copies."""
+def changing(contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str]) -> list[Step]:
+    """The steps that change a locker and its copies; those that are `missing` are created."""
     return [
         _locker_step(contract, current, changed),
         _owner_copy_step(contract, changed, missing),
@@ -159,32 +149,32 @@ def changing_steps(
     ]
 
 
-def moving(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:
-    """The request that moves a locker from one location's list to another's."""
+def moving(contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str]) -> list[Step]:
+    """The steps that move a locker from one location's list to another's."""
     locker_id = current.locker_id
-    steps = [_locker_step(CHANGE_LOCKER, current, changed), _owner_copy_step(CHANGE_LOCKER, changed, missing)]
+    steps = [_locker_step(contract, current, changed), _owner_copy_step(contract, changed, missing)]
     if current.location_id is not None:
-        steps.append(CHANGE_LOCKER.step("old location copy", (current.location_id, locker_id)))
+        steps.append(contract.step("old location copy", (current.location_id, locker_id)))
     if changed.location_id is not None:
         steps += [
-            CHANGE_LOCKER.step(
+            contract.step(
                 "new location copy", (changed.location_id, locker_id), location_copy(changed, changed.location_id)
             ),
-            CHANGE_LOCKER.step("location", (changed.location_id,), active=LocationStatus.ACTIVE),
+            contract.step("location", (changed.location_id,), active=LocationStatus.ACTIVE),
         ]
-    return CHANGE_LOCKER.transact(*steps, *_offer_steps(CHANGE_LOCKER, current, changed))
+    return steps + _offer_steps(contract, current, changed)
 
 
-def transferring(current: Locker, changed: Locker, missing: frozenset[str] = NONE_MISSING) -> Transact:
-    """The request that moves a locker from one owner's list to another's."""
-    return TRANSFER_LOCKER.transact(
-        _locker_step(TRANSFER_LOCKER, current, changed),
-        TRANSFER_LOCKER.step("old copy", (current.owner_id, current.locker_id)),
-        TRANSFER_LOCKER.step("new copy", (changed.owner_id, changed.locker_id), owner_copy(changed)),
-        TRANSFER_LOCKER.step("new owner", (changed.owner_id,)),
-        *_location_copy_step(TRANSFER_LOCKER, changed, missing),
-        *_offer_steps(TRANSFER_LOCKER, current, changed),
-    )
+def transferring(contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str]) -> list[Step]:
+    """The steps that move a locker from one owner's list to another's."""
+    return [
+        _locker_step(contract, current, changed),
+        contract.step("old copy", (current.owner_id, current.locker_id)),
+        contract.step("new copy", (changed.owner_id, changed.locker_id), owner_copy(changed)),
+        contract.step("new owner", (changed.owner_id,)),
+        *_location_copy_step(contract, changed, missing),
+        *_offer_steps(contract, current, changed),
+    ]
 
 
 def _require_change(principal: Principal, owner_id: OwnerId) -> None:
@@ -198,7 +188,7 @@ async def _change(
     principal: Principal,
     values: dict[str, Any],
     *,
-    build: Callable[[Locker, Locker, frozenset[str]], Transact] | None = None,
+    build: Callable[[WriteContract, Locker, Locker, frozenset[str]], list[Step]] = changing,
     check: Callable[[Locker], None] = lambda _: None,
     explain: Callable[[TransactionRefusedError], None] = lambda _: None,
 ) -> Locker:
@@ -217,11 +207,10 @@ async def _change(
     if changed is current:
         return current
     check(current)
-    build = build or partial(changing, contract)
     missing = NONE_MISSING
     while True:
         try:
-            await backend.store.transact(build(current, changed, missing))
+            await backend.store.transact(contract.transact(*build(contract, current, changed, missing)))
         except TransactionRefusedError as refusal:
             item = refusal.failed.get("locker")
             if item is not None:
