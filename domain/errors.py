@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,14 +40,11 @@ class OperatorError(Exception):
     """Base class of failures that the operator of the server can fix: the message says what to do."""
 
 
-class Problem:
+class Problem(NamedTuple):
     """One problem of an input and its path."""
 
-    __slots__ = ("message", "path")
-
-    def __init__(self, message: str, path: Sequence[str]) -> None:
-        self.message = message
-        self.path = tuple(path)
+    message: str
+    path: tuple[str, ...]
 
 
 class BadInputError(SmartLockerError):
@@ -58,7 +55,7 @@ class BadInputError(SmartLockerError):
 
     def __init__(self, message: str, path: Sequence[str] = (), problems: Sequence[Problem] = ()) -> None:
         super().__init__(message, path)
-        self.problems = tuple(problems) or (Problem(message, path),)
+        self.problems = tuple(problems) or (Problem(message, self.path),)
 
 
 class InvalidCursorError(SmartLockerError):
