@@ -394,7 +394,8 @@ def _state(
 
 def may_open(code: AccessCode, now: Instant, basis: Basis | None) -> bool:
     """Whether the code opens the door now or later, as far as can be told without other reservations."""
-    return validity_of(code, now, basis, _longest_grace(basis)).state in LIVE_STATES
+    grace_until = grace_end(basis, None) if isinstance(basis, Reservation) else None
+    return validity_of(code, now, basis, grace_until).state in LIVE_STATES
 
 
 def is_in_grace(code: AccessCode, now: Instant, basis: Basis | None) -> bool:
@@ -406,10 +407,6 @@ def grace_end(reservation: Reservation, next_start: Instant | None) -> Instant:
     """The end of the grace period after a reservation: it never reaches into the next one."""
     longest = shift(reservation.end_at, GRACE)
     return longest if next_start is None else min(longest, next_start)
-
-
-def _longest_grace(basis: Basis | None) -> Instant | None:
-    return grace_end(basis, None) if isinstance(basis, Reservation) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ class ClockSkew:
         except ValueError:
             return  # a proxy or a store without a clock: nothing is known
         was_tolerated = self.is_tolerated
-        ahead = (to_datetime(now) - _aware(store_time)).total_seconds()
+        ahead = (to_datetime(now) - store_time.replace(tzinfo=store_time.tzinfo or UTC)).total_seconds()
         # The header has whole seconds: the store's time is up to a second later.
         self.seconds = min(0.0, ahead) if ahead < _SECOND else ahead - _SECOND
         if was_tolerated and not self.is_tolerated:
@@ -69,7 +69,3 @@ class ClockSkew:
         seconds = self.seconds or 0
         direction = "ahead of" if seconds > 0 else "behind"
         return f"this server's clock is {abs(seconds):.0f} seconds {direction} the store's"
-
-
-def _aware(time: datetime) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from loaders.table.embedded import DATABASE, LOCK, EmbeddedStoreError, hold_directory, mark_in_use, open_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 _WAIT_SECONDS = 60
@@ -70,8 +69,6 @@ def _copy(source: Path, target: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path) -> closing[sqlite3.Connection]:
     # Read-only is not enough: after a crash, who opens the database first has to recover its log.
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=_WAIT_SECONDS)) as database:
-        yield database
+    return closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=_WAIT_SECONDS))

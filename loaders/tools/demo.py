@@ -209,7 +209,20 @@ def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator
     """Each event is a piece of its own, so that a larger load can add to a smaller one."""
     chance = random.Random(f"events {number}")
     for index in range(count):
-        yield [_event(chance, locker_id(number), index, owners, midnight)]
+        action = chance.choice([action for action in AccessAction if action is not AccessAction.OVERSTAY])
+        timestamp = shift(midnight, timedelta(minutes=-17 * index - chance.randint(0, 16)))
+        is_failure = action in {AccessAction.DENIED, AccessAction.TAMPER}
+        event = AccessEvent(
+            event_id=EventId(f"event-{index + 1:06d}"),
+            locker_id=locker_id(number),
+            timestamp=timestamp,
+            recorded_at=shift(timestamp, timedelta(milliseconds=chance.randint(20, 900))),
+            action=action,
+            actor_id=owner_id(chance.randrange(owners)),
+            result=AccessResult.FAIL if is_failure else AccessResult.SUCCESS,
+            metadata={"battery": chance.randint(20, 100)} if index % 3 == 0 else None,
+        )
+        yield [(ACCESS_EVENT.key_of(event), ACCESS_EVENT.encode(event))]
 
 
 def _reservations(
@@ -264,22 +277,3 @@ def _timeline(locker: Locker, reservations: list[Reservation], number: int, now:
         guard = Guard(revision=count + 1, has_live=True)
         items[keys.reservation_guard(locker.locker_id)] = GUARD.encode(guard)
     return list(items.items())
-
-
-def _event(
-    chance: random.Random, locker: LockerId, count: int, owners: int, midnight: Instant
-) -> tuple[Key, dict[str, Any]]:
-    action = chance.choice([action for action in AccessAction if action is not AccessAction.OVERSTAY])
-    timestamp = shift(midnight, timedelta(minutes=-17 * count - chance.randint(0, 16)))
-    is_failure = action in {AccessAction.DENIED, AccessAction.TAMPER}
-    event = AccessEvent(
-        event_id=EventId(f"event-{count + 1:06d}"),
-        locker_id=locker,
-        timestamp=timestamp,
-        recorded_at=shift(timestamp, timedelta(milliseconds=chance.randint(20, 900))),
-        action=action,
-        actor_id=owner_id(chance.randrange(owners)),
-        result=AccessResult.FAIL if is_failure else AccessResult.SUCCESS,
-        metadata={"battery": chance.randint(20, 100)} if count % 3 == 0 else None,
-    )
-    return keys.event(locker, timestamp, event.event_id), ACCESS_EVENT.encode(event)

@@ -68,7 +68,9 @@ def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight:
     """A location with its calendar and its bookings."""
     chance = random.Random(f"location {number}")
     location = _location(number, admin, midnight)
-    piece = _location_items(location)
+    address = AddressInput(**asdict(location.address))
+    content = fingerprint_of(CreateLocation, location, without="location_id", address=address)
+    piece = creating(location, content).new_items
     for count in range(len(_BOOKINGS)):
         piece += _booking(chance, location, owners, admin, count, midnight)
     for count in range(_CALENDAR_DAYS // 7):
@@ -98,12 +100,6 @@ def _location(number: int, admin: OwnerId, midnight: Instant) -> Location:
         version=1,
         manager_id=admin,
     )
-
-
-def _location_items(location: Location) -> _Piece:
-    address = AddressInput(**asdict(location.address))
-    content = fingerprint_of(CreateLocation, location, without="location_id", address=address)
-    return creating(location, content).new_items
 
 
 def _booking(
