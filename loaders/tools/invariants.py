@@ -43,7 +43,7 @@ from loaders.codecs import (
     LocationCode,
 )
 from loaders.contracts.doctor import REPAIR_DERIVED
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 from loaders.tools.findings import INDEX, Finding, content_of, index_of, missing_item, record_at, reservation_as_read
 from loaders.tools.timelines import timeline_violations
 from loaders.writes.access_codes import code_index

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from resolvers.bindings.writes import Outcome
     from resolvers.entities.calendar import CalendarEvent
     from resolvers.entities.reservations import Reservation
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @strawberry.interface(description="An expected failure of a mutation. Nothing was written.")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.request_state import ArgumentContext, RequestState
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class Charge:
     condition: str | None = None
 
 
-class Step:
+class FieldStep:
     """What a binding can see of its place in a document: the response path, and what is selected below."""
 
     __slots__ = ("is_alone", "path", "uses")
@@ -154,7 +154,7 @@ class Reading(Binding):
             SmartLockerError: where an argument is wrong; the field then fails without reading.
         """
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         """What it asks of the store for so many parents."""
         raise NotImplementedError
 
@@ -171,7 +171,7 @@ class Reading(Binding):
         """How many items a page has, where it finds pages."""
         return 1
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         """Reads for all parents at once: for each a result, None, or an error."""
         raise NotImplementedError
 

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.models import Locker as LockerRecord
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Step
+    from resolvers.bindings.base import FieldStep
     from resolvers.bindings.rules import Rule
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 def _permits(principal: Principal, record: Record, locker: LockerRecord | None) -> bool:
@@ -130,10 +130,10 @@ class _EventCodes(Pages):
     def contracts(self) -> tuple[Contract, ...]:
         return (self.contract, BOOKING_BY_ID)
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         return [look_up_charge(BOOKING_BY_ID, parents), *Pages.price(self, step, parents, bound)]
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         wanted = list(dict.fromkeys((row.booking_id,) for row in rows if row.booking_id is not None))
         bookings = await request.loaders.of(BOOKING_BY_ID).load_bulk(wanted, step.path) if wanted else []
         by_id = {key[0]: booking for key, booking in zip(wanted, bookings, strict=True)}

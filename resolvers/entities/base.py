@@ -15,7 +15,7 @@ from resolvers.bindings.nodes import NODE_KINDS, NodeKind
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 T = TypeVar("T")
 

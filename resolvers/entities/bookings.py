@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @entity(MoneyRecord)

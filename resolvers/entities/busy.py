@@ -10,7 +10,7 @@ from domain.schedule import check_span, future_of, merged
 from domain.times import Instant
 from loaders.contracts.base import MAX_ITEMS, Order
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 from loaders.pages import PageRequest
 from resolvers.bindings.base import Charge, Reading, column
 from resolvers.bindings.lists import format_charge, query_each, require_migrated
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Step
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import ArgumentContext, RequestState
 
 
 class Interval(NamedTuple):
@@ -45,14 +45,14 @@ class Busy(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE, TABLE_FORMAT
+        return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE, STORED_FORMAT
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Interval:
         window = Interval(values["window"]["from_"], values["window"]["to"])
         check_span(*window)
         return window
 
-    def price(self, step: Step, parents: int, bound: Interval) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Interval) -> list[Charge]:
         sizes = ((RESERVATION_BEFORE, 1), (OVERLAPPING_RESERVATIONS, MAX_ITEMS))
         return [
             *(
@@ -69,7 +69,7 @@ class Busy(Reading):
     def below(self, parents: int, bound: Interval) -> int:
         return parents * MAX_ITEMS
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Interval, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Interval, request: RequestState) -> list[Any]:
         await require_migrated(OVERLAPPING_RESERVATIONS, step.path, request)
         store, (start, end) = request.backend.store, future_of(*bound, request.now)
 

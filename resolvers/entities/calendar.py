@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from resolvers.entities.bookings import Booking
     from resolvers.entities.locations import Location
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @strawberry.input(description="A range of at most 92 days. Both days are included.")

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import Step
+    from resolvers.bindings.base import FieldStep
     from resolvers.bindings.rules import Rule
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @entity(LockoutRecord)
@@ -80,7 +80,7 @@ class _CodeListOf(Reading):
     contract: WriteContract
     key: str
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
         charges = [
             Charge(self.contract, request.operation, request.expected * parents, request.maximum * parents)
@@ -94,7 +94,7 @@ class _CodeListOf(Reading):
         ]
         return charges + again
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         def read(place_id: Any) -> Awaitable[CodeList | None]:
             return code_devices.read_code_list(request.backend, **{self.key: place_id})
 

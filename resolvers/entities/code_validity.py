@@ -22,7 +22,7 @@ from loaders.contracts.access_codes import CODE_DOOR_BY_ID
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 from loaders.reads.code_keys import basis_key
 from resolvers.bindings.base import Charge, Reading, column, look_up_charge
 from resolvers.bindings.lists import format_charge, query_each, require_migrated
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Step
-    from resolvers.request import RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
 
@@ -74,13 +74,13 @@ class ValidityOf(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, TABLE_FORMAT)
+        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, STORED_FORMAT)
 
     @property
     def needs(self) -> frozenset[str]:
         return frozenset({"*"})
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         basis = "only for codes of this kind"
         return [
             look_up_charge(CODE_DOOR_BY_ID, parents),
@@ -96,7 +96,7 @@ class ValidityOf(Reading):
             format_charge(),
         ]
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         bases = await self._bases(rows, step, request)
         doors = await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
         latest = await self._latest_starts(rows, bases, step, request)
@@ -115,7 +115,7 @@ class ValidityOf(Reading):
 
         return list(map(validity, rows, bases, doors))
 
-    async def _bases(self, rows: Sequence[Record], step: Step, request: RequestState) -> list[Any]:
+    async def _bases(self, rows: Sequence[Record], step: FieldStep, request: RequestState) -> list[Any]:
         """What each code is for."""
         named = [basis_key(code) for code in rows]
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
@@ -128,7 +128,7 @@ class ValidityOf(Reading):
         return [next(found[contract]) for contract, _ in named]
 
     async def _latest_starts(
-        self, rows: Sequence[Record], bases: Sequence[Any], step: Step, request: RequestState
+        self, rows: Sequence[Record], bases: Sequence[Any], step: FieldStep, request: RequestState
     ) -> dict[Any, Any]:
         """The live reservation that began last, of each locker with a code that may be in its grace period."""
         lockers = [

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from domain.models import LockerSize
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 def _permits(principal: Principal, record: Record, locker: LockerRecord | None) -> bool:

@@ -15,12 +15,14 @@ from server.process.store import connect
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from loaders.table.client import Connection, DynamoStore
+    from loaders.table.client import DynamoStore, StoreConnection
     from server.settings import Settings
 
 
 @asynccontextmanager
-async def open_table(settings: Settings, *, creates: bool = False) -> AsyncIterator[tuple[Connection, DynamoStore]]:
+async def open_table(
+    settings: Settings, *, creates: bool = False
+) -> AsyncIterator[tuple[StoreConnection, DynamoStore]]:
     """Opens the table and checks its definition; with `creates`, the embedded store creates a missing table."""
     async with connect(settings) as connection:
         if creates and settings.is_embedded:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
     from loaders.trace import Trace
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from resolvers.schema import SmartLockerSchema
     from server.auth.authenticator import Authenticator
     from server.http.explanation import Explainers

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.budgets import BudgetState
     from resolvers.plan.price import Limit, Price
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from server.limits.caller_budgets import CallerBudgets
 
 _FIRST_UNIT: Final = 1
