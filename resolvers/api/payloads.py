@@ -135,4 +135,9 @@ def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[
 class Payload:
     """What every payload has; the entity's field is called after the entity."""
 
-    user_errors: list[UserError] = embedded("Why the mutation failed; empty if it succeeded.", user_errors, most=1)
+    user_errors: list[UserError] = embedded(
+        "Why the mutation failed; empty if it succeeded.",
+        user_errors,
+        most=1,
+        condition="only where the mutation is refused",
+    )

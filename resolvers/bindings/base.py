@@ -107,11 +107,16 @@ class Column(Binding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded(Binding):
-    """An object, or a list of them, that the object already holds. `most` bounds a list that is not a page."""
+    """An object, or a list of them, that the object already holds. `most` bounds a list that is not a page.
+
+    `are_items` says that these are the items of a list, and `condition` where there are any, unless there always are.
+    """
 
     source: Source = ""
     most: int = 1
     of_page: bool = False
+    are_items: bool = False
+    condition: str | None = None
 
     @property
     def needs(self) -> frozenset[str]:
@@ -205,9 +210,9 @@ def column(
     return bound_field(Column(source=source, reads=reads, rule=rule), description)
 
 
-def embedded(description: str, source: Source = "", *, most: int = 1, of_page: bool = False) -> Any:
+def embedded(description: str, source: Source = "", **binding: Any) -> Any:
     """An object or list that the object already holds."""
-    return bound_field(Embedded(source=source, most=most, of_page=of_page), description)
+    return bound_field(Embedded(source=source, **binding), description)
 
 
 def look_up_charge(

@@ -278,11 +278,9 @@ def item_places(connections: Any) -> list[Place]:
     found: list[Place] = []
     for connection in connections:
         for step in connection.steps.values():
-            if isinstance(step.binding, Embedded) and step.binding.of_page:
-                for place in step.places.values():
-                    edges = [inner for inner in place.steps.values() if inner.field.name.endswith("Edge.node")]
-                    is_edge = place.type_name.endswith("Edge")
-                    found += [item for edge in edges for item in edge.places.values()] if is_edge else [place]
+            if isinstance(step.binding, Embedded):
+                places = step.places.values()
+                found += places if step.binding.are_items else item_places(places)
     return found
 
 
