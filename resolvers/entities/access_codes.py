@@ -152,14 +152,12 @@ def event_codes(description: str) -> Any:
 _DIGITS = "The digits; null if the mutation failed, or if a repeated request is not the first caller's own."
 
 
-@mutations
+@mutations(commands, writes)
 class AccessCodeMutations:
     """Merged into Mutation."""
 
     create_access_code: AccessCode = write(
         CREATE_ACCESS_CODE,
-        writes.create_access_code,
-        commands.CreateAccessCode,
         CODE_CHANGES,
         returns="The code; null if it was not created.",
         secret=("digits", _DIGITS),
@@ -167,8 +165,6 @@ class AccessCodeMutations:
     )
     rotate_access_code: AccessCode = write(
         CHANGE_ACCESS_CODE,
-        writes.rotate_access_code,
-        commands.RotateAccessCode,
         CODE_CHANGES,
         returns="The code; null if it was not rotated.",
         secret=("digits", _DIGITS),
@@ -176,8 +172,6 @@ class AccessCodeMutations:
     )
     reveal_access_code: AccessCode = write(
         CHANGE_ACCESS_CODE,
-        writes.reveal_access_code,
-        commands.RevealAccessCode,
         CODE_CHANGES,
         returns="The code; null if it was not revealed.",
         secret=("digits", "The digits; null if the mutation failed."),
@@ -185,8 +179,6 @@ class AccessCodeMutations:
     )
     revoke_access_code: AccessCode = write(
         CHANGE_ACCESS_CODE,
-        writes.revoke_access_code,
-        commands.RevokeAccessCode,
         CODE_CHANGES,
         returns="The revoked code; null if it was not revoked.",
         description="Revoke an access code for ever.",

@@ -153,14 +153,12 @@ class DeleteCalendarEventPayload(Payload):
     deleted_event_id: strawberry.ID | None = column("Id of the event; null if it was not deleted.", written("event_id"))
 
 
-@mutations
+@mutations(commands, writes)
 class CalendarMutations:
     """Merged into Mutation."""
 
     create_calendar_event: CalendarEvent = write(
         CHANGE_CALENDAR,
-        writes.create_calendar_event,
-        commands.CreateCalendarEvent,
         ADMINS,
         variant="create",
         returns="The event; null if it was not created.",
@@ -168,8 +166,6 @@ class CalendarMutations:
     )
     delete_calendar_event: DeleteCalendarEventPayload = write(
         CHANGE_CALENDAR,
-        writes.delete_calendar_event,
-        commands.DeleteCalendarEvent,
         ADMINS,
         variant="delete",
         description="Delete a calendar event of an admin. A repeated request returns the same. Requires an admin.",
