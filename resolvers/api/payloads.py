@@ -75,19 +75,7 @@ ERROR_TYPES = (PlainError, VersionConflictError, InvalidTransitionError, Reserva
 
 def current_entity(outcome: Outcome, _request: RequestState) -> Any:
     """What was written or, where a conflict shows it, the object as it is now."""
-    match outcome.error:
-        case None:
-            return outcome.entity
-        case (
-            errors.VersionConflictError(current=entity)
-            | errors.InvalidTransitionError(locker=entity)
-            | errors.ReservationStateError(reservation=entity)
-            | errors.BookingClosedError(booking=entity)
-            | errors.SlotTakenError(booking=entity)
-            | errors.LocationInactiveError(booking=entity)
-        ):
-            return entity
-    return None
+    return outcome.entity if outcome.error is None else outcome.error.current
 
 
 def written(attribute: str) -> Callable[[Outcome, RequestState], Any]:
@@ -119,7 +107,7 @@ def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[
         case errors.InvalidTransitionError():
             return [
                 InvalidTransitionError(
-                    **common, current_status=error.locker.status, allowed_statuses=list(error.allowed)
+                    **common, current_status=error.current.status, allowed_statuses=list(error.allowed)
                 )
             ]
         case errors.OverlapError() if acts_for(request.principal, error.reservation.owner_id, Scope.RESERVATIONS_READ):

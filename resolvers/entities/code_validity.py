@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import AccessCode as Record
 from domain.access_codes import (
@@ -16,7 +16,6 @@ from domain.access_codes import (
     is_void,
     validity_of,
 )
-from domain.access_codes import Validity as ValidityRecord
 from domain.times import Instant, shift
 from loaders.contracts.access_codes import CODE_DOOR_BY_ID
 from loaders.contracts.bookings import BOOKING_BY_ID
@@ -24,9 +23,8 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
 from loaders.contracts.table_format import STORED_FORMAT
 from loaders.reads.code_keys import basis_key
-from resolvers.bindings.base import Charge, Reading, column, look_up_charge
+from resolvers.bindings.base import Charge, Reading, column, described, look_up_charge
 from resolvers.bindings.lists import format_charge, query_each, require_migrated
-from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,26 +37,15 @@ if TYPE_CHECKING:
 _INSTANT = timedelta(milliseconds=1)
 
 
-class CodeValidityRow(NamedTuple):
-    """When a code is valid, and whether its digits must be replaced."""
-
-    validity: ValidityRecord
-    needs_reveal: bool
-    device_status: DeviceStatus | None
-
-
-@entity(CodeValidityRow)
+@described
 class AccessCodeValidity:
     """When an access code opens its door. It follows the reservation or the booking of the code."""
 
-    state: AccessCodeState = column(
-        "State of the code now, with the grace period after a reservation.", lambda row, _: row.validity.state
-    )
-    valid_from: Instant | None = column("Start of the validity.", lambda row, _: row.validity.valid_from)
+    state: AccessCodeState = column("State of the code now, with the grace period after a reservation.")
+    valid_from: Instant | None = column("Start of the validity.")
     valid_until: Instant | None = column(
         "End of the validity; null if it has none. A code of a reservation that ends by itself stays active for a "
-        "grace period of 15 more minutes, or until another reservation begins.",
-        lambda row, _: row.validity.valid_until,
+        "grace period of 15 more minutes, or until another reservation begins."
     )
     device_status: DeviceStatus | None = column(
         "Whether the device of the door has the code in its offline list; null if no device is provisioned."
@@ -111,7 +98,13 @@ class ValidityOf(Reading):
                 begun = None if last is None or last.start_at < basis.end_at else last.start_at
                 graced = validity_of(code, request.now, basis, grace_end(basis, begun))
                 shown = replace(shown, state=graced.state)
-            return CodeValidityRow(shown, is_void(code, door), device_status(code, shown, door, request.now))
+            return AccessCodeValidity(
+                state=shown.state,
+                valid_from=shown.valid_from,
+                valid_until=shown.valid_until,
+                device_status=device_status(code, shown, door, request.now),
+                needs_reveal=is_void(code, door),
+            )
 
         return list(map(validity, rows, bases, doors))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from loaders.table.client import DynamoStore, StoreConnection
     from server.settings import Settings
+
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+ReadRate = Annotated[float, typer.Option(min=1, help="The most items to read in a second.")]
 
 
 @asynccontextmanager
