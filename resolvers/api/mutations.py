@@ -45,7 +45,10 @@ def mutations(*modules: ModuleType) -> Callable[[type[T]], type[T]]:
     """
 
     def named(name: str) -> Any:
-        return next(getattr(module, name) for module in modules if hasattr(module, name))
+        for module in modules:
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(f"{name} is in none of {', '.join(module.__name__ for module in modules)}")
 
     def declare(cls: type[T]) -> type[T]:
         types = get_type_hints(cls)
