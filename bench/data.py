@@ -30,8 +30,8 @@ from loaders.writes.lockers import owner_copy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from loaders.table.client import Connection
-    from loaders.table.keys import Key
+    from loaders.table.client import StoreConnection
+    from loaders.table.positions import Key
 
 __all__ = [
     "FREE_BEFORE",
@@ -130,7 +130,7 @@ def reservation_items(number: int, count: int, now: Instant) -> Iterator[tuple[K
         yield keys.live_reservation(*own_key), codecs.STORED_LIVE_RESERVATION.encode(stored)
 
 
-async def write(connection: Connection, items: Iterable[tuple[Key, dict[str, Any]]]) -> int:
+async def write(connection: StoreConnection, items: Iterable[tuple[Key, dict[str, Any]]]) -> int:
     """Puts items into the table, whatever is there; returns their number."""
     remaining = iter(items)
     written = 0

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bench.servers import Server
     from bench.stores import Stub
     from domain.times import Instant
-    from loaders.table.client import Connection
+    from loaders.table.client import StoreConnection
 
 __all__ = ["main"]
 
@@ -177,7 +177,7 @@ def _grown_owner(count: int) -> OwnerId:
     return OwnerId(f"owner-with-{count}")
 
 
-async def _fill(connection: Connection, now: Instant, owned: list[int], reserved: list[int]) -> None:
+async def _fill(connection: StoreConnection, now: Instant, owned: list[int], reserved: list[int]) -> None:
     for count in owned:
         copies = (locker_items(number, _grown_owner(count), now, with_record=False) for number in range(count))
         await write(connection, chain(owner_items(_grown_owner(count), now), chain.from_iterable(copies)))

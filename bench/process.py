@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bench.servers import Server, ServerKind
     from bench.stores import Stub
     from bench.workloads import Workload
-    from loaders.table.client import Connection
+    from loaders.table.client import StoreConnection
 
 __all__ = ["main"]
 
@@ -65,7 +65,7 @@ def _children_cpu() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-async def _ready_seconds(connection: Connection, folder: Path) -> tuple[float, float]:
+async def _ready_seconds(connection: StoreConnection, folder: Path) -> tuple[float, float]:
     """Until /ready says yes: seconds, and seconds of CPU time."""
     folder.mkdir(parents=True)  # noqa: ASYNC240  # nothing else runs meanwhile
     environment, _ = _PRODUCTION.prepare(str(connection.endpoint_url), folder)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bench.data import locker_id, standard_items, write
 from bench.processes import open_client, pinned, running
 from bench.servers import TABLE
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table
 
@@ -95,10 +95,10 @@ class Stub:
 
 
 @asynccontextmanager
-async def open_embedded(folder: Path, now: Instant, cores: Cores) -> AsyncIterator[Connection]:
+async def open_embedded(folder: Path, now: Instant, cores: Cores) -> AsyncIterator[StoreConnection]:
     """The embedded store with the benchmark's data."""
     async with run_embedded(_pinned_binary(folder, cores), folder / "store") as endpoint:
-        connection = Connection(TABLE, _REGION, endpoint, local=True)
+        connection = StoreConnection(TABLE, _REGION, endpoint, local=True)
         await create_table(connection)
         await write(connection, standard_items(now))
         yield connection

@@ -18,6 +18,8 @@ class SmartLockerError(Exception):
     code: ClassVar[str]
     status: ClassVar[int]
     retryable: ClassVar[bool] = False
+    current: Any = None
+    """The object that was to be changed as it is now, if the client gets it."""
 
     def __init__(self, message: str, path: Sequence[str] = (), details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -98,7 +100,7 @@ class ConflictError(SmartLockerError):
 
 
 class VersionConflictError(ConflictError):
-    """The entity has changed since the client read it; `current` is its current state."""
+    """The entity has changed since the client read it."""
 
     code = "VERSION_CONFLICT"
     retryable = True
@@ -142,17 +144,17 @@ class CodeTakenError(ConflictError):
 
 
 class LocationInactiveError(ConflictError):
-    """An inactive location does not accept lockers or bookings; `booking` is the one that was to be approved."""
+    """An inactive location does not accept lockers or bookings."""
 
     code = "LOCATION_INACTIVE"
 
     def __init__(self, message: str, path: Sequence[str] = (), booking: Booking | None = None) -> None:
         super().__init__(message, path)
-        self.booking = booking
+        self.current = booking
 
 
 class SlotTakenError(ConflictError):
-    """The half day is taken by `slot`, None where it is damaged; `booking` is the one that was to be approved."""
+    """The half day is taken by `slot`, None where it is damaged."""
 
     code = "SLOT_TAKEN"
 
@@ -163,7 +165,7 @@ class SlotTakenError(ConflictError):
             message = f"The {slot.slot.lower()} of {slot.date} is taken by {slot.title!r}."
         super().__init__(message, path)
         self.slot = slot
-        self.booking = booking
+        self.current = booking
 
 
 class TooManyPendingError(ConflictError):
@@ -186,7 +188,7 @@ class BookingClosedError(ConflictError):
 
     def __init__(self, message: str, booking: Booking) -> None:
         super().__init__(message, ("input", "bookingId"))
-        self.booking = booking
+        self.current = booking
 
 
 class EmailTakenError(ConflictError):
@@ -205,7 +207,7 @@ class InvalidTransitionError(ConflictError):
             f"A locker cannot change from {locker.status} to {new_status}. Allowed: {' or '.join(allowed)}.",
             ("input", "newStatus"),
         )
-        self.locker = locker
+        self.current = locker
         self.allowed = tuple(allowed)
 
 
@@ -265,7 +267,7 @@ class ReservationStateError(ConflictError):
 
     def __init__(self, message: str, reservation: Reservation) -> None:
         super().__init__(message, ("input", "reservationId"))
-        self.reservation = reservation
+        self.current = reservation
 
 
 class ReservationOverError(ReservationStateError):

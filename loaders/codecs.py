@@ -44,8 +44,8 @@ from domain.models import (
 from domain.times import EARLIEST, Day, Instant, is_instant
 from loaders import keys
 from loaders.old_items import completed
-from loaders.table.keys import Key
-from loaders.table.values import ReadItem, Text, WireItem, item_from_wire
+from loaders.table.positions import Key
+from loaders.table.values import ReadItem, WireItem, WireText, item_from_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -457,7 +457,7 @@ def _tagged_kind(kind: Any) -> Any:
         part: Any = _tagged_kind(kind.kind)
         return _tagged("L", list[part])
     if kind is Instant or kind is str:
-        return Text
+        return WireText
     return _tagged(_TAGS.get(kind, "S"), {int: str, dict: WireItem}.get(kind, kind))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from domain.errors import InvalidCursorError
 
 if TYPE_CHECKING:
-    from loaders.table.keys import KeyRange, Position
+    from loaders.table.positions import KeyRange, Position
 
 _PART_LONGEST = 1024
 

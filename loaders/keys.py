@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.models import LocationId, LockerId, OwnerId
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Instant
-from loaders.table.keys import Between, IndexPartition, Key, KeyRange, Prefix
+from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.times import to_instant
 from loaders import keys
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 
 if TYPE_CHECKING:
     from domain.times import Instant

@@ -12,7 +12,7 @@ from loaders.cursors import encode_cursor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from loaders.table.keys import Position
+    from loaders.table.positions import Position
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -15,7 +15,7 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from resolvers.api.payloads import ERROR_TYPES
 from resolvers.api.scalars import schema_config
 from resolvers.documents.cache import DocumentCache
-from resolvers.documents.limits import DEFAULT_LIMITS, DocumentLimits
+from resolvers.documents.parsing import DEFAULT_LIMITS, DocumentLimits
 from resolvers.entities.access_codes import AccessCodeMutations
 from resolvers.entities.api_keys import ApiKeyMutations, ApiKeyQueries
 from resolvers.entities.base import RECORD_TYPES
@@ -29,18 +29,18 @@ from resolvers.entities.nodes import NodeQueries
 from resolvers.entities.owners import OwnerMutations, OwnerQueries
 from resolvers.entities.reservations import ReservationMutations, ReservationQueries
 from resolvers.entities.viewer import ViewerQueries
+from resolvers.plan.bound_schema import BoundSchema
 from resolvers.plan.price import price_of
 from resolvers.plan.run import run_plan
-from resolvers.plan.schema import BoundSchema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from domain.authorization import Principal
-    from resolvers.documents.cache import Operation, ValidDocument
+    from resolvers.documents.cache import CompiledOperation, ValidDocument
     from resolvers.plan.compile import Place, PlanStep
     from resolvers.plan.price import Price
-    from resolvers.request import ArgumentContext, PageSizes, RequestState
+    from resolvers.request_state import ArgumentContext, PageSizes, RequestState
 
 Query: Any = merge_types(
     "Query",
@@ -135,7 +135,9 @@ class SmartLockerSchema:
         """The schema in GraphQL's own language."""
         return print_schema(self._strawberry)
 
-    async def execute(self, operation: Operation, variables: Mapping[str, Any], request: RequestState) -> Result:
+    async def execute(
+        self, operation: CompiledOperation, variables: Mapping[str, Any], request: RequestState
+    ) -> Result:
         """Prices an operation and, unless only its plan is wanted, runs it.
 
         Raises:
@@ -162,7 +164,7 @@ class SmartLockerSchema:
             raise request.trace.stopped_by
         return Result(data, errors, ran=True)
 
-    def price(self, operation: Operation, variables: Mapping[str, Any], page_sizes: PageSizes) -> Price:
+    def price(self, operation: CompiledOperation, variables: Mapping[str, Any], page_sizes: PageSizes) -> Price:
         """Prices an operation that is not run.
 
         Raises:
@@ -178,7 +180,7 @@ class SmartLockerSchema:
         return priced.price
 
     def _priced(
-        self, operation: Operation, variables: Mapping[str, Any], context: ArgumentContext
+        self, operation: CompiledOperation, variables: Mapping[str, Any], context: ArgumentContext
     ) -> _Priced | list[GraphQLError]:
         coerced = operation.coerced(variables, hides_suggestions=self._hides_suggestions)
         if isinstance(coerced, list):

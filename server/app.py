@@ -18,11 +18,11 @@ from domain.times import Instant, to_datetime
 from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEY_BY_ID
 from loaders.reads.probe import probing
-from loaders.table.client import Connection, DynamoStore, open_store
+from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.health import WatchedTransport
 from loaders.table.recording import RecordedStore
 from loaders.writes.budgets import TableRates
-from resolvers.request import PageSizes, RequestState, Turn
+from resolvers.request_state import PageSizes, RequestState, Turn
 from resolvers.schema import build_schema
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
@@ -70,7 +70,7 @@ def new_id() -> str:
 
 def create_app(
     settings: Settings,
-    connection: Connection,
+    connection: StoreConnection,
     *,
     clock: Callable[[], Instant] | None = None,
     readiness: Readiness | None = None,
@@ -198,7 +198,7 @@ def create_app(
 
 @asynccontextmanager
 async def _opened(
-    connection: Connection, health: StoreHealth | None, clock: Callable[[], Instant]
+    connection: StoreConnection, health: StoreHealth | None, clock: Callable[[], Instant]
 ) -> AsyncIterator[DynamoStore]:
     async with open_store(connection) as store:
         if health is None:

@@ -17,7 +17,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from domain.access_codes import CodeRing
 from domain.budgets import Budget
 from loaders.contracts.base import MAX_ITEMS
-from resolvers.documents.limits import DocumentLimits
+from resolvers.documents.parsing import DocumentLimits
 from resolvers.plan.price import Limit
 
 PREFIX = "SMARTLOCKER_"

@@ -20,11 +20,11 @@ from graphql import validate
 
 from domain.times import Instant, shift
 from loaders.backend import Backend
-from loaders.table.client import Connection, DynamoStore, open_transport
+from loaders.table.client import DynamoStore, StoreConnection, open_transport
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
+from resolvers.plan.bound_schema import BoundSchema
 from resolvers.plan.introspection import IntrospectionAnswers
-from resolvers.plan.schema import BoundSchema
 from server.app import create_app, new_id
 from server.settings import Settings, parse_ring
 from tests.api import Api
@@ -125,7 +125,9 @@ async def shared_wire(store_url: str) -> AsyncIterator[Wire]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def transport(shared_wire: Wire) -> AsyncIterator[Transport]:
     """The transport of all tests that need no app, through the proxy."""
-    connection = Connection("none", "eu-central-1", shared_wire.url, local=True, client=STORE_CLIENT, timeouts=PATIENT)
+    connection = StoreConnection(
+        "none", "eu-central-1", shared_wire.url, local=True, client=STORE_CLIENT, timeouts=PATIENT
+    )
     async with open_transport(connection) as opened:
         yield opened
 
@@ -133,7 +135,9 @@ async def transport(shared_wire: Wire) -> AsyncIterator[Transport]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def plain_client(store_url: str) -> AsyncIterator[PlainClient]:
     """A client that the proxy does not see, for preparing and looking."""
-    async with open_transport(Connection("none", "eu-central-1", store_url, local=True, timeouts=PATIENT)) as opened:
+    async with open_transport(
+        StoreConnection("none", "eu-central-1", store_url, local=True, timeouts=PATIENT)
+    ) as opened:
         yield PlainClient(opened)
 
 
@@ -230,7 +234,7 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, connection: Connection, **parts: Any) -> AsyncIterator[Api]:
+async def open_app(settings: Settings, connection: StoreConnection, **parts: Any) -> AsyncIterator[Api]:
     """The whole application, without a network."""
     app = create_app(settings, connection, **parts)
     transport = httpx.ASGITransport(app=app)
@@ -263,7 +267,9 @@ def open_api(
     ) -> AsyncIterator[Api]:
         # The deadline of requests is generous: a busy machine must not fail a test.
         own_settings = Settings(table_name=table, **{"request_seconds": 120, "code_keys": CODE_KEYS, **settings})
-        connection = Connection(table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts)
+        connection = StoreConnection(
+            table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts
+        )
         parts = {"clock": server_clock, "readiness": readiness, "authenticator": authenticator}
         async with open_app(own_settings, connection, **parts, observer=observer, span_exporter=span_exporter) as api:
             yield api

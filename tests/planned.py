@@ -14,7 +14,7 @@ from loaders.trace import Trace, operation_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from resolvers.schema import Result
     from server.http.request import GraphQLRequest
 

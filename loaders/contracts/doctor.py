@@ -17,7 +17,7 @@ from loaders.codecs import (
 from loaders.contracts.reservations import POINTER_AS_READ
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
 from loaders.contracts.writing import EXISTS, IS_NEW, WriteContract, check, delete, put, update
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 
 _CLAIM_BYTES = 2000
 _RATE = "One record's partition, at the pace of an operator."

@@ -7,7 +7,7 @@ from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
 from loaders.contracts.scanning import ReadTable
 from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, WriteContract, delete, put, update
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 
 _LARGEST_BYTES = 25_600
 

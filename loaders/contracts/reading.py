@@ -14,8 +14,8 @@ from loaders.contracts.cost import Cost, page_cost, read_units
 from loaders.cursors import decode_cursor
 from loaders.pages import Page
 from loaders.table.errors import UnreadKeysError
-from loaders.table.keys import Between
 from loaders.table.operations import BatchGet, Get, Query
+from loaders.table.positions import Between
 from loaders.table.retry import together
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from loaders.codecs import Codec
     from loaders.pages import PageRequest
     from loaders.table.client import Store
-    from loaders.table.keys import IndexPartition, Key, KeyRange, Position, Prefix
+    from loaders.table.positions import IndexPartition, Key, KeyRange, Position, Prefix
     from loaders.table.values import FoundItem
 
 logger = logging.getLogger(__name__)

@@ -56,7 +56,7 @@ from loaders.contracts.writing import (
     put,
     update,
 )
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 
 LIVE_COPIES_AT_ONCE = 5
 """How many live copies of reservations of an earlier version one transaction writes."""

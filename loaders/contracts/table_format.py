@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.errors import UnavailableError
-from loaders.codecs import TABLE_FORMAT as TABLE_FORMAT_CODEC
+from loaders.codecs import TABLE_FORMAT
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put
@@ -16,10 +16,10 @@ latest end of the locker's reservations. 3: no item has a form in which other pr
 who may reserve it and has its offers, and live reservations have live copies.
 """
 
-TABLE_FORMAT = ReadOne(
+STORED_FORMAT = ReadOne(
     id="QC-70",
     purpose="The format version of the table",
-    codec=TABLE_FORMAT_CODEC,
+    codec=TABLE_FORMAT,
     consistency=Consistency.EVENTUAL,
     errors=(UnavailableError,),
     note="A list that depends on a later format than the table has answers UNAVAILABLE until the table is migrated. A "
@@ -32,10 +32,10 @@ TABLE_FORMAT = ReadOne(
 SAVE_TABLE_FORMAT = WriteContract(
     id="QC-71",
     purpose="Record the format version of the table and the progress of a migration",
-    reads=(ItemRead("format", TABLE_FORMAT_CODEC),),
+    reads=(ItemRead("format", TABLE_FORMAT),),
     steps=(
-        put("new format", TABLE_FORMAT_CODEC, IS_NEW, when="the table has none"),
-        put("format", TABLE_FORMAT_CODEC, "#revision = :readRevision", when="the table has one"),
+        put("new format", TABLE_FORMAT, IS_NEW, when="the table has none"),
+        put("format", TABLE_FORMAT, "#revision = :readRevision", when="the table has one"),
     ),
     most_steps=1,
     note="Only `smartlocker table create` and `smartlocker migrate` write it; a server reads it when it starts.",

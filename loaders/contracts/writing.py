@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from loaders.table.client import Store
-    from loaders.table.keys import Key, KeyRange, Position
+    from loaders.table.positions import Key, KeyRange, Position
 
 IS_NEW = "attribute_not_exists(#PK)"
 EXISTS = "attribute_exists(#PK)"
@@ -118,7 +118,7 @@ class RangeRead:
         return _line(f"Query, {self.name}: {_spelled(self.range)}; {order}, Limit {self.limit}", self.part)
 
 
-Read: TypeAlias = ItemRead | BatchRead | RangeRead
+DeclaredRead: TypeAlias = ItemRead | BatchRead | RangeRead
 R = TypeVar("R", ItemRead, RangeRead)
 
 
@@ -188,8 +188,8 @@ class WriteContract(Contract):
     operation: str = "TransactWriteItems"
     steps: tuple[StepRule, ...]
     most_steps: int
-    reads: tuple[Read, ...] = ()
-    fallbacks: tuple[Read | Part, ...] = ()
+    reads: tuple[DeclaredRead, ...] = ()
+    fallbacks: tuple[DeclaredRead | Part, ...] = ()
     rounds: int = 1
     most_entries: int = 1
     variants: tuple[str, ...] = ()
@@ -366,7 +366,9 @@ class WriteContract(Contract):
         """Each request that precedes the write, for a query that shows what the write would be decided by."""
         return self._costs_of(self.reads, None, self.most_entries)
 
-    def _costs_of(self, requests: tuple[Read | Part, ...], variant: str | None, entries: int) -> list[PricedRequest]:
+    def _costs_of(
+        self, requests: tuple[DeclaredRead | Part, ...], variant: str | None, entries: int
+    ) -> list[PricedRequest]:
         priced = []
         for part in map(_part, requests):
             if part.serves(variant):
@@ -406,7 +408,7 @@ class WriteContract(Contract):
         raise ContractError(f"{self.id} declares no batch of {', '.join(sorted(wanted))}")
 
 
-def _part(request: Read | Part) -> Part:
+def _part(request: DeclaredRead | Part) -> Part:
     return request if isinstance(request, Part) else request.part
 
 

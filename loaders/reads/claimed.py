@@ -12,7 +12,7 @@ from loaders.table.retry import attempts
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from loaders.table.keys import Key
+    from loaders.table.positions import Key
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,4 +40,4 @@ async def _probe(store: Store, health: StoreHealth) -> None:
 
 async def _read(store: Store) -> None:
     with suppress(Exception):  # the transport has told the health of it
-        await TABLE_FORMAT.read(store)
+        await STORED_FORMAT.read(store)

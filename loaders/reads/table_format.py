@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain.errors import UnavailableError
-from loaders.codecs import TABLE_FORMAT as CODEC
-from loaders.codecs import TableFormat
-from loaders.contracts.table_format import FORMAT_VERSION, SAVE_TABLE_FORMAT, TABLE_FORMAT
+from loaders.codecs import TABLE_FORMAT, TableFormat
+from loaders.contracts.table_format import FORMAT_VERSION, SAVE_TABLE_FORMAT, STORED_FORMAT
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
@@ -29,7 +28,7 @@ async def require_format(backend: Backend, version: int) -> None:
     """
     if version in backend.known_formats:
         return
-    found = await TABLE_FORMAT.read(backend.store) or FIRST_FORMAT
+    found = await STORED_FORMAT.read(backend.store) or FIRST_FORMAT
     if found.format_version < version:
         raise UnavailableError("The table is not migrated yet: run `smartlocker migrate`.")
     backend.known_formats.add(version)
@@ -45,7 +44,7 @@ def saving(read: TableFormat, becomes: TableFormat) -> tuple[Transact, TableForm
     """The request that replaces the format that was read, and the format as it is written."""
     written = replace(becomes, revision=read.revision + 1)
     if read.revision == FIRST_FORMAT.revision:
-        step = SAVE_TABLE_FORMAT.step("new format", (), CODEC.encode(written))
+        step = SAVE_TABLE_FORMAT.step("new format", (), TABLE_FORMAT.encode(written))
     else:
-        step = SAVE_TABLE_FORMAT.step("format", (), CODEC.encode(written), readRevision=read.revision)
+        step = SAVE_TABLE_FORMAT.step("format", (), TABLE_FORMAT.encode(written), readRevision=read.revision)
     return SAVE_TABLE_FORMAT.transact(step), written

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from domain.errors import UnavailableError
 from loaders.table.errors import BusyError, UnreadKeysError, translated
 from loaders.table.http_client import ConnectionPool, Timeouts
-from loaders.table.keys import Key, Position
 from loaders.table.operations import Read
+from loaders.table.positions import Key, Position
 from loaders.table.raw_transport import RawTransport
 from loaders.table.retry import pause
 from loaders.table.signing import Credentials, Signer
@@ -33,7 +33,7 @@ _LOCAL = Credentials("local", "local", None)
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class StoreConnection:
     """Where the table is. A `local` store is asked with placeholder credentials; `client` chooses the transport."""
 
     table: str
@@ -168,14 +168,14 @@ class DynamoStore:
 
 
 @asynccontextmanager
-async def open_store(connection: Connection) -> AsyncIterator[DynamoStore]:
+async def open_store(connection: StoreConnection) -> AsyncIterator[DynamoStore]:
     """The store of a connection."""
     async with open_transport(connection) as transport:
         yield DynamoStore(transport, connection.table)
 
 
 @asynccontextmanager
-async def open_transport(connection: Connection) -> AsyncIterator[Transport]:
+async def open_transport(connection: StoreConnection) -> AsyncIterator[Transport]:
     """The transport of a connection. The SDK is loaded for its own client, and for AWS's endpoints and credentials."""
     url = connection.endpoint_url or ""
     if connection.client == "raw" and connection.local and url.startswith("http:"):
@@ -195,7 +195,7 @@ async def open_transport(connection: Connection) -> AsyncIterator[Transport]:
 
 @asynccontextmanager
 async def _raw_transport(
-    connection: Connection,
+    connection: StoreConnection,
     url: str,
     region: str,
     credentials: Callable[[], Awaitable[Credentials]],

@@ -18,7 +18,7 @@ _MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 _FIRST_FINAL_STATUS = 200
 
 
-class HttpError(Exception):
+class HttpClientError(Exception):
     """No usable response came. The request may or may not have been received."""
 
 
@@ -55,7 +55,7 @@ class ConnectionPool:
         self._open: set[_Connection] = set()
 
     async def request(self, message: bytes) -> HttpResponse:
-        """Sends a request and returns its response, or raises HttpError where there is none in time."""
+        """Sends a request and returns its response, or raises HttpClientError where there is none in time."""
         async with self._slots:
             connection = self._reusable() or await self._connect()
             try:
@@ -100,7 +100,7 @@ class ConnectionPool:
                     server_hostname=self._host if self._tls else None,
                 )
         except (OSError, TimeoutError) as error:
-            raise HttpError(f"no connection to {self._host}:{self._port}: {error}") from error
+            raise HttpClientError(f"no connection to {self._host}:{self._port}: {error}") from error
         return connection
 
 
@@ -136,7 +136,7 @@ class _Connection(asyncio.Protocol):
 
     async def request(self, message: bytes) -> HttpResponse:
         if self._transport is None or self.is_closed:
-            raise HttpError("the connection was closed as soon as it was made")
+            raise HttpClientError("the connection was closed as soon as it was made")
         self._headers, self._body, self._received = {}, [], 0
         self._response = self._loop.create_future()
         self._expect_data()
@@ -176,7 +176,7 @@ class _Connection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         """Called by the parser."""
         if self._response is None or self._response.done():
-            raise HttpError("a second response to one request")
+            raise HttpClientError("a second response to one request")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Called by the parser."""
@@ -206,7 +206,7 @@ class _Connection(asyncio.Protocol):
 
     def _fail(self, reason: str) -> None:
         if self._response is not None and not self._response.done():
-            self._response.set_exception(HttpError(reason))
+            self._response.set_exception(HttpClientError(reason))
 
     def _expect_data(self) -> None:
         """Starts the time until data must come. One timer serves many requests: it looks when the last one began."""

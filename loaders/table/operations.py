@@ -17,7 +17,7 @@ from loaders.table.values import item_to_wire
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loaders.table.keys import Key, KeyRange, Position
+    from loaders.table.positions import Key, KeyRange, Position
     from loaders.table.values import ReadItem
 
 _NAME = re.compile(r"#(\w+)")

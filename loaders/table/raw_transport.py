@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import msgspec
 import orjson
 
-from loaders.table.http_client import HttpError
+from loaders.table.http_client import HttpClientError
 from loaders.table.retry import pause
 from loaders.table.signing import CONTENT_TYPE
 from loaders.table.transport import (
@@ -81,7 +81,7 @@ class RawTransport:
                 return Answer(
                     _content(response, attempt, parse), attempt, None if date is None else date.decode("latin-1")
                 )
-            except (HttpError, DamagedAnswerError) as error:
+            except (HttpClientError, DamagedAnswerError) as error:
                 if is_last:
                     raise NoAnswerError(str(error), attempt) from error
             except RefusedRequestError as error:

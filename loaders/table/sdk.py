@@ -26,7 +26,7 @@ from loaders.table.transport import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from loaders.table.client import Connection
+    from loaders.table.client import StoreConnection
     from loaders.table.values import ReadItem
 
 _METHODS = {
@@ -45,7 +45,7 @@ _METHODS = {
 
 
 @asynccontextmanager
-async def open_client(connection: Connection) -> AsyncIterator[Any]:
+async def open_client(connection: StoreConnection) -> AsyncIterator[Any]:
     """The SDK's low-level client, its connections kept open until the block ends."""
     async with aioboto3.Session().client(
         "dynamodb",
@@ -146,6 +146,6 @@ def _note_attempts(attempts: int, caught_exception: Exception | None, **_: Any) 
         caught_exception.attempts = attempts  # type: ignore[attr-defined]
 
 
-def _placeholders(connection: Connection) -> dict[str, str]:
+def _placeholders(connection: StoreConnection) -> dict[str, str]:
     """A store of one's own checks no signature, but the SDK wants to make one."""
     return {"aws_access_key_id": "local", "aws_secret_access_key": "local"} if connection.local else {}

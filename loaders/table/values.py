@@ -15,7 +15,7 @@ WireValue: TypeAlias = dict[str, Any]
 WireItem: TypeAlias = dict[str, WireValue]
 
 
-class Text(msgspec.Struct, gc=False, eq=False):
+class WireText(msgspec.Struct, gc=False, eq=False):
     """A text, tagged with its type."""
 
     S: str
@@ -24,10 +24,10 @@ class Text(msgspec.Struct, gc=False, eq=False):
 class ReadItem(msgspec.Struct, gc=False, eq=False, kw_only=True):
     """An item that was read into its record while its JSON was parsed."""
 
-    PK: Text
-    SK: Text
-    GSI1PK: Text | None = None
-    GSI1SK: Text | None = None
+    PK: WireText
+    SK: WireText
+    GSI1PK: WireText | None = None
+    GSI1SK: WireText | None = None
     record: Any = None
 
 

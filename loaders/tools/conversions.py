@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from loaders.codecs import OldBooking, OldEvent, OldUser
 
 
-def owner_of(user: OldUser) -> Owner:
+def owner_of_user(user: OldUser) -> Owner:
     """The owner that a user becomes."""
     return record_from(
         Owner,

@@ -14,7 +14,7 @@ from loaders.table.transport import NoAnswerError, RefusedRequestError
 
 if TYPE_CHECKING:
     from loaders.codecs import TableFormat
-    from loaders.table.client import Connection
+    from loaders.table.client import StoreConnection
 
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def definition(table: str) -> dict[str, Any]:
     }
 
 
-async def describe_table(connection: Connection) -> dict[str, Any] | None:
+async def describe_table(connection: StoreConnection) -> dict[str, Any] | None:
     """The store's description of the table, or None where there is none."""
     try:
         answer = await _send(connection, "DescribeTable", {"TableName": connection.table})
@@ -58,7 +58,7 @@ async def describe_table(connection: Connection) -> dict[str, Any] | None:
     return description
 
 
-async def create_table(connection: Connection) -> bool:
+async def create_table(connection: StoreConnection) -> bool:
     """Creates the table where there is none, waits until it is ready, and checks it; returns whether it was created."""
     is_new = await describe_table(connection) is None
     if is_new:
@@ -83,7 +83,7 @@ async def create_table(connection: Connection) -> bool:
     return is_new
 
 
-async def delete_table(connection: Connection) -> None:
+async def delete_table(connection: StoreConnection) -> None:
     """Deletes the table with all its items, and waits until it is gone."""
     try:
         await _send(connection, "DeleteTable", {"TableName": connection.table})
@@ -96,7 +96,7 @@ async def delete_table(connection: Connection) -> None:
     raise TableProblemError(f"table {connection.table} was not deleted after {_WAIT_SECONDS} seconds: try again")
 
 
-async def check_table(connection: Connection) -> None:
+async def check_table(connection: StoreConnection) -> None:
     """Refuses a table that is missing, has other keys, or a newer format than this version supports."""
     found = await describe_table(connection)
     if found is None:
@@ -129,7 +129,7 @@ def check_format(table: str, found: TableFormat) -> None:
         )
 
 
-async def _set_time_to_live(connection: Connection) -> None:
+async def _set_time_to_live(connection: StoreConnection) -> None:
     """Has the store delete items whose `expiresAt` has passed."""
     rule = {"Enabled": True, "AttributeName": "expiresAt"}
     try:
@@ -138,7 +138,7 @@ async def _set_time_to_live(connection: Connection) -> None:
         raise TableProblemError(f"{_place(connection)} did not set the table's time to live: {error}") from error
 
 
-async def _send(connection: Connection, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+async def _send(connection: StoreConnection, operation: str, request: dict[str, Any]) -> dict[str, Any]:
     async with open_transport(connection) as transport:
         return (await transport.send(operation, request)).body
 
@@ -162,5 +162,5 @@ def _schema(table: dict[str, Any]) -> str:
     )
 
 
-def _place(connection: Connection) -> str:
+def _place(connection: StoreConnection) -> str:
     return f"DynamoDB at {connection.endpoint_url or f'AWS {connection.region}'}"

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from loaders.table.client import Store
-    from loaders.table.keys import Key
+    from loaders.table.positions import Key
 
 _TRANSACTIONS_AT_ONCE = 4
 _RESERVED = 0.5

@@ -27,7 +27,7 @@ from loaders.writes.locations import creating
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from loaders.table.keys import Key
+    from loaders.table.positions import Key
 
 _PLACES = (
     ("lisbon-rossio", "Lisboa Rossio", "Lisboa", "Portugal", "Europe/Lisbon", "38.7139", "-9.1394"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from loaders import keys
 from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 from loaders.table.retry import attempts
 from loaders.table.values import item_from_wire
 from loaders.tools.invariants import CHECKED_KINDS, table_violations, violations

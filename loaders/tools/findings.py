@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from domain.models import LockerId, OwnerId, Reservation
     from loaders.codecs import Codec
-    from loaders.table.keys import Key
     from loaders.table.operations import Step, Transact
+    from loaders.table.positions import Key
     from loaders.table.values import Item
 
     Get = Callable[[Key], Item | None]

@@ -44,7 +44,7 @@ from loaders.codecs import (
     ReferenceClaim,
 )
 from loaders.contracts.doctor import REPAIR_DERIVED
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 from loaders.tools.findings import INDEX, Finding, content_of, index_of, record_at, required, reservation_as_read
 from loaders.tools.timelines import timeline_violations
 from loaders.writes.booking_steps import slots_of_booking

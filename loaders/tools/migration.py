@@ -46,10 +46,10 @@ from loaders.contracts.maintenance import CONVERT_ITEM, MIGRATION_SCAN, UPGRADE_
 from loaders.contracts.table_format import FORMAT_VERSION
 from loaders.reads.table_format import CURRENT_FORMAT, read_format, saving
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 from loaders.table.retry import attempts
 from loaders.table.values import Item, item_from_wire
-from loaders.tools.conversions import booking_of, calendar_event_of, event_claim_of, owner_of
+from loaders.tools.conversions import booking_of, calendar_event_of, event_claim_of, owner_of_user
 from loaders.tools.definition import TableProblemError, check_format
 from loaders.tools.pace import Pace
 from loaders.writes.booking_steps import slots_of_booking
@@ -65,8 +65,8 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.codecs import Codec
     from loaders.table.client import DynamoStore
-    from loaders.table.keys import Position
     from loaders.table.operations import Step
+    from loaders.table.positions import Position
     from loaders.table.values import WireItem
 
 logger = logging.getLogger(__name__)
@@ -274,7 +274,7 @@ class Migration:
         return await self._required([CONVERT_ITEM.step("item", _key(item), content, readVersion=0)])
 
     async def _convert_user(self, item: Item) -> int:
-        owner = owner_of(OLD_USER.decode(item))
+        owner = owner_of_user(OLD_USER.decode(item))
         steps = _moved(item, keys.owner(owner.owner_id), OWNER.encode(owner))
         if owner.email is not None:
             claim = EMAIL_CLAIM.encode(EmailClaim(owner_id=owner.owner_id))

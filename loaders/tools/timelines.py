@@ -17,7 +17,7 @@ from loaders.codecs import (
     STORED_RESERVATION,
 )
 from loaders.contracts.doctor import REPAIR_TIMELINE
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 from loaders.tools.findings import Finding, content_of, record_at, required, reservation_as_read
 from loaders.writes.reservation_steps import slot_of
 from loaders.writes.timeline import pointer_as_read

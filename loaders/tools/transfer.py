@@ -20,7 +20,7 @@ from loaders.contracts.table_format import FORMAT_VERSION
 from loaders.reads.table_format import read_format
 from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 from loaders.table.retry import together
 from loaders.table.values import item_from_wire
 from loaders.tools.pace import Pace

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from domain.models import Locker, LockerId
     from loaders.backend import Backend
     from loaders.table.client import Store
-    from loaders.table.keys import Key
     from loaders.table.operations import Step
+    from loaders.table.positions import Key
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.keys import Position
     from loaders.table.operations import Query, Step
+    from loaders.table.positions import Position
 
 MOVED = frozenset(rule.name for rule in TIMELINE_RULES) | {"reservation", "claim"}
 """The steps whose condition fails where a concurrent write was faster: everything must be read again."""

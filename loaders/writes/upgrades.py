@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.keys import Position
     from loaders.table.operations import Step
+    from loaders.table.positions import Position
 
 logger = logging.getLogger(__name__)
 

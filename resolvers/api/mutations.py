@@ -1,4 +1,4 @@
-"""Mutations: each is bound to a write and a command, from which its input and payload types come."""
+"""Mutations: each is bound to the write and the command of its name, from which its input and payload types come."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from domain.commands.base import Command
 from domain.ids import check_id, check_ulid
 from resolvers.api.payloads import Payload, current_entity, written
 from resolvers.api.scalars import JSON, ExactNumber
-from resolvers.bindings.base import BINDING, Argument, bound_field, column, embedded
+from resolvers.bindings.base import Argument, bound_field, column, embedded
 from resolvers.bindings.writes import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from types import ModuleType
 
     from loaders.contracts.writing import WriteContract
     from resolvers.bindings.rules import Rule
@@ -31,34 +32,51 @@ T = TypeVar("T")
 _IDS = (AfterValidator(check_id), AfterValidator(check_ulid))
 
 
-def write(
-    contract: WriteContract,
-    run: Callable[[Any, Any, Any], Awaitable[Any]],
-    command: type[Command],
-    rule: Rule,
-    *,
-    description: str,
-    **binding: Any,
-) -> Any:
+def write(contract: WriteContract, rule: Rule, *, description: str, **binding: Any) -> Any:
     """A mutation with one input and one payload, in a class that is decorated with `mutations`."""
-    writing = Writing(contract=contract, command=command, run=run, rule=rule, **binding)
-    return bound_field(writing, description, [Argument("input", input_type(command), "Input of the mutation.")])
+    return description, {"contract": contract, "rule": rule, **binding}
 
 
-def mutations(cls: type[T]) -> type[T]:
-    """Declares mutations, each annotated with the entity that it changes, or with a payload of its own."""
-    types = get_type_hints(cls)
-    for name, type_ in types.items():
-        if not issubclass(type_, Payload):
-            types[name] = _payload_type(name, type_, getattr(cls, name).metadata[BINDING])
-    cls.__annotations__ = types
-    return strawberry.type(cls)
+def mutations(*modules: ModuleType) -> Callable[[type[T]], type[T]]:
+    """Declares mutations, each annotated with the entity that it changes, or with a payload of its own.
+
+    In the modules, `rename_locker` finds its command `RenameLocker` and, unless it says what to `run`, its write
+    `rename_locker`.
+    """
+
+    def named(name: str) -> Any:
+        for module in modules:
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(f"{name} is in none of {', '.join(module.__name__ for module in modules)}")
+
+    def declare(cls: type[T]) -> type[T]:
+        types = get_type_hints(cls)
+        for name, type_ in types.items():
+            description, binding = getattr(cls, name)
+            title = name.title().replace("_", "")
+            command, run = named(title), binding.pop("run", None) or _with_principal(named(name))
+            writing = Writing(command=command, run=run, **binding)
+            argument = Argument("input", input_type(command), "Input of the mutation.")
+            setattr(cls, name, bound_field(writing, description, [argument]))
+            if not issubclass(type_, Payload):
+                types[name] = _payload_type(title, type_, writing)
+        cls.__annotations__ = types
+        return strawberry.type(cls)
+
+    return declare
 
 
-def _payload_type(mutation: str, entity: type, writing: Writing) -> type:
+def _with_principal(write: Callable[..., Awaitable[Any]]) -> Callable[[Any, Any, Any], Awaitable[Any]]:
+    """The write itself; one that only admins use need not know who asks."""
+    if "principal" in inspect.signature(write).parameters:
+        return write
+    return lambda backend, command, _principal: write(backend, command)
+
+
+def _payload_type(name: str, entity: type, writing: Writing) -> type:
     field = re.sub(r"(?<!^)(?=[A-Z])", "_", entity.__name__).lower()
     text = writing.returns or f"The {field.replace('_', ' ')} as it is now; after a conflict, its current state."
-    name = mutation.title().replace("_", "")
     types: dict[str, Any] = {field: entity | None}
     members = {"__annotations__": types, field: embedded(text, current_entity)}
     if writing.secret is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from resolvers.bindings.writes import Outcome
     from resolvers.entities.calendar import CalendarEvent
     from resolvers.entities.reservations import Reservation
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @strawberry.interface(description="An expected failure of a mutation. Nothing was written.")
@@ -75,19 +75,7 @@ ERROR_TYPES = (PlainError, VersionConflictError, InvalidTransitionError, Reserva
 
 def current_entity(outcome: Outcome, _request: RequestState) -> Any:
     """What was written or, where a conflict shows it, the object as it is now."""
-    match outcome.error:
-        case None:
-            return outcome.entity
-        case (
-            errors.VersionConflictError(current=entity)
-            | errors.InvalidTransitionError(locker=entity)
-            | errors.ReservationStateError(reservation=entity)
-            | errors.BookingClosedError(booking=entity)
-            | errors.SlotTakenError(booking=entity)
-            | errors.LocationInactiveError(booking=entity)
-        ):
-            return entity
-    return None
+    return outcome.entity if outcome.error is None else outcome.error.current
 
 
 def written(attribute: str) -> Callable[[Outcome, RequestState], Any]:
@@ -119,7 +107,7 @@ def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[
         case errors.InvalidTransitionError():
             return [
                 InvalidTransitionError(
-                    **common, current_status=error.locker.status, allowed_statuses=list(error.allowed)
+                    **common, current_status=error.current.status, allowed_statuses=list(error.allowed)
                 )
             ]
         case errors.OverlapError() if acts_for(request.principal, error.reservation.owner_id, Scope.RESERVATIONS_READ):
@@ -135,4 +123,9 @@ def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[
 class Payload:
     """What every payload has; the entity's field is called after the entity."""
 
-    user_errors: list[UserError] = embedded("Why the mutation failed; empty if it succeeded.", user_errors, most=1)
+    user_errors: list[UserError] = embedded(
+        "Why the mutation failed; empty if it succeeded.",
+        user_errors,
+        most=1,
+        condition="only where the mutation is refused",
+    )

@@ -34,7 +34,7 @@ class Edge(Generic[N]):
     """An item of a page with its cursor."""
 
     cursor: str = column("Opaque cursor of the item in this list.")
-    node: N = embedded("The item.")
+    node: N = embedded("The item.", are_items=True)
 
 
 @described
@@ -42,7 +42,7 @@ class Connection(Generic[N]):
     """A page of items."""
 
     edges: list[Edge[N]] = embedded("Items of the page, each with its cursor.", of_page=True)
-    nodes: list[N] = embedded("Items of the page.", of_page=True)
+    nodes: list[N] = embedded("Items of the page.", of_page=True, are_items=True)
     page_info: PageInfo = embedded("Position of the page in the list.")
     next_cursor: str | None = column(
         "Cursor for the next page: send it as `after`, or as `before` when paging backward. Null exactly when there "

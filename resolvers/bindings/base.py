@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.request_state import ArgumentContext, RequestState
 
 T = TypeVar("T")
 
@@ -62,7 +62,7 @@ class Charge:
     condition: str | None = None
 
 
-class Step:
+class FieldStep:
     """What a binding can see of its place in a document: the response path, and what is selected below."""
 
     __slots__ = ("is_alone", "path", "uses")
@@ -107,11 +107,16 @@ class Column(Binding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded(Binding):
-    """An object, or a list of them, that the object already holds. `most` bounds a list that is not a page."""
+    """An object, or a list of them, that the object already holds. `most` bounds a list that is not a page.
+
+    `are_items` says that these are the items of a list, and `condition` where there are any, unless there always are.
+    """
 
     source: Source = ""
     most: int = 1
     of_page: bool = False
+    are_items: bool = False
+    condition: str | None = None
 
     @property
     def needs(self) -> frozenset[str]:
@@ -154,7 +159,7 @@ class Reading(Binding):
             SmartLockerError: where an argument is wrong; the field then fails without reading.
         """
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         """What it asks of the store for so many parents."""
         raise NotImplementedError
 
@@ -171,7 +176,7 @@ class Reading(Binding):
         """How many items a page has, where it finds pages."""
         return 1
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         """Reads for all parents at once: for each a result, None, or an error."""
         raise NotImplementedError
 
@@ -205,9 +210,9 @@ def column(
     return bound_field(Column(source=source, reads=reads, rule=rule), description)
 
 
-def embedded(description: str, source: Source = "", *, most: int = 1, of_page: bool = False) -> Any:
+def embedded(description: str, source: Source = "", **binding: Any) -> Any:
     """An object or list that the object already holds."""
-    return bound_field(Embedded(source=source, most=most, of_page=of_page), description)
+    return bound_field(Embedded(source=source, **binding), description)
 
 
 def look_up_charge(

@@ -14,7 +14,7 @@ from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
 from loaders.contracts.cost import Cost
 from loaders.contracts.reading import without_damage
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 from loaders.keys import masked
 from loaders.pages import ALL_TIMES, Window, page_request
 from loaders.reads.table_format import require_format
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from loaders.contracts.reading import ReadOne, ReadPage
     from loaders.pages import Page, PageRequest
     from loaders.table.client import Store
-    from resolvers.bindings.base import Step
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import ArgumentContext, RequestState
 
 logger = logging.getLogger(__name__)
 
@@ -85,10 +85,10 @@ class Pages(Reading):
     def contracts(self) -> tuple[Contract, ...]:
         return (
             self.contract,
-            *(() if self.narrowed is None else (self.narrowed[1], TABLE_FORMAT)),
+            *(() if self.narrowed is None else (self.narrowed[1], STORED_FORMAT)),
             *(() if self.offers is None else (self.offers,)),
             *(() if self.full is None else (self.full,)),
-            *(() if self.overlapping is None else (*self.overlapping, TABLE_FORMAT)),
+            *(() if self.overlapping is None else (*self.overlapping, STORED_FORMAT)),
         )
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
@@ -126,7 +126,7 @@ class Pages(Reading):
             keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
         return BoundPage(contract, wanted, values.get("order_by") or contract.orders[0], keys)
 
-    def price(self, step: Step, parents: int, bound: BoundPage) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: BoundPage) -> list[Charge]:
         """See Reading: one Query for each parent, and the records where the copies do not suffice."""
         contract, size = bound.contract, bound.request.size
         expected, maximum = contract.expected(size), contract.maximum(size)
@@ -154,11 +154,11 @@ class Pages(Reading):
     def page_size(self, bound: BoundPage) -> int:
         return bound.request.size
 
-    def reads_records(self, step: Step, bound: BoundPage) -> bool:
+    def reads_records(self, step: FieldStep, bound: BoundPage) -> bool:
         """Whether a field needs more than the copies have."""
         return self.full is not None and not (step.uses - {"*steps"}) <= bound.contract.codec.attributes
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
         contract, store = bound.contract, request.backend.store
         if contract.needs_format > 1:
             await require_migrated(contract, step.path, request)
@@ -187,7 +187,7 @@ class Pages(Reading):
         contract, cursors = bound.contract, bound.contract.range(key, ALL_TIMES.start, end)
         return await contract.page(store, bound.request, bound.order, key, first, end, cursors=cursors)
 
-    async def records(self, step: Step, found: Sequence[Any], request: RequestState) -> list[Any]:
+    async def records(self, step: FieldStep, found: Sequence[Any], request: RequestState) -> list[Any]:
         """The pages with records in the place of copies.
 
         A copy without a record is left out and logged, and so is a damaged record: one of them must not empty the page.
@@ -234,10 +234,10 @@ class Latest(Reading):
 
     contract: ReadPage[Any]
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         return [Charge(self.contract, "Query", self.contract.expected(1) * parents, self.contract.maximum(1) * parents)]
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         store = request.backend.store
         keys = self.row_keys(rows)
         return await query_each(lambda key: self.contract.first(store, key), keys, step.path, request)
@@ -262,7 +262,7 @@ class Whole(Reading):
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         return self.key_of(values)
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         size = self.size_of(bound)
         expected, maximum = self.contract.expected(size), self.contract.maximum(size)
         return [Charge(self.contract, "Query", expected * parents, maximum * parents)]
@@ -273,7 +273,7 @@ class Whole(Reading):
     def below(self, parents: int, bound: Any) -> int:
         return parents * self.rows_of(bound)
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         async def read(key: Any) -> WholeList:
             found = await request.loaders.whole(self.contract, (key, *bound))
             shown = WholeList(self.show(found, bound))
@@ -291,8 +291,8 @@ async def require_migrated(contract: ReadPage[Any], path: str, request: RequestS
 
 def format_charge() -> Charge:
     """What it costs to learn that the table is migrated."""
-    look = Cost(1, 1, TABLE_FORMAT.maximum_units)
-    return Charge(TABLE_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN)
+    look = Cost(1, 1, STORED_FORMAT.maximum_units)
+    return Charge(STORED_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN)
 
 
 async def query_each(

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Charge, Step
+    from resolvers.bindings.base import Charge, FieldStep
     from resolvers.bindings.references import Visibility
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.request_state import ArgumentContext, RequestState
 
 _SEPARATOR = "/"
 
@@ -88,7 +88,7 @@ class Nodes(Reading):
             raise BadInputError(f"ids must have {MAX_ITEMS} entries at most, not {len(ids)}.", ("ids",))
         return [_named(global_id) for global_id in ids]
 
-    def price(self, step: Step, parents: int, bound: list[_Named | None]) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: list[_Named | None]) -> list[Charge]:
         charges = []
         for name, count in self.by_type(bound).items():
             kind = NODE_KINDS[name]
@@ -104,7 +104,7 @@ class Nodes(Reading):
         """How many objects of each type it finds at most."""
         return Counter(named.kind.type_name for named in bound if named is not None)
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         results: dict[int, Any] = {}
         for name in self.by_type(bound):
             kind = NODE_KINDS[name]
@@ -117,7 +117,9 @@ class Nodes(Reading):
         found = [results.get(place) for place in range(len(bound))]
         return [found] if self.many else found
 
-    async def _found(self, kind: NodeKind, keys: list[tuple[Any, ...]], step: Step, request: RequestState) -> list[Any]:
+    async def _found(
+        self, kind: NodeKind, keys: list[tuple[Any, ...]], step: FieldStep, request: RequestState
+    ) -> list[Any]:
         """What is found, for those who may see it; what is missing looks like what is hidden to all but admins."""
         principal, rule = request.principal, kind.rule
         if not rule.admits(principal):
@@ -134,7 +136,7 @@ class Nodes(Reading):
         records = dict(zip(allowed, found, strict=True))
         return [records[key] if key in records else ForbiddenError() for key in keys]
 
-    async def _shown(self, kind: NodeKind, records: list[Any], step: Step, request: RequestState) -> list[Any]:
+    async def _shown(self, kind: NodeKind, records: list[Any], step: FieldStep, request: RequestState) -> list[Any]:
         async def shown(record: Any) -> Any:
             if isinstance(record, Exception):
                 return record
@@ -148,7 +150,7 @@ class Nodes(Reading):
             return [await shown(record) for record in records]
         return await together(map(shown, records))  # at the same time, so that their reads are one batch
 
-    async def _is_visible(self, kind: NodeKind, record: Any, step: Step, request: RequestState) -> bool:
+    async def _is_visible(self, kind: NodeKind, record: Any, step: FieldStep, request: RequestState) -> bool:
         if kind.visible is None:
             return kind.rule.permits(request.principal, record)
         return await kind.visible.shows(record, step.path, request)

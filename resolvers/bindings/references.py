@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Step
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import ArgumentContext, RequestState
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ class Reference(Reading):
 
     contract: ReadOne[Any]
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         """See Reading: one batch for each hundred parents."""
         return [look_up_charge(self.contract, parents)]
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         keys = self.row_keys(rows)
         wanted = [key if isinstance(key, tuple) else (key,) for key in keys if key is not None]
         if not wanted:
@@ -66,7 +66,7 @@ class References(Reading):
     usual: int
     most: int
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         """See Reading: one batch for each hundred ids."""
         usual, most = (look_up_charge(self.contract, parents * ids) for ids in (self.usual, self.most))
         return [replace(most, expected=usual.expected)]
@@ -74,7 +74,7 @@ class References(Reading):
     def below(self, parents: int, bound: Any) -> int:
         return parents * self.most
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         ids = self.row_keys(rows)
         wanted = [(one_id,) for row_ids in ids for one_id in row_ids]
         loader = request.loaders.of(self.contract)
@@ -141,7 +141,7 @@ class Lookup(Reading):
         key = {name: parse(values[name]) for name, parse in self.parse.items()}
         return SimpleNamespace(**key, strongly=bool(values.get("consistent")))
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         if not self.reads_record(step):
             return [look_up_charge(self.contract, parents, condition=NOT_PROVED)]
         charges = [] if self.via is None else [look_up_charge(self.via, parents)]
@@ -154,20 +154,20 @@ class Lookup(Reading):
         """See Reading: a strong read costs twice as much."""
         return bound.strongly  # type: ignore[no-any-return]
 
-    def reads_record(self, step: Step) -> bool:
+    def reads_record(self, step: FieldStep) -> bool:
         """Whether more is selected than the arguments tell."""
         return not (self.key_only and "*steps" in step.uses and self.shows_key_only(step))
 
-    def shows_key_only(self, step: Step) -> bool:
+    def shows_key_only(self, step: FieldStep) -> bool:
         """Whether nothing is selected but what the arguments tell, lists aside."""
         return step.uses - {"*steps"} <= self.parse.keys()
 
-    def needs_proof(self, step: Step, bound: Any, request: RequestState) -> bool:
+    def needs_proof(self, step: FieldStep, bound: Any, request: RequestState) -> bool:
         """Whether the object was not read, for a caller who may learn that it does not exist."""
         rule = self.record_rule
         return not self.reads_record(step) and (rule is None or rule.permits(request.principal, bound))
 
-    async def prove(self, step: Step, bound: Any, request: RequestState) -> None:
+    async def prove(self, step: FieldStep, bound: Any, request: RequestState) -> None:
         """Reads the object only to learn whether it exists.
 
         Raises:
@@ -176,7 +176,7 @@ class Lookup(Reading):
         with asking(step.path):
             await self._found(step, bound, request)
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         principal = request.principal
         if not self.rule.on_result and not self.rule.permits(principal, bound):
             raise self.rule.refusal(principal)
@@ -190,7 +190,7 @@ class Lookup(Reading):
         with asking(step.path):
             return [await self._found(step, bound, request)] * len(rows)
 
-    async def _found(self, step: Step, bound: Any, request: RequestState) -> Any:
+    async def _found(self, step: FieldStep, bound: Any, request: RequestState) -> Any:
         message = self.message.format(**vars(bound))
         record = await self._read(step, bound, request)
         hidden = self.rule.on_result and record is not None and not self.rule.permits(request.principal, record)
@@ -202,7 +202,7 @@ class Lookup(Reading):
             raise not_found_or_forbidden(request.principal, message)
         raise NotFoundError(message)
 
-    async def _read(self, step: Step, bound: Any, request: RequestState) -> Any:
+    async def _read(self, step: FieldStep, bound: Any, request: RequestState) -> Any:
         key = tuple(getattr(bound, name) for name in self.parse)
         if self.via is not None:
             claim = await self.via.read(request.backend.store, *key)
@@ -220,7 +220,7 @@ class Lookup(Reading):
 
 
 async def load_named(
-    contract: ReadOne[Any], keys: Sequence[tuple[Any, ...]], step: Step, request: RequestState, *, must_exist: bool
+    contract: ReadOne[Any], keys: Sequence[tuple[Any, ...]], step: FieldStep, request: RequestState, *, must_exist: bool
 ) -> list[Any]:
     """Loads records by key. Those that something else names but an eventual read does not find are read strongly."""
     loader = request.loaders.of(contract)

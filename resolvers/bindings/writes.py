@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from domain.commands.base import Command
     from loaders.contracts.base import Contract
     from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import Step
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import ArgumentContext, RequestState
 
 
 class Outcome(NamedTuple):
@@ -53,7 +53,7 @@ class Writing(Reading):
         """See Reading: the input with the names of the command."""
         return values["input"]
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         entries, is_one_item, given = self.price_key(bound)
         charges = []
         for request in self.contract.costs(self.variant, min(entries, self.contract.most_entries)):
@@ -77,7 +77,7 @@ class Writing(Reading):
         is_one_item = len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
         return len(entries), is_one_item, None if self.more is None else bound.get(self.more[0])
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         """Runs the write once.
 
         That the store is down is not a fault of the input, so it is an error of the field.

@@ -20,7 +20,7 @@ from graphql.execution.values import VariableValues, VariableValueSource
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from resolvers.documents.limits import MAX_ERRORS, parse_within
+from resolvers.documents.parsing import MAX_ERRORS, parse_within
 from resolvers.documents.selection import directive_variables, is_included
 from resolvers.plan.compile import compile_operation
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode
 
-    from resolvers.documents.limits import DocumentLimits, ParsedDocument
+    from resolvers.documents.parsing import DocumentLimits, ParsedDocument
+    from resolvers.plan.bound_schema import BoundSchema
     from resolvers.plan.compile import Place
-    from resolvers.plan.schema import BoundSchema
 
 _MAX_DOCUMENTS = 256
 _MAX_TREES = 16
@@ -48,7 +48,7 @@ class InvalidDocumentError(Exception):
         self.errors = errors
 
 
-class Operation:
+class CompiledOperation:
     """One operation of a valid document, compiled on first use.
 
     `@skip` and `@include` change the tree, so there is one for each setting of the variables that they use, and only
@@ -102,12 +102,12 @@ class ValidDocument:
 
     def __init__(self, schema: BoundSchema, document: DocumentNode) -> None:
         self.operations = [
-            Operation(schema, document, node)
+            CompiledOperation(schema, document, node)
             for node in document.definitions
             if isinstance(node, OperationDefinitionNode)
         ]
 
-    def operation(self, name: str | None) -> Operation | None:
+    def operation(self, name: str | None) -> CompiledOperation | None:
         """The operation with that name, or the only one."""
         if name is None:
             return self.operations[0] if len(self.operations) == 1 else None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphql import DirectiveNode, DocumentNode, SelectionNode, SelectionSetNode
 
 
-class Part(NamedTuple):
+class SelectionPart(NamedTuple):
     """A selection set, and the fragments that lead to it."""
 
     selections: SelectionSetNode
@@ -65,7 +65,7 @@ class Walker:
         self._once = once
 
     def select(
-        self, parts: Iterable[Part], applies: Callable[[str], bool] = _everything, limit: int | None = None
+        self, parts: Iterable[SelectionPart], applies: Callable[[str], bool] = _everything, limit: int | None = None
     ) -> Selection:
         """Collects the fields of these parts, in fragments whose type condition applies.
 
@@ -111,9 +111,9 @@ class Walker:
         return Selection(fields, selections, spreads)
 
 
-def parts_of(selected: Iterable[Selected]) -> list[Part]:
+def parts_of(selected: Iterable[Selected]) -> list[SelectionPart]:
     """What is selected below fields of one response key."""
-    return [Part(node.selection_set, within) for node, within in selected if node.selection_set is not None]
+    return [SelectionPart(node.selection_set, within) for node, within in selected if node.selection_set is not None]
 
 
 def is_included(node: SelectionNode, variables: Mapping[str, Any]) -> bool:

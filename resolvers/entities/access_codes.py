@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import strawberry
 
@@ -24,7 +24,7 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes import access_codes as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Node
-from resolvers.bindings.base import Charge, bound_field, column, embedded, look_up_charge
+from resolvers.bindings.base import Charge, bound_field, column, described, embedded, look_up_charge
 from resolvers.bindings.lists import PAGING, Pages
 from resolvers.bindings.references import Visibility
 from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.models import Locker as LockerRecord
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Step
+    from resolvers.bindings.base import FieldStep
     from resolvers.bindings.rules import Rule
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 def _permits(principal: Principal, record: Record, locker: LockerRecord | None) -> bool:
@@ -47,14 +47,7 @@ def _permits(principal: Principal, record: Record, locker: LockerRecord | None) 
     return acts_for(principal, record.owner_id if locker is None else locker.owner_id, Scope.CODES_READ)
 
 
-class RevealRow(NamedTuple):
-    """An entry of a code's reveals."""
-
-    revealed_at: Instant
-    revealed_by: str
-
-
-@entity(RevealRow)
+@described
 class AccessCodeReveal:
     """A reveal of the digits of an access code."""
 
@@ -62,9 +55,9 @@ class AccessCodeReveal:
     revealed_by: str = column("Subject of the caller who asked for the digits.")
 
 
-def _reveals(record: Record, _request: RequestState) -> list[RevealRow]:
+def _reveals(record: Record, _request: RequestState) -> list[AccessCodeReveal]:
     parts = [reveal.split(" ", 2) for reveal in record.reveals]
-    return [RevealRow(Instant(time), subject) for time, _, subject in parts]
+    return [AccessCodeReveal(revealed_at=Instant(time), revealed_by=subject) for time, _, subject in parts]
 
 
 @entity(
@@ -130,10 +123,10 @@ class _EventCodes(Pages):
     def contracts(self) -> tuple[Contract, ...]:
         return (self.contract, BOOKING_BY_ID)
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         return [look_up_charge(BOOKING_BY_ID, parents), *Pages.price(self, step, parents, bound)]
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         wanted = list(dict.fromkeys((row.booking_id,) for row in rows if row.booking_id is not None))
         bookings = await request.loaders.of(BOOKING_BY_ID).load_bulk(wanted, step.path) if wanted else []
         by_id = {key[0]: booking for key, booking in zip(wanted, bookings, strict=True)}
@@ -159,14 +152,12 @@ def event_codes(description: str) -> Any:
 _DIGITS = "The digits; null if the mutation failed, or if a repeated request is not the first caller's own."
 
 
-@mutations
+@mutations(commands, writes)
 class AccessCodeMutations:
     """Merged into Mutation."""
 
     create_access_code: AccessCode = write(
         CREATE_ACCESS_CODE,
-        writes.create_access_code,
-        commands.CreateAccessCode,
         CODE_CHANGES,
         returns="The code; null if it was not created.",
         secret=("digits", _DIGITS),
@@ -174,8 +165,6 @@ class AccessCodeMutations:
     )
     rotate_access_code: AccessCode = write(
         CHANGE_ACCESS_CODE,
-        writes.rotate_access_code,
-        commands.RotateAccessCode,
         CODE_CHANGES,
         returns="The code; null if it was not rotated.",
         secret=("digits", _DIGITS),
@@ -183,8 +172,6 @@ class AccessCodeMutations:
     )
     reveal_access_code: AccessCode = write(
         CHANGE_ACCESS_CODE,
-        writes.reveal_access_code,
-        commands.RevealAccessCode,
         CODE_CHANGES,
         returns="The code; null if it was not revealed.",
         secret=("digits", "The digits; null if the mutation failed."),
@@ -192,8 +179,6 @@ class AccessCodeMutations:
     )
     revoke_access_code: AccessCode = write(
         CHANGE_ACCESS_CODE,
-        writes.revoke_access_code,
-        commands.RevokeAccessCode,
         CODE_CHANGES,
         returns="The revoked code; null if it was not revoked.",
         description="Revoke an access code for ever.",

@@ -10,7 +10,7 @@ from domain.models import ActivePointer
 from domain.schedule import is_current, may_hide_another, may_precede_another
 from domain.times import EARLIEST, LATEST, shift
 from loaders.contracts.reservations import ACTIVE_RESERVATION, CURRENT_RESERVATION, NEXT_RESERVATION
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 from resolvers.bindings.base import Charge
 from resolvers.bindings.lists import format_charge, query_each, require_migrated
 from resolvers.bindings.references import Reference
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadPage
-    from resolvers.bindings.base import Step
-    from resolvers.request import RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
 
@@ -45,14 +45,14 @@ class FromPointer(Reference):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return self.contract, self.searched, TABLE_FORMAT
+        return self.contract, self.searched, STORED_FORMAT
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         """See Reading: the pointers, and a Query for each that does not tell."""
         search = Charge(self.searched, "Query", maximum=self.searched.maximum(1) * parents, condition=self.condition)
         return [*Reference.price(self, step, parents, bound), search, format_charge()]
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         return await self.follow(await Reference.fetch(self, step, rows, bound, request), step.path, request)
 
     async def follow(self, pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:

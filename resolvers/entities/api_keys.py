@@ -9,7 +9,7 @@ import strawberry
 from domain.api_keys import ApiKey as Record
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Scope
-from domain.commands.api_keys import MAX_OWNERS_PER_KEY, CreateApiKey, RevokeApiKey
+from domain.commands import api_keys as commands
 from domain.ids import check_id
 from domain.times import Instant
 from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS, CREATE_API_KEY, REVOKE_API_KEY
@@ -21,7 +21,7 @@ from resolvers.bindings.base import bound_field, column
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import References, look_up
 from resolvers.bindings.rules import ADMINS
-from resolvers.entities.base import entity, id_argument, without_principal
+from resolvers.entities.base import entity, id_argument
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
@@ -45,7 +45,7 @@ class ApiKey(Node):
     expires_at: Instant | None = column("Time at which the key expires; null if it does not.")
     revoked_at: Instant | None = column("Time at which the key was revoked; null if it was not.")
     owners: list[Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None] | None = bound_field(
-        References(contract=OWNER_BY_ID, key="owner_ids", usual=2, most=MAX_OWNERS_PER_KEY, rule=ADMINS),
+        References(contract=OWNER_BY_ID, key="owner_ids", usual=2, most=commands.MAX_OWNERS_PER_KEY, rule=ADMINS),
         "Owners that a partner acts for, in the order of `ownerIds`; null for one that does not exist.",
     )
 
@@ -74,27 +74,24 @@ _SHOWN_ONCE = (
 )
 
 
-async def _create(backend: Backend, command: CreateApiKey, principal: Principal) -> writes.CreatedKey:
+async def _create(backend: Backend, command: commands.CreateApiKey, principal: Principal) -> writes.CreatedKey:
     return await writes.create_api_key(backend, command, created_by=principal.subject)
 
 
-@mutations
+@mutations(commands, writes)
 class ApiKeyMutations:
     """Merged into Mutation."""
 
     create_api_key: ApiKey = write(
         CREATE_API_KEY,
-        _create,
-        CreateApiKey,
         ADMINS,
+        run=_create,
         returns="The key; null if it was not created.",
         secret=("secret", _SHOWN_ONCE),
         description="Create an API key. Requires an admin.",
     )
     revoke_api_key: ApiKey = write(
         REVOKE_API_KEY,
-        without_principal(writes.revoke_api_key),
-        RevokeApiKey,
         ADMINS,
         returns="The revoked key; null if there is no such key.",
         description="Revoke an API key for ever. Servers reject it within five seconds. Requires an admin.",

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from domain.models import LockerSize
     from domain.times import Instant
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Step
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import ArgumentContext, RequestState
 
 DEFAULT = 10
 
@@ -88,7 +88,7 @@ class Available(Reading):
         audiences = searched_audiences(request.principal, values.get("owner_ids"))
         return BoundSearch(window["from_"], window["to"], values.get("size"), first, audiences)
 
-    def price(self, step: Step, parents: int, bound: BoundSearch) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: BoundSearch) -> list[Charge]:
         """See Reading: a Query for each audience, a batch of pointers, and the lockers that are found."""
         audiences = len(bound.audiences)
         found = (
@@ -106,7 +106,7 @@ class Available(Reading):
     def page_size(self, bound: BoundSearch) -> int:
         return bound.first
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: BoundSearch, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: BoundSearch, request: RequestState) -> list[Any]:
         with asking(step.path):
             await require_format(request.backend, LOCATION_OFFERS.needs_format)
             async with asyncio.TaskGroup() as group:
@@ -114,14 +114,14 @@ class Available(Reading):
         return [task.result() for task in tasks]
 
     async def _found_or_error(
-        self, step: Step, location: Any, bound: BoundSearch, request: RequestState
+        self, step: FieldStep, location: Any, bound: BoundSearch, request: RequestState
     ) -> Found | Exception:
         try:
             return await self._found(step, location, bound, request)
         except Exception as error:  # noqa: BLE001  # an error is a value here
             return error
 
-    async def _found(self, step: Step, location: Any, bound: BoundSearch, request: RequestState) -> Found:
+    async def _found(self, step: FieldStep, location: Any, bound: BoundSearch, request: RequestState) -> Found:
         if location.status is LocationStatus.INACTIVE:
             return Found([], is_complete=True)
         start, end = future_of(bound.start_at, bound.end_at, request.now)

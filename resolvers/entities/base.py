@@ -13,9 +13,9 @@ from resolvers.bindings.base import Argument, column, described
 from resolvers.bindings.nodes import NODE_KINDS, NodeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 T = TypeVar("T")
 
@@ -61,12 +61,3 @@ def json(description: str, attribute: str) -> Any:
 def id_argument(name: str, description: str) -> Argument:
     """An argument that takes an object's own id."""
     return Argument(name, strawberry.ID, description, parse=require_id)
-
-
-def without_principal(write: Callable[[Any, Any], Awaitable[T]]) -> Callable[[Any, Any, Any], Awaitable[T]]:
-    """A write that only admins use, so it need not know who asks."""
-
-    def run(backend: Any, command: Any, _principal: Any) -> Awaitable[T]:
-        return write(backend, command)
-
-    return run

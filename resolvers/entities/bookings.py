@@ -13,7 +13,7 @@ from domain.bookings import Money as MoneyRecord
 from domain.bookings import Notification as NotificationRecord
 from domain.bookings import Payment as PaymentRecord
 from domain.commands import bookings as commands
-from domain.commands.payments import RecordPayment
+from domain.commands import payments
 from domain.ids import check_id, check_notification_id
 from domain.times import Day, Instant, parse_instant
 from loaders.contracts.access_codes import PURPOSE_ACCESS_CODES
@@ -30,7 +30,7 @@ from loaders.contracts.bookings import (
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import bookings as writes
-from loaders.writes.calendar import record_payment
+from loaders.writes import calendar
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import ExactNumber
@@ -39,13 +39,13 @@ from resolvers.bindings.lists import pages
 from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, CODES, LOCATIONS, NOTIFICATIONS, PROFILE
 from resolvers.entities.access_codes import AccessCode
-from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
+from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @entity(MoneyRecord)
@@ -177,46 +177,33 @@ class BookingQueries:
     )
 
 
-@mutations
+@mutations(commands, payments, writes, calendar)
 class BookingMutations:
     """Merged into Mutation."""
 
     request_booking: Booking = write(
         REQUEST_BOOKING,
-        writes.request_booking,
-        commands.RequestBooking,
         BOOKING_CHANGES,
         returns="The booking; null if it was not requested.",
         description="Request a day or half day at a location.",
     )
     cancel_booking: Booking = write(
         DECIDE_BOOKING,
-        writes.cancel_booking,
-        commands.CancelBooking,
         BOOKING_CHANGES,
         variant="cancel",
         description="Cancel a booking before its day. A repeated request returns the cancelled booking.",
     )
     approve_booking: Booking = write(
         DECIDE_BOOKING,
-        writes.approve_booking,
-        commands.ApproveBooking,
         ADMINS,
         variant="approve",
         description="Approve a booking and add it to the calendar. Requires an admin.",
     )
     reject_booking: Booking = write(
-        DECIDE_BOOKING,
-        writes.reject_booking,
-        commands.RejectBooking,
-        ADMINS,
-        variant="reject",
-        description="Reject a booking with a reason. Requires an admin.",
+        DECIDE_BOOKING, ADMINS, variant="reject", description="Reject a booking with a reason. Requires an admin."
     )
     record_payment: Payment = write(
         RECORD_PAYMENT,
-        without_principal(record_payment),
-        RecordPayment,
         ADMINS,
         returns="The payment; null if it was not recorded.",
         description="Record a payment for a booking. Requires an admin.",

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.errors import BadInputError
 from domain.schedule import check_span, future_of, merged
 from domain.times import Instant
 from loaders.contracts.base import MAX_ITEMS, Order
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 from loaders.pages import PageRequest
-from resolvers.bindings.base import Charge, Reading, column
+from resolvers.bindings.base import Charge, Reading, column, described
 from resolvers.bindings.lists import format_charge, query_each, require_migrated
-from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Step
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import ArgumentContext, RequestState
+
+_Window: TypeAlias = tuple[Instant, Instant]
 
 
-class Interval(NamedTuple):
-    """A span of time."""
-
-    start_at: Instant
-    end_at: Instant
-
-
-@entity(Interval)
+@described
 class BusyInterval:
     """A span of time in which a locker is reserved, by one reservation or by several that follow one another."""
 
@@ -45,14 +39,14 @@ class Busy(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE, TABLE_FORMAT
+        return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE, STORED_FORMAT
 
-    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Interval:
-        window = Interval(values["window"]["from_"], values["window"]["to"])
+    def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> _Window:
+        window = values["window"]["from_"], values["window"]["to"]
         check_span(*window)
         return window
 
-    def price(self, step: Step, parents: int, bound: Interval) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: _Window) -> list[Charge]:
         sizes = ((RESERVATION_BEFORE, 1), (OVERLAPPING_RESERVATIONS, MAX_ITEMS))
         return [
             *(
@@ -62,18 +56,18 @@ class Busy(Reading):
             format_charge(),
         ]
 
-    def price_key(self, bound: Interval) -> Hashable:
+    def price_key(self, bound: _Window) -> Hashable:
         """See Reading: whatever the window, it is priced at the most."""
         return None
 
-    def below(self, parents: int, bound: Interval) -> int:
+    def below(self, parents: int, bound: _Window) -> int:
         return parents * MAX_ITEMS
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Interval, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: _Window, request: RequestState) -> list[Any]:
         await require_migrated(OVERLAPPING_RESERVATIONS, step.path, request)
         store, (start, end) = request.backend.store, future_of(*bound, request.now)
 
-        async def read(locker_id: Any) -> list[Interval]:
+        async def read(locker_id: Any) -> list[BusyInterval]:
             before = await RESERVATION_BEFORE.first(store, locker_id, start)
             first = before.start_at if before is not None and start < before.end_at else start
             page = await OVERLAPPING_RESERVATIONS.page(store, PageRequest(MAX_ITEMS), Order.ASC, locker_id, first, end)
@@ -84,6 +78,6 @@ class Busy(Reading):
                     f"The window has more than {MAX_ITEMS} reservations. Ask for a shorter one.", ("window",)
                 )
             windows = ((reservation.start_at, reservation.end_at) for reservation in page.nodes)
-            return [Interval(*window) for window in merged(windows, start, end)]
+            return [BusyInterval(start_at=start_at, end_at=end_at) for start_at, end_at in merged(windows, start, end)]
 
         return await query_each(read, self.row_keys(rows), step.path, request)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from resolvers.entities.bookings import Booking
     from resolvers.entities.locations import Location
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @strawberry.input(description="A range of at most 92 days. Both days are included.")
@@ -111,13 +111,6 @@ class CalendarDayRow(NamedTuple):
     afternoon: CalendarSlot | None
 
 
-class AvailabilityRow(NamedTuple):
-    """A day with what is free."""
-
-    date: Day
-    free_slots: tuple[DaySlot, ...]
-
-
 @entity(CalendarDayRow)
 class CalendarDay:
     """A day in the calendar of a location. An event that fills the whole day is both its morning and its afternoon."""
@@ -127,7 +120,7 @@ class CalendarDay:
     afternoon: CalendarEvent | None = embedded("Event that fills the second half of the day.")
 
 
-@entity(AvailabilityRow)
+@described
 class DayAvailability:
     """Availability of a location on one day."""
 
@@ -144,11 +137,12 @@ def calendar_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[Any, 
     ]
 
 
-def availability_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[Any, ...]) -> list[AvailabilityRow]:
+def availability_of(found: Mapping[str, CalendarSlot | Exception], days: tuple[Any, ...]) -> list[DayAvailability]:
     """Every day of a range, the full ones too; a damaged half day is taken."""
     taken = set(map(half_day_of, found))
     return [
-        AvailabilityRow(day, tuple(slot for slot in DaySlot if (day, slot) not in taken)) for day in days_between(*days)
+        DayAvailability(date=day, free_slots=[slot for slot in DaySlot if (day, slot) not in taken])
+        for day in days_between(*days)
     ]
 
 
@@ -159,14 +153,12 @@ class DeleteCalendarEventPayload(Payload):
     deleted_event_id: strawberry.ID | None = column("Id of the event; null if it was not deleted.", written("event_id"))
 
 
-@mutations
+@mutations(commands, writes)
 class CalendarMutations:
     """Merged into Mutation."""
 
     create_calendar_event: CalendarEvent = write(
         CHANGE_CALENDAR,
-        writes.create_calendar_event,
-        commands.CreateCalendarEvent,
         ADMINS,
         variant="create",
         returns="The event; null if it was not created.",
@@ -174,8 +166,6 @@ class CalendarMutations:
     )
     delete_calendar_event: DeleteCalendarEventPayload = write(
         CHANGE_CALENDAR,
-        writes.delete_calendar_event,
-        commands.DeleteCalendarEvent,
         ADMINS,
         variant="delete",
         description="Delete a calendar event of an admin. A repeated request returns the same. Requires an admin.",

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import Step
+    from resolvers.bindings.base import FieldStep
     from resolvers.bindings.rules import Rule
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @entity(LockoutRecord)
@@ -80,7 +80,7 @@ class _CodeListOf(Reading):
     contract: WriteContract
     key: str
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
         charges = [
             Charge(self.contract, request.operation, request.expected * parents, request.maximum * parents)
@@ -94,7 +94,7 @@ class _CodeListOf(Reading):
         ]
         return charges + again
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         def read(place_id: Any) -> Awaitable[CodeList | None]:
             return code_devices.read_code_list(request.backend, **{self.key: place_id})
 
@@ -136,36 +136,28 @@ class AcknowledgeAccessCodesPayload(Payload):
     )
 
 
-@mutations
+@mutations(commands, code_devices, verification)
 class CodeDeviceMutations:
     """Merged into Mutation."""
 
     verify_access_code: VerifyAccessCodePayload = write(
         VERIFY_ACCESS_CODE,
-        verification.verify_access_code,
-        commands.VerifyAccessCode,
         DOOR_DEVICES,
         description="Decide whether digits that were entered at a door open it. For the device of the door.",
     )
     provision_device: ProvisionDevicePayload = write(
         PROVISION_DEVICE,
-        code_devices.provision_device,
-        commands.ProvisionDevice,
         CODE_CHANGES,
         description="Begin a new generation of a door's device and get the key that protects its list of codes. For "
         "the owner of the locker; a location's door requires an admin.",
     )
     acknowledge_access_codes: AcknowledgeAccessCodesPayload = write(
         ACKNOWLEDGE_ACCESS_CODES,
-        code_devices.acknowledge_access_codes,
-        commands.AcknowledgeAccessCodes,
         DOOR_DEVICES,
         description="Say that the device of a door has stored its list of codes. For the device.",
     )
     report_access_code_use: AccessCode = write(
         REPORT_ACCESS_CODE_USE,
-        code_devices.report_access_code_use,
-        commands.ReportAccessCodeUse,
         DOOR_DEVICES,
         returns="The code; null if the use was not counted.",
         description="Report that the device of a door opened it by its own list. Each event id counts once. For the "
@@ -173,8 +165,6 @@ class CodeDeviceMutations:
     )
     clear_lockout: Lockout = write(
         CLEAR_LOCKOUT,
-        verification.clear_lockout,
-        commands.ClearLockout,
         CODE_CHANGES,
         returns="The lockout record, without failures; null if it was not cleared.",
         description="End the lockout of a door and forget its failed attempts. For the owner of the locker; a "

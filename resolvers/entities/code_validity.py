@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import AccessCode as Record
 from domain.access_codes import (
@@ -16,49 +16,36 @@ from domain.access_codes import (
     is_void,
     validity_of,
 )
-from domain.access_codes import Validity as ValidityRecord
 from domain.times import Instant, shift
 from loaders.contracts.access_codes import CODE_DOOR_BY_ID
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 from loaders.reads.code_keys import basis_key
-from resolvers.bindings.base import Charge, Reading, column, look_up_charge
+from resolvers.bindings.base import Charge, Reading, column, described, look_up_charge
 from resolvers.bindings.lists import format_charge, query_each, require_migrated
-from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Step
-    from resolvers.request import RequestState
+    from resolvers.bindings.base import FieldStep
+    from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
 
 
-class CodeValidityRow(NamedTuple):
-    """When a code is valid, and whether its digits must be replaced."""
-
-    validity: ValidityRecord
-    needs_reveal: bool
-    device_status: DeviceStatus | None
-
-
-@entity(CodeValidityRow)
+@described
 class AccessCodeValidity:
     """When an access code opens its door. It follows the reservation or the booking of the code."""
 
-    state: AccessCodeState = column(
-        "State of the code now, with the grace period after a reservation.", lambda row, _: row.validity.state
-    )
-    valid_from: Instant | None = column("Start of the validity.", lambda row, _: row.validity.valid_from)
+    state: AccessCodeState = column("State of the code now, with the grace period after a reservation.")
+    valid_from: Instant | None = column("Start of the validity.")
     valid_until: Instant | None = column(
         "End of the validity; null if it has none. A code of a reservation that ends by itself stays active for a "
-        "grace period of 15 more minutes, or until another reservation begins.",
-        lambda row, _: row.validity.valid_until,
+        "grace period of 15 more minutes, or until another reservation begins."
     )
     device_status: DeviceStatus | None = column(
         "Whether the device of the door has the code in its offline list; null if no device is provisioned."
@@ -74,13 +61,13 @@ class ValidityOf(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, TABLE_FORMAT)
+        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, STORED_FORMAT)
 
     @property
     def needs(self) -> frozenset[str]:
         return frozenset({"*"})
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         basis = "only for codes of this kind"
         return [
             look_up_charge(CODE_DOOR_BY_ID, parents),
@@ -96,7 +83,7 @@ class ValidityOf(Reading):
             format_charge(),
         ]
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         bases = await self._bases(rows, step, request)
         doors = await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
         latest = await self._latest_starts(rows, bases, step, request)
@@ -111,11 +98,17 @@ class ValidityOf(Reading):
                 begun = None if last is None or last.start_at < basis.end_at else last.start_at
                 graced = validity_of(code, request.now, basis, grace_end(basis, begun))
                 shown = replace(shown, state=graced.state)
-            return CodeValidityRow(shown, is_void(code, door), device_status(code, shown, door, request.now))
+            return AccessCodeValidity(
+                state=shown.state,
+                valid_from=shown.valid_from,
+                valid_until=shown.valid_until,
+                device_status=device_status(code, shown, door, request.now),
+                needs_reveal=is_void(code, door),
+            )
 
         return list(map(validity, rows, bases, doors))
 
-    async def _bases(self, rows: Sequence[Record], step: Step, request: RequestState) -> list[Any]:
+    async def _bases(self, rows: Sequence[Record], step: FieldStep, request: RequestState) -> list[Any]:
         """What each code is for."""
         named = [basis_key(code) for code in rows]
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
@@ -128,7 +121,7 @@ class ValidityOf(Reading):
         return [next(found[contract]) for contract, _ in named]
 
     async def _latest_starts(
-        self, rows: Sequence[Record], bases: Sequence[Any], step: Step, request: RequestState
+        self, rows: Sequence[Record], bases: Sequence[Any], step: FieldStep, request: RequestState
     ) -> dict[Any, Any]:
         """The live reservation that began last, of each locker with a code that may be in its grace period."""
         lockers = [

@@ -85,24 +85,22 @@ async def _record_several(backend: Backend, command: commands.RecordAccessEvents
     return await record_access_events(backend, command.events, principal, paths)
 
 
-@mutations
+@mutations(commands)
 class AccessEventMutations:
     """Merged into Mutation."""
 
     record_access_event: AccessEvent = write(
         RECORD_EVENTS,
-        _record_one,
-        commands.RecordAccessEvent,
         EVENT_RECORDING,
+        run=_record_one,
         claimed="event_id",
         returns="The event; null if it was not recorded.",
         description="Record an access event.",
     )
     record_access_events: RecordAccessEventsPayload = write(
         RECORD_EVENTS,
-        _record_several,
-        commands.RecordAccessEvents,
         EVENT_RECORDING,
+        run=_record_several,
         entries="events",
         claimed="event_id",
         description="Record several access events: all of them or none.",

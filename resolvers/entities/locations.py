@@ -39,7 +39,7 @@ from resolvers.bindings.lists import Whole, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS
 from resolvers.entities.available_lockers import DEFAULT, Available, AvailableLockers
-from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument, without_principal
+from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
@@ -194,36 +194,22 @@ class LocationQueries:
     )
 
 
-@mutations
+@mutations(commands, writes)
 class LocationMutations:
     """Merged into Mutation."""
 
     create_location: Location = write(
         CREATE_LOCATION,
-        without_principal(writes.create_location),
-        commands.CreateLocation,
         ADMINS,
         returns="The location; null if it was not created.",
         description="Create a location with a code that was never used before. Requires an admin.",
     )
-    update_location: Location = write(
-        CHANGE_LOCATION,
-        without_principal(writes.update_location),
-        commands.UpdateLocation,
-        ADMINS,
-        description="Change a location. Requires an admin.",
-    )
+    update_location: Location = write(CHANGE_LOCATION, ADMINS, description="Change a location. Requires an admin.")
     deactivate_location: Location = write(
         CHANGE_LOCATION,
-        without_principal(writes.deactivate_location),
-        commands.DeactivateLocation,
         ADMINS,
         description="Deactivate a location: it accepts no new lockers or bookings. Requires an admin.",
     )
     reactivate_location: Location = write(
-        CHANGE_LOCATION,
-        without_principal(writes.reactivate_location),
-        commands.ReactivateLocation,
-        ADMINS,
-        description="Reactivate a location. Requires an admin.",
+        CHANGE_LOCATION, ADMINS, description="Reactivate a location. Requires an admin."
     )

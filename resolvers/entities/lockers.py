@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from domain.commands.lockers import (
-    ConfigureLocker,
-    MoveLocker,
-    RegisterLocker,
-    RenameLocker,
-    TransferLocker,
-    UpdateLockerStatus,
-)
+from domain.commands import lockers as commands
 from domain.ids import check_id
 from domain.models import Locker as Record
 from domain.models import LockerOffer, LockerSize, LockerStatus, LockerSummary, ReservableBy
@@ -171,50 +164,28 @@ class LockerQueries:
     )
 
 
-@mutations
+@mutations(commands, writes)
 class LockerMutations:
     """Merged into Mutation."""
 
     register_locker: Locker = write(
         REGISTER_LOCKER,
-        writes.register_locker,
-        RegisterLocker,
         LOCKER_CHANGES,
         returns="The locker; null if it was not registered.",
         description="Register a locker for an existing owner.",
     )
-    rename_locker: Locker = write(
-        CHANGE_LOCKER,
-        writes.rename_locker,
-        RenameLocker,
-        LOCKER_CHANGES,
-        description="Change the display name of a locker.",
-    )
+    rename_locker: Locker = write(CHANGE_LOCKER, LOCKER_CHANGES, description="Change the display name of a locker.")
     configure_locker: Locker = write(
-        CHANGE_LOCKER,
-        writes.configure_locker,
-        ConfigureLocker,
-        LOCKER_CHANGES,
-        description="Change who may reserve a locker, its size or its features.",
+        CHANGE_LOCKER, LOCKER_CHANGES, description="Change who may reserve a locker, its size or its features."
     )
     move_locker: Locker = write(
-        CHANGE_LOCKER,
-        writes.move_locker,
-        MoveLocker,
-        LOCKER_CHANGES,
-        description="Move a locker to another active location, or to none.",
+        CHANGE_LOCKER, LOCKER_CHANGES, description="Move a locker to another active location, or to none."
     )
     update_locker_status: Locker = write(
-        CHANGE_LOCKER_STATUS,
-        writes.update_locker_status,
-        UpdateLockerStatus,
-        LOCKER_CHANGES,
-        description="Change the status of a locker.",
+        CHANGE_LOCKER_STATUS, LOCKER_CHANGES, description="Change the status of a locker."
     )
     transfer_locker: Locker = write(
         TRANSFER_LOCKER,
-        writes.transfer_locker,
-        TransferLocker,
         LOCKER_CHANGES,
         description="Transfer a locker to another owner. Existing reservations stay with the owners who made them.",
     )

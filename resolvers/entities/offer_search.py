@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.reservations import ACTIVE_RESERVATION, RESERVATION_BEFORE
-from loaders.contracts.table_format import TABLE_FORMAT
+from loaders.contracts.table_format import STORED_FORMAT
 from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES
 from resolvers.bindings.base import Charge, look_up_charge
 from resolvers.bindings.lists import format_charge
@@ -21,7 +21,7 @@ SEARCH_CONTRACTS: tuple[Contract, ...] = (
     LOCATION_OFFERS_OF_SIZE,
     ACTIVE_RESERVATION,
     RESERVATION_BEFORE,
-    TABLE_FORMAT,
+    STORED_FORMAT,
 )
 _TOO_FEW = "only where too few free lockers were found"
 _POINTER_DOES_NOT_TELL = "only where a locker's active pointer does not tell whether it is free"

@@ -31,7 +31,7 @@ from resolvers.bindings.rules import (
     PROFILE,
     RESERVATIONS,
 )
-from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, without_principal
+from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
 from resolvers.entities.bookings import Booking, Notification
 from resolvers.entities.lockers import Locker
 from resolvers.entities.reservations import Reservation
@@ -124,24 +124,15 @@ class OwnerQueries:
     )
 
 
-@mutations
+@mutations(commands, writes)
 class OwnerMutations:
     """Merged into Mutation."""
 
     create_owner: Owner = write(
         SAVE_OWNER,
-        without_principal(writes.create_owner),
-        commands.CreateOwner,
         ADMINS,
         variant="create",
         returns="The owner; null if it was not created.",
         description="Create an owner. Requires an admin.",
     )
-    update_owner: Owner = write(
-        SAVE_OWNER,
-        writes.update_owner,
-        commands.UpdateOwner,
-        OWNER_CHANGES,
-        variant="update",
-        description="Change an owner.",
-    )
+    update_owner: Owner = write(SAVE_OWNER, OWNER_CHANGES, variant="update", description="Change an owner.")

@@ -29,8 +29,8 @@ from loaders.contracts.reservations import (
     RESERVATION_BY_REFERENCE,
     USE_RESERVATION,
 )
+from loaders.writes import any_locker
 from loaders.writes import reservations as writes
-from loaders.writes.any_locker import MOST_TRIES, reserve_any_locker
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import JSON
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from domain.models import LockerSize
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 def _permits(principal: Principal, record: Record, locker: LockerRecord | None) -> bool:
@@ -174,7 +174,12 @@ class ReservationQueries:
 def _any_locker_charges(size: LockerSize | None) -> list[Charge]:
     """What `reserveAnyLocker` costs beyond one attempt to reserve."""
     again = [
-        Charge(CREATE_RESERVATION, request.operation, maximum=request.maximum * (MOST_TRIES - 1), condition=_NOT_FREE)
+        Charge(
+            CREATE_RESERVATION,
+            request.operation,
+            maximum=request.maximum * (any_locker.MOST_TRIES - 1),
+            condition=_NOT_FREE,
+        )
         for request in CREATE_RESERVATION.costs(None, 1)
     ]
     claim = look_up_charge(ANY_CLAIM_BY_ID, 1, consistent=True)
@@ -189,22 +194,18 @@ def _any_locker_charges(size: LockerSize | None) -> list[Charge]:
     ]
 
 
-@mutations
+@mutations(commands, writes, any_locker)
 class ReservationMutations:
     """Merged into Mutation."""
 
     create_reservation: Reservation = write(
         CREATE_RESERVATION,
-        writes.create_reservation,
-        commands.CreateReservation,
         RESERVATION_CREATION,
         returns="The reservation; null if it was not made.",
         description="Reserve a locker for a time window in which it is free.",
     )
     reserve_any_locker: Reservation = write(
         CREATE_RESERVATION,
-        reserve_any_locker,
-        commands.ReserveAnyLocker,
         OFFERS,
         more=("size", _any_locker_charges),
         returns="The reservation; null if none was made.",
@@ -213,8 +214,6 @@ class ReservationMutations:
     )
     cancel_reservation: Reservation = write(
         CHANGE_RESERVATION,
-        writes.cancel_reservation,
-        commands.CancelReservation,
         RESERVATION_CHANGES,
         variant="cancel",
         description="Cancel a reservation before it starts. The owner of the locker may cancel it too, with a reason. "
@@ -222,8 +221,6 @@ class ReservationMutations:
     )
     start_reservation: Reservation = write(
         USE_RESERVATION,
-        writes.start_reservation,
-        commands.StartReservation,
         RESERVATION_CHANGES,
         variant="start",
         description="Check in within the time of a reservation. The locker becomes OCCUPIED, also if it is still "
@@ -231,8 +228,6 @@ class ReservationMutations:
     )
     release_reservation: Reservation = write(
         USE_RESERVATION,
-        writes.release_reservation,
-        commands.ReleaseReservation,
         RESERVATION_CHANGES,
         variant="release",
         description="End a reservation now; the rest of its time is free. The locker that it occupies becomes "
@@ -241,8 +236,6 @@ class ReservationMutations:
     )
     extend_reservation: Reservation = write(
         CHANGE_RESERVATION,
-        writes.extend_reservation,
-        commands.ExtendReservation,
         RESERVATION_CHANGES,
         variant="extend",
         description="Move the end of a reservation to a later time. A repeated request returns the extended "
@@ -250,8 +243,6 @@ class ReservationMutations:
     )
     shorten_reservation: Reservation = write(
         CHANGE_RESERVATION,
-        writes.shorten_reservation,
-        commands.ShortenReservation,
         RESERVATION_CHANGES,
         variant="extend",
         description="Move the end of a reservation to an earlier time in the future. A repeated request returns the "

@@ -18,7 +18,7 @@ from resolvers.entities.lockers import Locker
 from resolvers.entities.owners import Owner
 
 if TYPE_CHECKING:
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 @entity(BudgetState)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from graphql import GraphQLError, VariableNode, get_argument_values
 from graphql.execution.values import coerce_argument
 
-from loaders.contracts.table_format import TABLE_FORMAT
-from resolvers.bindings.base import Column, Embedded, Reading, Step
+from loaders.contracts.table_format import STORED_FORMAT
+from resolvers.bindings.base import Column, Embedded, FieldStep, Reading
 from resolvers.bindings.lists import Pages
 from resolvers.bindings.rules import AS_OBJECT
-from resolvers.documents.selection import Part, Walker, parts_of
+from resolvers.documents.selection import SelectionPart, Walker, parts_of
 from resolvers.plan.introspection import Introspection
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from loaders.contracts.base import Contract
     from resolvers.bindings.base import Binding
     from resolvers.documents.selection import Selected
+    from resolvers.plan.bound_schema import BoundField, BoundSchema
     from resolvers.plan.price import Price
-    from resolvers.plan.schema import BoundField, BoundSchema
-    from resolvers.request import ArgumentContext, RequestState
+    from resolvers.request_state import ArgumentContext, RequestState
 
 _STEPS = "*steps"
 _INTROSPECTION = frozenset({"__schema", "__type"})
@@ -55,7 +55,7 @@ class PlanColumn:
         return getattr(row, source) if isinstance(source, str) else source(row, request)
 
 
-class PlanStep(Step):
+class PlanStep(FieldStep):
     """A step at one place of the response: a field that reads, writes or holds objects."""
 
     __slots__ = ("_arguments", "below", "binding", "field", "key", "nodes", "places", "reads")
@@ -147,9 +147,9 @@ def compile_operation(
     walker = Walker(document, includes, once=True)
     root = operation.operation.value.capitalize()
     compiler = _Compiler(schema, walker, document, operation)
-    place = compiler.place(root, [Part(operation.selection_set)], "")
+    place = compiler.place(root, [SelectionPart(operation.selection_set)], "")
     users = Counter(contract.id for step in place.reading for contract in step.contracts)
-    del users[TABLE_FORMAT.id]  # the one contract whose records no loader keeps
+    del users[STORED_FORMAT.id]  # the one contract whose records no loader keeps
     for step in place.reading:
         step.is_alone = all(users[contract.id] <= 1 for contract in step.contracts)
     return place
@@ -164,7 +164,7 @@ class _Compiler:
         self._document = document
         self._operation = operation
 
-    def place(self, type_name: str, parts: list[Part], path: str) -> Place:
+    def place(self, type_name: str, parts: list[SelectionPart], path: str) -> Place:
         possible = self._schema.possible
         try:
             found = self._walker.select(parts, lambda condition: type_name in possible[condition]).fields
@@ -278,11 +278,9 @@ def item_places(connections: Any) -> list[Place]:
     found: list[Place] = []
     for connection in connections:
         for step in connection.steps.values():
-            if isinstance(step.binding, Embedded) and step.binding.of_page:
-                for place in step.places.values():
-                    edges = [inner for inner in place.steps.values() if inner.field.name.endswith("Edge.node")]
-                    is_edge = place.type_name.endswith("Edge")
-                    found += [item for edge in edges for item in edge.places.values()] if is_edge else [place]
+            if isinstance(step.binding, Embedded):
+                places = step.places.values()
+                found += places if step.binding.are_items else item_places(places)
     return found
 
 

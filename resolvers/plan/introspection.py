@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from graphql import FieldNode, GraphQLSchema
 
-    from resolvers.bindings.base import Charge, Step
-    from resolvers.plan.schema import BoundSchema
-    from resolvers.request import RequestState
+    from resolvers.bindings.base import Charge, FieldStep
+    from resolvers.plan.bound_schema import BoundSchema
+    from resolvers.request_state import RequestState
 
 _MAX_ANSWERS = 32
 # Half a millisecond of the processor each.
@@ -83,11 +83,11 @@ class Introspection(Reading):
         )
         return IntrospectionField(binding, nullable=is_type)
 
-    def price(self, step: Step, parents: int, bound: Any) -> list[Charge]:
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         """See Reading: it asks nothing of the store."""
         return []
 
-    async def fetch(self, step: Step, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         if request.note_introspection is not None:
             request.note_introspection()
         return [await self.answers.get(self, request)]

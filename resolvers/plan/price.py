@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from resolvers.plan.compile import Place, PlanStep
 
 _NOTHING = Cost()
-REFUSED = "only where the mutation is refused"
 _ALLOWANCE = 0.25
 _LEAST_ALLOWANCE = 10
 _MAX_PRICES = 64
@@ -188,8 +187,7 @@ def _embedded(
     binding = step.binding
     assert isinstance(binding, Embedded)  # noqa: S101  # the caller looked
     many = page_size if binding.of_page else binding.most
-    if step.field.name.endswith(".userErrors"):
-        condition = REFUSED
+    condition = binding.condition or condition
     return [
         priced for place in step.places.values() for priced in _steps(place, rows * many, page_size, bound, condition)
     ]

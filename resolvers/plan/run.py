@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from resolvers.bindings.rules import Rule
     from resolvers.plan.compile import Place, PlanColumn, PlanStep
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 class _Failure:

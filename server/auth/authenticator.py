@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from domain.api_keys import KEY_PREFIX
-from domain.errors import UnavailableError
 from server.auth.errors import InvalidCredentialsError
-from server.http_errors import HttpError, to_http_error
+from server.http_errors import HttpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,40 +28,33 @@ class Authenticator(Protocol):
         """The principal of a request.
 
         Raises:
-            HttpError: 401 if the credentials are missing or invalid, 503 if they cannot be checked now.
+            HttpError: 401 if the credentials are missing or invalid.
+            UnavailableError: if they cannot be checked now.
         """
 
 
+@dataclass(slots=True, eq=False)
 class CredentialAuthenticator:
-    """Accepts bearer tokens and API keys.
+    """Accepts bearer tokens and API keys."""
 
-    Args:
-        tokens: gives what verifies tokens; called with the first token, as loading it takes time.
-        api_keys: verifies API keys.
-        anonymous: the principal of requests without credentials; None if these are rejected.
-    """
-
-    def __init__(
-        self, tokens: Callable[[], TokenVerifier], api_keys: ApiKeyVerifier, anonymous: Principal | None
-    ) -> None:
-        self._tokens = tokens
-        self._api_keys = api_keys
-        self._anonymous = anonymous
+    tokens: Callable[[], TokenVerifier]
+    """Gives what verifies tokens; called with the first token, as loading it takes time."""
+    api_keys: ApiKeyVerifier
+    anonymous: Principal | None
+    """The principal of requests without credentials; None if these are rejected."""
 
     async def __call__(self, request: Request, /) -> Principal:
         values = request.headers.getlist("authorization")
         if not values:
-            if self._anonymous is None:
+            if self.anonymous is None:
                 raise _unauthenticated("Credentials are missing: send Authorization: Bearer with a token or API key.")
-            return self._anonymous
+            return self.anonymous
         try:
             credentials = _bearer(values)
-            verifier = self._api_keys if credentials.startswith(KEY_PREFIX) else self._tokens()
+            verifier = self.api_keys if credentials.startswith(KEY_PREFIX) else self.tokens()
             return await verifier.principal(credentials)
         except InvalidCredentialsError as error:
             raise _unauthenticated(str(error), f'{_CHALLENGE} error="invalid_token"') from None
-        except UnavailableError as error:
-            raise to_http_error(error) from error
 
 
 def _bearer(values: list[str]) -> str:

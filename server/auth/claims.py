@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from domain.authorization import Principal, Role, Scope
 from domain.ids import check_id
@@ -10,9 +10,11 @@ from domain.models import LocationId, LockerId, OwnerId
 from server.auth.errors import InvalidCredentialsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from server.settings import ClaimName
+
+T = TypeVar("T")
 
 _MAX_SUBJECT_LENGTH = 255
 
@@ -32,29 +34,23 @@ def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) ->
     role = read.role()
     match role:
         case Role.OWNER:
-            owner_id = OwnerId(read.required_id("ownerId"))
-            organizations = frozenset(map(OwnerId, read.ids("organizations")))
+            owner_id, organizations = OwnerId(read.required_id("ownerId")), read.owner_ids("organizations")
             return Principal(subject=subject, role=role, owner_id=owner_id, organizations=organizations)
         case Role.PARTNER:
-            partner_of = frozenset(map(OwnerId, read.ids("partnerOf")))
-            scopes = read.scopes()
+            partner_of, scopes = read.owner_ids("partnerOf"), read.scopes()
             if not partner_of or not scopes:
                 raise InvalidCredentialsError(f"A partner's token needs the claims {read.name('partnerOf')} and scope.")
             return Principal(subject=subject, role=role, partner_of=partner_of, scopes=scopes)
         case Role.DEVICE:
-            locker_id, location_id = read.optional_id("lockerId"), read.optional_id("locationId")
+            locker_id = read.optional_id("lockerId", LockerId)
+            location_id = read.optional_id("locationId", LocationId)
             if (locker_id is None) is (location_id is None):
                 message = f"A device's token needs either {read.name('lockerId')} or {read.name('locationId')}."
                 raise InvalidCredentialsError(message)
-            return Principal(
-                subject=subject,
-                role=role,
-                locker_id=None if locker_id is None else LockerId(locker_id),
-                location_id=None if location_id is None else LocationId(location_id),
-            )
+            return Principal(subject=subject, role=role, locker_id=locker_id, location_id=location_id)
         case Role.ADMIN:
-            owner = read.optional_id("ownerId")  # an admin may also be an owner
-            return Principal(subject=subject, role=role, owner_id=None if owner is None else OwnerId(owner))
+            # An admin may also be an owner.
+            return Principal(subject=subject, role=role, owner_id=read.optional_id("ownerId", OwnerId))
 
 
 def claims_of(principal: Principal) -> dict[str, Any]:
@@ -100,14 +96,14 @@ class _Claims:
     def required_id(self, claim: ClaimName) -> str:
         return self._checked(claim, self._value(claim))
 
-    def optional_id(self, claim: ClaimName) -> str | None:
-        return None if self._value(claim) is None else self.required_id(claim)
+    def optional_id(self, claim: ClaimName, kind: Callable[[str], T]) -> T | None:
+        return None if self._value(claim) is None else kind(self.required_id(claim))
 
-    def ids(self, claim: ClaimName) -> list[str]:
+    def owner_ids(self, claim: ClaimName) -> frozenset[OwnerId]:
         """A list of ids; a single id counts as a list."""
         value = self._value(claim)
         values = value if isinstance(value, list) else [] if value is None else [value]
-        return [self._checked(claim, each) for each in values]
+        return frozenset(OwnerId(self._checked(claim, each)) for each in values)
 
     def scopes(self) -> frozenset[Scope]:
         """SmartLocker's scopes; an issuer may add those of other services."""

@@ -41,7 +41,7 @@ class JwksError(OperatorError):
     """The key set cannot be used; the message says why."""
 
 
-class UnknownKeyError(UnavailableError):
+class KeysUnavailableError(UnavailableError):
     """The key may have been published after the set was last fetched."""
 
     def __init__(self, message: str, seconds: float) -> None:
@@ -59,7 +59,7 @@ class KeySource(Protocol):
         """The key with this id, fetched if it is not known; None if the set does not contain it.
 
         Raises:
-            UnknownKeyError: if the set cannot be fetched now.
+            KeysUnavailableError: if the set cannot be fetched now.
         """
 
     def refreshing(self) -> AbstractAsyncContextManager[None]:
@@ -123,7 +123,7 @@ class JwksFile:
     async def find(self, key_id: str | None) -> PyJWK | None:
         key = self.cached(key_id)
         if key is None and self._error is not None:
-            raise UnknownKeyError("The issuer's keys cannot be read: try again in a moment.", 1)
+            raise KeysUnavailableError("The issuer's keys cannot be read: try again in a moment.", 1)
         return key
 
     @asynccontextmanager
@@ -202,7 +202,7 @@ class JwksUrl:
         """See KeySource. None if a set that was fetched after the call does not contain the key.
 
         Raises:
-            UnknownKeyError: if there is no such set in time: the URL does not answer, or was asked too recently.
+            KeysUnavailableError: if there is no such set in time: the URL does not answer, or was asked too recently.
         """
         try:
             async with self._timeout(self._max_wait_seconds):
@@ -248,10 +248,10 @@ class JwksUrl:
             self._waiting -= 1
         raise self._unknown_key(_NOT_KNOWN_YET)
 
-    def _unknown_key(self, reason: str) -> UnknownKeyError:
+    def _unknown_key(self, reason: str) -> KeysUnavailableError:
         # A running fetch ends soon.
         seconds = self._refetch_at - self._timer() if self._fetch_task is None else 0
-        return UnknownKeyError(f"{reason}: try again in a moment.", seconds)
+        return KeysUnavailableError(f"{reason}: try again in a moment.", seconds)
 
     @asynccontextmanager
     async def refreshing(self) -> AsyncIterator[None]:

@@ -18,13 +18,26 @@ from server.auth.jwks import ALGORITHMS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from jwt.types import Options
+
     from domain.authorization import Principal
     from server.auth.jwks import KeySource
     from server.settings import ClaimName
 
 _LEEWAY_SECONDS = 30
 _MAX_LENGTH = 8192
-_REQUIRED: Final = ["exp", "iss", "aud", "sub"]
+_WITH_SIGNATURE: Final[Options] = {"require": ["exp", "iss", "aud", "sub"]}
+_WITHOUT_SIGNATURE: Final[Options] = {
+    **_WITH_SIGNATURE,
+    "verify_signature": False,
+    "verify_exp": True,
+    "verify_nbf": True,
+    "verify_iat": True,
+    "verify_iss": True,
+    "verify_aud": True,
+    "verify_sub": True,
+    "verify_jti": True,
+}
 _TIMES: Final = ("exp", "nbf", "iat")
 # The library does not expect a time that is infinite, which Python's JSON allows.
 _INVALID: Final = (exceptions.InvalidTokenError, OverflowError)
@@ -91,7 +104,7 @@ class TokenVerifier:
         if header.get("alg") in ALGORITHMS and self.issuer is not None:
             key_id = header.get("kid")
             key = self.issuer.keys.cached(key_id) or await _fetched_key(self.issuer, key_id, token)
-            claims = _verified(token, key, ALGORITHMS, self.issuer.name, self.issuer.audience)
+            claims = _decode(token, self.issuer.name, self.issuer.audience, key=key, algorithms=ALGORITHMS)
             principal = principal_from(claims, self.issuer.claims)
             self._remember(token, _Verified(principal, key_id, key, float(claims["exp"]) + _LEEWAY_SECONDS))
             return principal
@@ -99,7 +112,8 @@ class TokenVerifier:
             secret = self.development_secret()
             if secret is None:
                 raise InvalidCredentialsError(_UNTRUSTED)
-            claims = _verified(token, secret, (DEVELOPMENT_ALGORITHM,), DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE)
+            algorithms = (DEVELOPMENT_ALGORITHM,)
+            claims = _decode(token, DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE, key=secret, algorithms=algorithms)
             return principal_from(claims, {})
         raise InvalidCredentialsError(_MESSAGES[exceptions.InvalidAlgorithmError])
 
@@ -113,8 +127,8 @@ class TokenVerifier:
 
 
 async def _fetched_key(issuer: Issuer, key_id: str | None, token: str) -> jwt.PyJWK:
-    # A token that no key can make valid must not cause a fetch.
-    _check_claims(token, issuer)
+    # A token that no key can make valid must not cause a fetch. Its claims are not used: nothing is verified yet.
+    _decode(token, issuer.name, issuer.audience, options=_WITHOUT_SIGNATURE)
     key = await issuer.keys.find(key_id)
     if key is None:
         raise InvalidCredentialsError("The token is signed with an unknown key.")
@@ -128,9 +142,16 @@ def _header(token: str) -> dict[str, Any]:
         raise InvalidCredentialsError(_UNTRUSTED) from None
 
 
-def _verified(
-    token: str, key: jwt.PyJWK | str, algorithms: Sequence[str], issuer: str, audience: str
+def _decode(
+    token: str,
+    issuer: str,
+    audience: str,
+    *,
+    key: jwt.PyJWK | str = "",
+    algorithms: Sequence[str] = (),
+    options: Options = _WITH_SIGNATURE,
 ) -> dict[str, Any]:
+    """The claims of a token; without a key and an algorithm, no signature is accepted."""
     try:
         claims = jwt.decode(
             token,
@@ -139,37 +160,12 @@ def _verified(
             issuer=issuer,
             audience=audience,
             leeway=_LEEWAY_SECONDS,
-            options={"require": _REQUIRED},
+            options=options,
         )
     except _INVALID as error:
         raise _invalid_credentials(error) from None
     _check_times(claims)
     return claims
-
-
-def _check_claims(token: str, issuer: Issuer) -> None:
-    """Rejects a token that no signature can make valid; returns nothing, since nothing is verified yet."""
-    try:
-        claims = jwt.decode(
-            token,
-            issuer=issuer.name,
-            audience=issuer.audience,
-            leeway=_LEEWAY_SECONDS,
-            options={
-                "verify_signature": False,
-                "verify_exp": True,
-                "verify_nbf": True,
-                "verify_iat": True,
-                "verify_iss": True,
-                "verify_aud": True,
-                "verify_sub": True,
-                "verify_jti": True,
-                "require": _REQUIRED,
-            },
-        )
-    except _INVALID as error:
-        raise _invalid_credentials(error) from None
-    _check_times(claims)
 
 
 def _check_times(claims: Mapping[str, Any]) -> None:

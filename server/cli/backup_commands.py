@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-import uvloop
 
 from loaders.tools.backup import back_up, restore
 from loaders.tools.definition import describe_table
 from loaders.tools.transfer import check_export, export_cost, export_table, import_cost, import_table
-from server.cli.command import CommandError, load_settings
-from server.cli.table import confirm, open_table
+from server.cli.command import CommandError, asynchronous, load_settings
+from server.cli.table import ReadRate, Yes, confirm, open_table
 
 if TYPE_CHECKING:
     from server.settings import Settings
 
 NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 def backup_command(file: NewFile) -> None:
@@ -36,52 +34,44 @@ def restore_command(file: File) -> None:
     typer.echo(f"{file} is restored to {settings.data_dir}")
 
 
-def export_command(
-    file: NewFile,
-    yes: Yes = False,
-    rate: Annotated[float, typer.Option(min=1, help="The most items to read in a second.")] = 1000,
-) -> None:
+@asynchronous
+async def export_command(file: NewFile, yes: Yes = False, rate: ReadRate = 1000) -> None:
     """Write all items of the table to a file of JSON lines; run it again to go on after an interruption."""
-
-    async def work(settings: Settings) -> None:
-        async with open_table(settings) as (connection, store):
-            cost = export_cost(await describe_table(connection) or {})
-            typer.echo(f"Exporting table {settings.table_name} {cost}.")
-            confirm("Export the table?", yes=yes)
-            tally = await export_table(
-                store, file, items_per_second=rate, progress=lambda items: _show(f"{items:,} items exported")
-            )
-        typer.echo(f"table {settings.table_name} is exported to {file}: {tally.items:,} items")
-
-    uvloop.run(work(load_settings()))
+    settings = load_settings()
+    async with open_table(settings) as (connection, store):
+        cost = export_cost(await describe_table(connection) or {})
+        typer.echo(f"Exporting table {settings.table_name} {cost}.")
+        confirm("Export the table?", yes=yes)
+        tally = await export_table(
+            store, file, items_per_second=rate, progress=lambda items: _show(f"{items:,} items exported")
+        )
+    typer.echo(f"table {settings.table_name} is exported to {file}: {tally.items:,} items")
 
 
-def import_command(
+@asynchronous
+async def import_command(
     file: File,
     yes: Yes = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace items that differ from the file.")] = False,
     rate: Annotated[float, typer.Option(min=1, help="The most items to write in a second.")] = 1000,
 ) -> None:
     """Write the items of an exported file to an empty or matching table, and compare both."""
-
-    async def work(settings: Settings) -> None:
-        export = check_export(file)
-        async with open_table(settings, creates=True) as (_, store):
-            typer.echo(f"Importing {file} {import_cost(export)}.")
-            confirm("Import the file?", yes=yes)
-            written = await import_table(
-                store,
-                file,
-                overwrite=overwrite,
-                items_per_second=rate,
-                progress=lambda items: _show(f"{items:,} of {export.items:,} items imported"),
-            )
-        typer.echo(
-            f"{file} is imported to table {settings.table_name}: {written:,} of {export.items:,} items written, "
-            "the table matches the file"
+    settings = load_settings()
+    export = check_export(file)
+    async with open_table(settings, creates=True) as (_, store):
+        typer.echo(f"Importing {file} {import_cost(export)}.")
+        confirm("Import the file?", yes=yes)
+        written = await import_table(
+            store,
+            file,
+            overwrite=overwrite,
+            items_per_second=rate,
+            progress=lambda items: _show(f"{items:,} of {export.items:,} items imported"),
         )
-
-    uvloop.run(work(load_settings()))
+    typer.echo(
+        f"{file} is imported to table {settings.table_name}: {written:,} of {export.items:,} items written, "
+        "the table matches the file"
+    )
 
 
 def _embedded_settings(command: str) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 import os
 import re
@@ -11,6 +10,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
+import uvloop
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
@@ -37,7 +37,7 @@ def asynchronous(command: Callable[_P, Coroutine[Any, Any, None]]) -> Callable[_
 
     @wraps(command)
     def run(*args: _P.args, **options: _P.kwargs) -> None:
-        asyncio.run(command(*args, **options))
+        uvloop.run(command(*args, **options))
 
     return run
 

@@ -36,7 +36,7 @@ def contracts_list(
 
 
 @contracts_app.command("check")
-def contracts_check(path: Annotated[Path, typer.Option(help="The page to check_generated with.")] = _PATH) -> None:
+def contracts_check(path: Annotated[Path, typer.Option(help="The page to compare with.")] = _PATH) -> None:
     """Fail where the page is not what the contracts say."""
     check_generated(path, _page(), f"smartlocker contracts list --markdown > {path}")
 

@@ -10,7 +10,7 @@ from loaders.tools.definition import check_table
 from loaders.tools.demo import DemoShape
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import has_demo_data, load, make_demo_table
-from server.cli.table import confirm, open_table
+from server.cli.table import Yes, confirm, open_table
 from server.process.store import connect
 
 demo_app = typer.Typer(help="Manage demo data.", no_args_is_help=True, add_completion=False)
@@ -32,7 +32,7 @@ async def demo_load(
 
 @demo_app.command("reset")
 @asynchronous
-async def demo_reset(yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
+async def demo_reset(yes: Yes = False) -> None:
     """Replace the table by a new one with demo data; in development, on the embedded store or a local endpoint."""
     settings = load_settings()
     if settings.is_production:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from loaders.table.client import Connection
+    from loaders.table.client import StoreConnection
     from server.settings import Settings
 
 
-async def prepare(settings: Settings, connection: Connection) -> None:
+async def prepare(settings: Settings, connection: StoreConnection) -> None:
     """Creates the table of the embedded store and, in development, demo data, at the first start."""
     is_missing = await describe_table(connection) is None
     if _unfinished(settings).exists() or (is_missing and not settings.is_production):
@@ -35,7 +35,7 @@ async def prepare(settings: Settings, connection: Connection) -> None:
         await create_table(connection)
 
 
-async def make_demo_table(settings: Settings, connection: Connection, *, replaces: bool = False) -> None:
+async def make_demo_table(settings: Settings, connection: StoreConnection, *, replaces: bool = False) -> None:
     """Creates the table with demo data, if asked in place of the present one; an interrupted load is continued."""
     with _marked(settings):
         if replaces:
@@ -44,7 +44,7 @@ async def make_demo_table(settings: Settings, connection: Connection, *, replace
         await load(settings, connection, DemoShape())
 
 
-async def load(settings: Settings, connection: Connection, shape: DemoShape) -> int:
+async def load(settings: Settings, connection: StoreConnection, shape: DemoShape) -> int:
     """Loads demo data and shows the progress; returns the number of items written, without access codes."""
     from rich.console import Console  # noqa: PLC0415  # of all starts of a server, only the first needs them
     from rich.progress import Progress  # noqa: PLC0415  # as above
@@ -65,7 +65,7 @@ async def load(settings: Settings, connection: Connection, shape: DemoShape) -> 
     return written
 
 
-async def has_demo_data(connection: Connection) -> bool:
+async def has_demo_data(connection: StoreConnection) -> bool:
     """Whether the table has an owner of the demo data, with the email address that it was loaded with."""
     keys = [(owner_id(number),) for number in range(DemoShape().owners)]
     async with open_store(connection) as store:

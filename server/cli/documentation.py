@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loaders.contracts.base import Contract
-    from loaders.table.keys import Key, KeyRange
-    from resolvers.plan.schema import BoundField, BoundSchema
+    from loaders.table.positions import Key, KeyRange
+    from resolvers.plan.bound_schema import BoundField, BoundSchema
 
 
 def access_patterns(schema: BoundSchema) -> str:

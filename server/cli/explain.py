@@ -16,7 +16,7 @@ from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
 from resolvers.plan.explain import explanation
 from resolvers.plan.price import cost_json
-from resolvers.request import PageSizes
+from resolvers.request_state import PageSizes
 from resolvers.schema import build_schema
 from server.cli.command import CommandError, load_settings, table_console
 from server.http.request import parse_json

@@ -30,7 +30,7 @@ from server.telemetry.logs import configured_logging
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from loaders.table.client import Connection
+    from loaders.table.client import StoreConnection
     from server.http.observer import RequestObserver
 
 logger = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ def _listen(settings: Settings) -> Iterator[socket.socket]:
         yield listener
 
 
-def _print_greeting(settings: Settings, connection: Connection, port: int) -> None:
+def _print_greeting(settings: Settings, connection: StoreConnection, port: int) -> None:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{port}/graphql"
     data = (

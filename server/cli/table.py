@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,12 +15,18 @@ from server.process.store import connect
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from loaders.table.client import Connection, DynamoStore
+    from loaders.table.client import DynamoStore, StoreConnection
     from server.settings import Settings
 
 
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+ReadRate = Annotated[float, typer.Option(min=1, help="The most items to read in a second.")]
+
+
 @asynccontextmanager
-async def open_table(settings: Settings, *, creates: bool = False) -> AsyncIterator[tuple[Connection, DynamoStore]]:
+async def open_table(
+    settings: Settings, *, creates: bool = False
+) -> AsyncIterator[tuple[StoreConnection, DynamoStore]]:
     """Opens the table and checks its definition; with `creates`, the embedded store creates a missing table."""
     async with connect(settings) as connection:
         if creates and settings.is_embedded:

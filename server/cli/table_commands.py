@@ -11,7 +11,7 @@ from loaders.tools.definition import check_table, create_table, describe_table
 from loaders.tools.migration import Migration, migration_cost
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table
-from server.cli.table import confirm, open_table
+from server.cli.table import ReadRate, Yes, confirm, open_table
 from server.clock import utc_now
 from server.process.store import connect
 
@@ -54,8 +54,8 @@ async def table_describe() -> None:
 
 @asynchronous
 async def migrate(
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    rate: Annotated[float, typer.Option(min=1, help="The most items to read in a second.")] = 1000,
+    yes: Yes = False,
+    rate: ReadRate = 1000,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the items that would be changed.")] = False,
     location: Annotated[
         str | None, typer.Option(help="Id of the location of bookings and events that another program wrote.")

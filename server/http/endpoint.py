@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
     from loaders.trace import Trace
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from resolvers.schema import SmartLockerSchema
     from server.auth.authenticator import Authenticator
     from server.http.explanation import Explainers
@@ -50,43 +51,31 @@ _CONTENT_TYPES = {media_type: f"{media_type}; charset=utf-8".encode() for media_
 _HEADERS = [(b"cache-control", b"no-store"), (b"vary", b"Accept, Accept-Encoding")]
 
 
+@dataclass(slots=True, eq=False)
 class GraphQLEndpoint:
     """The ASGI application at /graphql."""
 
-    def __init__(
-        self,
-        schema: SmartLockerSchema,
-        authenticate: Authenticator,
-        new_state: Callable[[Principal, Trace | None], RequestState],
-        new_request_id: Callable[[], str],
-        documents: PersistedDocuments,
-        explainers: Explainers,
-        host_origin_check: HostOriginCheck,
-        limits: RequestLimits,
-        *,
-        shows_graphiql: bool,
-        observer: RequestObserver | None,
-    ) -> None:
-        self._schema = schema
-        self._authenticate = authenticate
-        self._new_state = new_state
-        self._new_request_id = new_request_id
-        self._documents = documents
-        self._explainers = explainers
-        self._host_origin_check = host_origin_check
-        self._limits = limits
-        self._shows_graphiql = shows_graphiql
-        self._observer = observer
+    schema: SmartLockerSchema
+    authenticate: Authenticator
+    new_state: Callable[[Principal, Trace | None], RequestState]
+    new_request_id: Callable[[], str]
+    documents: PersistedDocuments
+    explainers: Explainers
+    host_origin_check: HostOriginCheck
+    limits: RequestLimits
+    _: KW_ONLY
+    shows_graphiql: bool
+    observer: RequestObserver | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request."""
         request = HttpRequest(scope, receive)
-        request_id = self._new_request_id()
+        request_id = self.new_request_id()
         REQUEST_ID.set(request_id)
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
-        cost = RequestCost(self._limits.limit, wants_cost_early(request))
-        deadline = self._limits.deadline()
+        cost = RequestCost(self.limits.limit, wants_cost_early(request))
+        deadline = self.limits.deadline()
         try:
             async with deadline:
                 response = await self._respond(request, media_type, request_id, cost)
@@ -106,42 +95,42 @@ class GraphQLEndpoint:
             case SmartLockerError():
                 return to_http_error(error)
             case TimeoutError() if is_late:
-                return self._limits.timeout_error()
+                return self.limits.timeout_error()
         logger.error("request %s failed", request_id, exc_info=error)
         return HttpError(500, internal_message(request_id), "INTERNAL_SERVER_ERROR")
 
     async def _respond(self, request: Request, media_type: str | None, request_id: str, cost: RequestCost) -> Response:
-        self._host_origin_check.check(request)
+        self.host_origin_check.check(request)
         if request.method not in _OPERATION_TYPES:
             raise HttpError(405, "Send GraphQL requests by GET or POST.", headers={"Allow": "GET, POST"})
-        if self._shows_graphiql and _wants_page(request):
+        if self.shows_graphiql and _wants_page(request):
             return graphiql_page()
         if media_type is None:
             raise HttpError(406, f"The response is {GRAPHQL} or {JSON}: accept one of them.")
-        principal = await self._authenticate(request)
+        principal = await self.authenticate(request)
         record_caller(principal)
-        cost.budget = budget = self._limits.budget(principal)
+        cost.budget = budget = self.limits.budget(principal)
         await budget.begin()
         content = await read_content(request)
         cost.is_requested = wants_cost(request.headers, content)
         graphql_request = parse_request(content, request.headers)
-        document = self._documents.find(graphql_request)
+        document = self.documents.find(graphql_request)
         record_document(document)
-        cost.state = state = self._new_state(principal, open_trace(graphql_request))
+        cost.state = state = self.new_state(principal, open_trace(graphql_request))
         state.charge, state.spend = budget.charge, budget.spend
         state.plan_only = graphql_request.explain == "plan"
-        check_explain(graphql_request, self._explainers, principal)
+        check_explain(graphql_request, self.explainers, principal)
         try:
-            slot = self._limits.take_slot(principal)
+            slot = self.limits.take_slot(principal)
             try:
                 result = await self._run(graphql_request, document, state, _OPERATION_TYPES[request.method])
             finally:
-                self._limits.free_slot(slot)
+                self.limits.free_slot(slot)
         finally:
             await budget.settle(state)  # also what it took before its deadline
         errors = result.errors
         if result.ran:
-            self._documents.add(graphql_request)
+            self.documents.add(graphql_request)
         body: dict[str, Any] = {}
         if errors:
             body["errors"] = format_errors(errors, request_id, executed=result.ran)
@@ -155,20 +144,20 @@ class GraphQLEndpoint:
         return _json(body, body["errors"][0]["extensions"]["status"] if fails else _OK, media_type)
 
     async def _run(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
-        if self._observer is not None:
-            state = self._observer.started(state)
+        if self.observer is not None:
+            state = self.observer.started(state)
         result: Result | None = None
         try:
             result = await self._result(request, text, state, allowed)
         finally:
             state.close()
-            if self._observer is not None:
-                self._observer.finished(state, request, result)
+            if self.observer is not None:
+                self.observer.finished(state, request, result)
         return result
 
     async def _result(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
         try:
-            document = await self._schema.document(text, state)
+            document = await self.schema.document(text, state)
         except InvalidDocumentError as invalid:
             node = get_operation_ast(invalid.document, request.operation_name)
             if node is not None:
@@ -183,7 +172,7 @@ class GraphQLEndpoint:
             raise GraphQLRequestError(400, "Send the operationName of one of the document's operations.")
         _check_type(state, operation.type, operation.name, allowed)
         try:
-            return await self._schema.execute(operation, request.variables or {}, state)
+            return await self.schema.execute(operation, request.variables or {}, state)
         except QueryTooComplexError as error:
             return Result(errors=[GraphQLError(error.message, original_error=error)], ran=True)
 

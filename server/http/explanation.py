@@ -15,7 +15,7 @@ from server.telemetry.observation import OBSERVATION
 if TYPE_CHECKING:
     from domain.authorization import Principal
     from resolvers.plan.price import Limit
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from server.http.request import GraphQLRequest
     from server.limits.request_limits import RequestBudget
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from resolvers.schema import Result
     from server.http.request import GraphQLRequest
 

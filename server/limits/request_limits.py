@@ -5,56 +5,47 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from domain.errors import SmartLockerError
+from domain.errors import SmartLockerError, UnavailableError
 from server.http_errors import HttpError, to_http_error
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.budgets import BudgetState
     from resolvers.plan.price import Limit, Price
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from server.limits.caller_budgets import CallerBudgets
 
 _FIRST_UNIT: Final = 1
 
 
+@dataclass(slots=True, eq=False)
 class RequestLimits:
-    """Enforces the limits of requests.
+    """Enforces the limits of requests."""
 
-    Args:
-        seconds: the deadline of a request, from its headers to its response.
-        max_concurrent: how many requests run at the same time; a request whose body is being sent does not count.
-        max_per_caller: how many of them may be of one caller; None for no such limit.
-        limit: what a request may take of the store.
-        budgets: the callers' budgets; None if there is no rate limit.
-    """
-
-    def __init__(
-        self,
-        seconds: float,
-        max_concurrent: int,
-        max_per_caller: int | None,
-        limit: Limit,
-        budgets: CallerBudgets | None,
-    ) -> None:
-        self._seconds = seconds
-        self._max_concurrent = max_concurrent
-        self._max_per_caller = max_per_caller
-        self._budgets = budgets
-        self._running = 0
-        self._running_by: Counter[str] = Counter()
-        self.limit = limit
+    seconds: float
+    """The deadline of a request, from its headers to its response."""
+    max_concurrent: int
+    """How many requests run at the same time; a request whose body is being sent does not count."""
+    max_per_caller: int | None
+    """How many of them may be of one caller; None for no such limit."""
+    limit: Limit
+    """What a request may take of the store."""
+    budgets: CallerBudgets | None
+    """The callers' budgets; None if there is no rate limit."""
+    _running: int = 0
+    _running_by: Counter[str] = field(default_factory=Counter)
 
     def deadline(self) -> asyncio.Timeout:
         """Cancels the block at the deadline, which then raises TimeoutError."""
-        return asyncio.timeout(self._seconds)
+        return asyncio.timeout(self.seconds)
 
     def timeout_error(self) -> HttpError:
         """The error of a request that has exceeded its deadline."""
         message = (
-            f"The request took longer than {self._seconds:g} s and was canceled. A mutation may or may not have been "
+            f"The request took longer than {self.seconds:g} s and was canceled. A mutation may or may not have been "
             "applied: send it again with the same id, it then has one effect."
         )
         return HttpError(504, message, "TIMEOUT")
@@ -63,24 +54,17 @@ class RequestLimits:
         """Occupies one of the slots for running requests; the result gives it back.
 
         Raises:
-            HttpError: 503 if none is free, 429 if the caller has its share of them. There is no queue, since under
-                overload it would only grow.
+            UnavailableError: if none is free. There is no queue, since under overload it would only grow.
+            HttpError: 429 if the caller has its share of them.
         """
         caller = _key(principal)
-        if self._running >= self._max_concurrent:
-            raise HttpError(
-                503,
-                "Too many requests are running on this server: try again in a moment.",
-                "UNAVAILABLE",
-                {"Retry-After": "1"},
-            )
-        if self._max_per_caller is not None and self._running_by[caller] >= self._max_per_caller:
-            raise HttpError(
-                429,
-                f"You have {self._max_per_caller} requests running, as many as one caller may "
+        if self._running >= self.max_concurrent:
+            raise UnavailableError("Too many requests are running on this server: try again in a moment.")
+        if self.max_per_caller is not None and self._running_by[caller] >= self.max_per_caller:
+            raise _rate_limited(
+                f"You have {self.max_per_caller} requests running, as many as one caller may "
                 "(SMARTLOCKER_MAX_CONCURRENT_PER_CALLER): try again when one has ended.",
-                "RATE_LIMITED",
-                {"Retry-After": "1"},
+                1,
             )
         self._running += 1
         self._running_by[caller] += 1
@@ -95,7 +79,7 @@ class RequestLimits:
 
     def budget(self, principal: Principal) -> RequestBudget:
         """Charges one request to its caller."""
-        return RequestBudget(self._budgets, principal)
+        return RequestBudget(self.budgets, principal)
 
 
 class RequestBudget:
@@ -158,12 +142,12 @@ class RequestBudget:
         except SmartLockerError as error:
             raise to_http_error(error) from error
         if state.retry_seconds:
-            raise HttpError(
-                429,
-                f"The rate limit is exceeded: try again in {state.retry_seconds} s.",
-                "RATE_LIMITED",
-                {"Retry-After": str(state.retry_seconds)},
-            )
+            seconds = state.retry_seconds
+            raise _rate_limited(f"The rate limit is exceeded: try again in {seconds} s.", seconds)
+
+
+def _rate_limited(message: str, retry_seconds: int) -> HttpError:
+    return HttpError(429, message, "RATE_LIMITED", {"Retry-After": str(retry_seconds)})
 
 
 def _key(principal: Principal) -> str:

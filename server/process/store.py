@@ -6,7 +6,7 @@ import os
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.embedded import DatabaseFile, find_binary, run_embedded, share_embedded
 from loaders.table.health import StoreHealth
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[Connection]:
+async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[StoreConnection]:
     """Connects to the table while the block runs.
 
     The embedded store is run by the server, and commands use it there; without a server they run it themselves.
@@ -31,7 +31,7 @@ async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[
         store = nullcontext(None if settings.endpoint_url == "aws" else settings.endpoint_url)
     async with store as endpoint:
         local = settings.is_embedded or _is_local(settings)
-        yield Connection(settings.table_name, settings.region, endpoint, local=local, client=settings.store_client)
+        yield StoreConnection(settings.table_name, settings.region, endpoint, local=local, client=settings.store_client)
 
 
 def watched_store(settings: Settings) -> StoreHealth:

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.http_client import Timeouts
 from server.limits.shared_budgets import budget_memory
 from server.process.http_server import HttpServer, stop_signals
@@ -58,7 +58,7 @@ class Inheritance:
     number: int
     channel: int
     """Descriptor of the channel to the supervisor."""
-    connection: Connection
+    connection: StoreConnection
     budgets: int | None
     """Descriptor of the memory for budgets."""
     metrics: str | None
@@ -72,7 +72,7 @@ class Inheritance:
             return None
         fields: dict[str, Any] = json.loads(text)
         connection = fields["connection"] | {"timeouts": Timeouts(*fields["connection"]["timeouts"])}
-        return cls(**fields | {"connection": Connection(**connection)})
+        return cls(**fields | {"connection": StoreConnection(**connection)})
 
     @property
     def shared_metrics(self) -> SharedMetrics | None:
@@ -178,7 +178,7 @@ class Supervisor:
     """
 
     def __init__(
-        self, settings: Settings, connection: Connection, listener: socket.socket, announce: Callable[[], None]
+        self, settings: Settings, connection: StoreConnection, listener: socket.socket, announce: Callable[[], None]
     ) -> None:
         self._settings = settings
         self._connection = connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
 from ipaddress import ip_address
@@ -27,15 +28,11 @@ _MAX_SUBJECT_LENGTH = 128
 _REMEMBERED = 1024
 
 
+@dataclass(slots=True, eq=False)
 class RequestLog:
-    """Logs the operation, result, cost and caller of each request, and nothing of its content.
+    """Logs the operation, result, cost and caller of each request, and nothing of its content."""
 
-    Args:
-        names_callers: whether the caller is logged.
-    """
-
-    def __init__(self, *, names_callers: bool) -> None:
-        self._names_callers = names_callers
+    names_callers: bool
 
     def watch(self, observation: Observation) -> Callable[[], None]:
         """Observes a request; returns the function to call at its end."""
@@ -56,7 +53,7 @@ class RequestLog:
             "operations": spent.operations,
             "read_units": spent.read_units,
             "write_units": spent.write_units,
-            **(_caller(observation) if self._names_callers else {}),
+            **(_caller(observation) if self.names_callers else {}),
             "client_request_id": observation.client_request_id,
         }
         record = logging.LogRecord.__new__(logging.LogRecord)

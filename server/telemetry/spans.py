@@ -108,7 +108,8 @@ class Spans:
                 "graphql.field.path": path,
                 "smartlocker.merged": sum(record.merged for record in group),
             }
-            step = self._start(f"step {path}", request, group[0].started_at, attributes)
+            within, start = set_span_in_context(request), group[0].started_at
+            step = self._tracer.start_span(f"step {path}", within, attributes=attributes, start_time=start)
             for record in group:
                 self._operation(record, step)
             step.end(max(map(_end, group)))
@@ -117,7 +118,9 @@ class Spans:
         operation = record.operation
         name = operation_name(operation)
         is_ok = record.outcome == FINISHED
-        span = self._start(f"{name} {self._table}", parent, record.started_at, {}, SpanKind.CLIENT)
+        span = self._tracer.start_span(
+            f"{name} {self._table}", set_span_in_context(parent), SpanKind.CLIENT, start_time=record.started_at
+        )
         _set(
             span,
             {
@@ -138,16 +141,6 @@ class Spans:
         if not is_ok:
             span.set_status(Status(StatusCode.ERROR))
         span.end(_end(record))
-
-    def _start(
-        self,
-        name: str,
-        parent: Span,
-        start: int,
-        attributes: dict[str, str | int],
-        kind: SpanKind = SpanKind.INTERNAL,
-    ) -> Span:
-        return self._tracer.start_span(name, set_span_in_context(parent), kind, attributes, start_time=start)
 
 
 def _set(span: Span, attributes: dict[str, AttributeValue | None]) -> None:

@@ -21,7 +21,7 @@ from tests.contracts.scenarios import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-    from loaders.table.keys import Position
+    from loaders.table.positions import Position
     from loaders.table.recording import Record
     from tests.conftest import Clock
     from tests.contracts.samples import Names

@@ -12,7 +12,7 @@ from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
 from loaders import keys
 from loaders.contracts.reading import ReadPage
 from loaders.contracts.registry import CONTRACTS
-from loaders.table.keys import IndexKey, Key
+from loaders.table.positions import IndexKey, Key
 from tests.contracts.samples import LONGEST, NOON, SHORT, arguments_of, at, day, filled, record
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from loaders.contracts.base import Order
     from loaders.pages import Page, PageRequest
     from loaders.table.client import Store
-    from loaders.table.keys import Position
+    from loaders.table.positions import Position
 
 Item = tuple[Key, "Mapping[str, Any]"]
 PAGED: dict[str, ReadPage[Any]] = {

@@ -13,7 +13,7 @@ from domain.errors import InvalidCursorError
 from loaders.contracts.base import ContractError, Order
 from loaders.cursors import encode_cursor
 from loaders.pages import PageRequest
-from loaders.table.keys import IndexKey
+from loaders.table.positions import IndexKey
 from tests.contracts.lists import LISTS, PAGED, neighbours
 
 if TYPE_CHECKING:

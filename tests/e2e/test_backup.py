@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from loaders.contracts.maintenance import TRANSFER_SCAN
-from loaders.table.client import Connection, open_store
+from loaders.table.client import StoreConnection, open_store
 from loaders.table.embedded import DATABASE, find_binary, run_embedded
 from loaders.table.values import item_from_wire
 from server.clock import utc_now
@@ -45,7 +45,7 @@ class Writer(threading.Thread):
 async def dump(data: Path) -> dict[tuple[str, str], dict[str, Any]]:
     async with (
         run_embedded(find_binary(None), data) as url,
-        open_store(Connection("SmartLocker", "eu-central-1", url, local=True)) as store,
+        open_store(StoreConnection("SmartLocker", "eu-central-1", url, local=True)) as store,
     ):
         found = [item_from_wire(item) async for page in TRANSFER_SCAN.pages(store) for item in page.items]
     return {(str(item["PK"]), str(item["SK"])): item for item in found if item["PK"] != "TABLE"}

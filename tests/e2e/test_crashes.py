@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import TableProblemError, create_table, describe_table
 from tests.api import CREATE_OWNER
@@ -67,7 +67,7 @@ async def test_a_store_that_cannot_start_again_is_tried_until_it_can(
     binary = tmp_path / "own-store"
     shutil.copy(find_binary(None), binary)
     async with run_embedded(binary, tmp_path / "data") as url:
-        connection = Connection("some-table", "eu-central-1", url, local=True)
+        connection = StoreConnection("some-table", "eu-central-1", url, local=True)
         assert await create_table(connection)
         (store,) = [number for number, program in offspring_of(os.getpid()).items() if program == "own-store"]
         binary.rename(tmp_path / "aside")
@@ -85,7 +85,7 @@ async def test_a_store_that_cannot_start_again_is_tried_until_it_can(
                 await asyncio.sleep(0.05)
 
 
-async def is_there(connection: Connection) -> bool:
+async def is_there(connection: StoreConnection) -> bool:
     try:
         return await describe_table(connection) is not None
     except TableProblemError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from server.settings import Settings
 from tests.conftest import Clock, open_app
 from tests.equivalence.runner import Runner, World
@@ -27,7 +27,7 @@ async def world(store_url: str, plain_client: PlainClient) -> World:
     """The items of the world, and what documents can say about it."""
     clock = Clock()
     name = await plain_client.new_table()
-    connection = Connection(name, "eu-central-1", store_url, local=True)
+    connection = StoreConnection(name, "eu-central-1", store_url, local=True)
     async with open_app(Settings(table_name=name), connection, clock=clock, authenticator=principal_of_header) as api:
         items = await prepare(api, clock, Table(plain_client, name, clock))
         return World(items, vocabulary(await cursors_of(api, LISTED)))

@@ -1,8 +1,8 @@
 """graphql-core executes the schema from the same bindings as the plan: one field of one object at a time.
 
 Nothing of the plan is used: graphql-core collects the fields, coerces the arguments, completes the values and lifts
-nulls. What a binding must know of the selection below it (`Step.uses`) is computed with graphql-core's own collection
-of fields.
+nulls. What a binding must know of the selection below it (`FieldStep.uses`) is computed with graphql-core's own
+collection of fields.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from graphql.execution.executor import Executor
 from domain.authorization import is_admin
 from loaders.pages import Page
 from resolvers.api.payloads import ERROR_TYPES
-from resolvers.bindings.base import BINDING, Column, Embedded, Reading, Step
+from resolvers.bindings.base import BINDING, Column, Embedded, FieldStep, Reading
 from resolvers.bindings.lists import Pages, WholeList
 from resolvers.bindings.nodes import Nodes
 from resolvers.bindings.references import Lookup
 from resolvers.bindings.writes import Writing
-from resolvers.documents.limits import MAX_ERRORS
+from resolvers.documents.parsing import MAX_ERRORS
 from resolvers.entities.base import RECORD_TYPES
-from resolvers.plan.schema import BoundSchema
+from resolvers.plan.bound_schema import BoundSchema
 from resolvers.schema import declared_schema
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLResolveInfo, GraphQLSchema
 
     from resolvers.bindings.base import Binding
-    from resolvers.plan.schema import BoundField
-    from resolvers.request import RequestState
+    from resolvers.plan.bound_schema import BoundField
+    from resolvers.request_state import RequestState
 
 Path = tuple[str | int, ...]
 
@@ -149,7 +149,9 @@ class Oracle:
     ) -> Any:
         request: RequestState = info.context.request
         bound = binding.bind(values, request)
-        step = Step(".".join(key for key in info.path.as_list() if isinstance(key, str)), self._uses(binding, info))
+        step = FieldStep(
+            ".".join(key for key in info.path.as_list() if isinstance(key, str)), self._uses(binding, info)
+        )
         decides_itself = isinstance(binding, Writing | Lookup | Nodes)
         if not isinstance(binding, Writing) and not binding.rule.admits(request.principal):
             raise binding.rule.refusal(request.principal)

@@ -18,7 +18,7 @@ from loaders.table.recording import RecordedStore
 from loaders.table.transport import Answer, NoAnswerError
 from loaders.trace import Trace
 from resolvers.plan.price import Limit
-from resolvers.request import PageSizes, RequestState
+from resolvers.request_state import PageSizes, RequestState
 from tests import places
 from tests.api import CREATE_RESERVATION, UPDATE_STATUS, mutation
 from tests.conftest import RING

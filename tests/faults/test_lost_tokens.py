@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.bookings import BookingStatus
 from loaders.backend import Backend
-from loaders.table.client import Connection, open_store
+from loaders.table.client import StoreConnection, open_store
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table
 from server.app import new_id
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def mortal_store(directory: Path, clock: Clock) -> AsyncIterator[tuple[Backend, Wire, Connection]]:
+async def mortal_store(directory: Path, clock: Clock) -> AsyncIterator[tuple[Backend, Wire, StoreConnection]]:
     """A store of the test's own, through a proxy, with all the time that a restart takes."""
     async with run_embedded(find_binary(None), directory) as url, open_wire(url) as wire:
-        direct = Connection("own", "eu-central-1", url, local=True)
+        direct = StoreConnection("own", "eu-central-1", url, local=True)
         await create_table(direct)
         async with open_store(replace(direct, endpoint_url=wire.url, timeouts=PATIENT)) as store:
             yield Backend(store, clock, new_id, timedelta(days=30), code_ring=lambda: RING), wire, direct

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.embedded import DATABASE, EmbeddedStoreError, find_binary, run_embedded
 from loaders.tools.backup import back_up, restore
 from loaders.tools.definition import create_table, describe_table
@@ -21,7 +21,7 @@ async def data(tmp_path: Path) -> Path:
     """A data directory with a table."""
     directory = tmp_path / "data"
     async with run_embedded(find_binary(None), directory) as url:
-        await create_table(Connection("SmartLocker", "eu-central-1", url, local=True))
+        await create_table(StoreConnection("SmartLocker", "eu-central-1", url, local=True))
     return directory
 
 
@@ -42,7 +42,7 @@ async def test_a_restored_directory_has_the_table_and_is_served(backup: Path, tm
     restore(backup, tmp_path / "restored")
     assert sorted(path.name for path in (tmp_path / "restored").iterdir()) == ["in-use", "lock", DATABASE]
     async with run_embedded(find_binary(None), tmp_path / "restored") as url:
-        assert await describe_table(Connection("SmartLocker", "eu-central-1", url, local=True))
+        assert await describe_table(StoreConnection("SmartLocker", "eu-central-1", url, local=True))
     (tmp_path / "restored" / DATABASE).unlink()
     with pytest.raises(EmbeddedStoreError, match="was in use"):
         async with run_embedded(find_binary(None), tmp_path / "restored"):

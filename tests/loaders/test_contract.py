@@ -16,8 +16,8 @@ from loaders.contracts.cost import Cost, Part
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, REGISTER_LOCKER
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule
-from loaders.table.keys import Key, Prefix
 from loaders.table.operations import Action, BatchGet, Get, Put, Query
+from loaders.table.positions import Key, Prefix
 
 if TYPE_CHECKING:
     from loaders.backend import Backend

@@ -16,7 +16,7 @@ from domain.models import LockerId, OwnerId, ReservationId
 from domain.times import Instant
 from loaders import keys
 from loaders.cursors import decode_cursor, encode_cursor
-from loaders.table.keys import Key
+from loaders.table.positions import Key
 
 L1, ACME = LockerId("l1"), OwnerId("acme")
 NINE, NOON, ONE = (Instant(f"2026-03-01T{hour}:00:00.000Z") for hour in ("09", "12", "13"))

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.embedded import (
     DATABASE,
     EmbeddedStoreError,
@@ -77,7 +77,7 @@ async def test_a_lost_database_is_no_first_start(tmp_path: Path) -> None:
 
 async def test_a_database_that_cannot_be_read_is_refused_with_the_cause(tmp_path: Path) -> None:
     async with run_embedded(find_binary(None), tmp_path) as url:
-        await create_table(Connection("SmartLocker", "eu-central-1", url, local=True))
+        await create_table(StoreConnection("SmartLocker", "eu-central-1", url, local=True))
     content = (tmp_path / DATABASE).read_bytes()
     pages = [content[start : start + PAGE] for start in range(0, len(content), PAGE)]
     damaged = [b"\xa5" * PAGE if b"TABLE_FORMAT" in page else page for page in pages]
@@ -87,7 +87,7 @@ async def test_a_database_that_cannot_be_read_is_refused_with_the_cause(tmp_path
         with pytest.raises(
             TableProblemError, match=rf"^DynamoDB at {url} cannot be read: InternalServerError: .*malformed"
         ):
-            await check_table(Connection("SmartLocker", "eu-central-1", url, local=True))
+            await check_table(StoreConnection("SmartLocker", "eu-central-1", url, local=True))
 
 
 @pytest.mark.parametrize("is_new", [True, False])
@@ -100,7 +100,7 @@ async def test_nobody_but_its_owner_can_read_the_data(tmp_path: Path, is_new: bo
         for path in data.iterdir():
             path.chmod(0o644)
     async with run_embedded(find_binary(None), data) as url:
-        await create_table(Connection("SmartLocker", "eu-central-1", url, local=True))
+        await create_table(StoreConnection("SmartLocker", "eu-central-1", url, local=True))
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in data.iterdir()}
         assert modes.keys() == {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "store.log", "lock", "in-use"}
         assert set(modes.values()) == {0o600}, modes

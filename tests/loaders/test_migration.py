@@ -19,7 +19,7 @@ from domain.times import Instant, shift
 from loaders import keys
 from loaders.contracts.maintenance import UPGRADE_RESERVATIONS
 from loaders.reads.table_format import CURRENT_FORMAT, read_format, require_format
-from loaders.table.client import Connection, DynamoStore, open_store
+from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.values import item_to_wire
 from loaders.tools.definition import TableProblemError, check_table, create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
@@ -275,7 +275,7 @@ async def test_two_migrations_at_once_do_not_undo_each_other(old: Backend, check
 
 
 async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> None:
-    connection = Connection(f"{wire.url[-5:]}-new", "eu-central-1", store_url, local=True)
+    connection = StoreConnection(f"{wire.url[-5:]}-new", "eu-central-1", store_url, local=True)
     assert await create_table(connection)
 
     async with open_store(connection) as store:
@@ -289,7 +289,7 @@ async def test_a_table_of_a_newer_format_is_refused(
     await put(plain_client, table, FORMAT_ITEM | {"revision": 9, **newer})
     refusal = rf"^table {table} has format 5, and this version of SmartLocker supports formats up to 4: "
     with pytest.raises(TableProblemError, match=refusal):
-        await check_table(Connection(table, "eu-central-1", store_url, local=True))
+        await check_table(StoreConnection(table, "eu-central-1", store_url, local=True))
     with pytest.raises(TableProblemError, match=refusal):
         await run(backend)
 
@@ -298,7 +298,7 @@ async def test_a_server_starts_on_a_table_that_is_not_migrated_and_logs_it(
     old: Backend, store_url: str, table: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert old
-    await check_table(Connection(table, "eu-central-1", store_url, local=True))
+    await check_table(StoreConnection(table, "eu-central-1", store_url, local=True))
     assert f"table {table} is not migrated: run `smartlocker migrate`" in caplog.text
 
 

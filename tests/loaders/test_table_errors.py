@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from loaders.table.errors import BusyError, ConditionFailedError, StoreError, TransactionRefusedError, translated
-from loaders.table.keys import Key
 from loaders.table.operations import Action, Get, Step, Transact
+from loaders.table.positions import Key
 from loaders.table.transport import RefusedRequestError
 
 GET = Get("QC-01", Key("LOCKER#l1", "META"))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from loaders.backend import Backend
-from resolvers.documents.limits import DocumentLimits
+from resolvers.documents.parsing import DocumentLimits
 from resolvers.plan.price import Limit
-from resolvers.request import PageSizes, RequestState
+from resolvers.request_state import PageSizes, RequestState
 from resolvers.schema import build_schema
 from tests.conftest import NOW
 

@@ -9,7 +9,7 @@ from loaders.contracts.owners import OWNER_BY_ID
 from resolvers.bindings.base import Embedded, bound_field, column, embedded
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import PROFILE
-from resolvers.plan.schema import BoundSchema, FieldDeclarationError
+from resolvers.plan.bound_schema import BoundSchema, FieldDeclarationError
 
 
 @strawberry.type

@@ -12,7 +12,7 @@ from graphql.language import Token
 
 from domain.errors import QueryTooComplexError
 from resolvers.documents.cache import DocumentCache, InvalidDocumentError
-from resolvers.documents.limits import DEFAULT_LIMITS
+from resolvers.documents.parsing import DEFAULT_LIMITS
 from resolvers.schema import build_schema
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from graphql import OperationDefinitionNode, parse
 
-from resolvers.documents.selection import Part, Walker
+from resolvers.documents.selection import SelectionPart, Walker
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -100,7 +100,7 @@ def test_a_fragment_spread_twice_at_one_place_counts_once_where_it_is_executed()
     (operation, _) = parsed.definitions
     assert isinstance(operation, OperationDefinitionNode)
     for once, count in ((True, 1), (False, 3)):
-        found = Walker(parsed, once=once).select([Part(operation.selection_set)])
+        found = Walker(parsed, once=once).select([SelectionPart(operation.selection_set)])
         assert len(found.fields["a"]) == count
 
 

@@ -10,7 +10,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from domain.times import Instant, shift
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table
 from server.clock import utc_now
@@ -138,7 +138,7 @@ async def run_phase(phase: str, scale: float, seed: int, folder: Path) -> Result
     table = f"torture-{phase}"
     data = folder / "data"
     async with run_embedded(find_binary(None), data) as store_url, serve_wire(CountingWire(store_url)) as wire:
-        await create_table(Connection(table, "eu-central-1", store_url, local=True))
+        await create_table(StoreConnection(table, "eu-central-1", store_url, local=True))
         stage = Stage(folder, table, store_url, wire, Random(f"{phase} {seed}"))
         skew = AHEAD if phase == "clocks" else timedelta()
         try:

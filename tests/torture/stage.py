@@ -20,7 +20,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from loaders.table.client import Connection, open_transport
+from loaders.table.client import StoreConnection, open_transport
 from server.clock import utc_now
 from tests.e2e.serving import ROOT, Server, offspring_of, start
 from tests.tables import PlainClient
@@ -213,7 +213,7 @@ class Stage:
 
     async def dump(self) -> Items:
         """All items of the table, without its format version."""
-        async with open_transport(Connection(self.table, "eu-central-1", self.store_url, local=True)) as opened:
+        async with open_transport(StoreConnection(self.table, "eu-central-1", self.store_url, local=True)) as opened:
             return await PlainClient(opened).records(self.table)
 
     def _mark(self, text: str, begin: float) -> float:

@@ -7,8 +7,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role
-from loaders.table.keys import Key
 from loaders.table.operations import Action, Step, Transact
+from loaders.table.positions import Key
 from resolvers.schema import build_schema
 from tests.contracts.samples import filled
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from loaders.backend import Backend
-    from loaders.table.keys import Key
+    from loaders.table.positions import Key
     from tests.contracts.samples import Names
     from tests.contracts.scenarios.actions import Call
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 import pytest_asyncio
 
-from loaders.table.client import Connection, DynamoStore, open_store
+from loaders.table.client import DynamoStore, StoreConnection, open_store
 from tests.conftest import PATIENT
 from tests.scripted import ScriptedStore, open_scripted
 
@@ -54,7 +54,7 @@ def open_to(client: Client) -> Callable[..., AbstractAsyncContextManager[DynamoS
 
     def opened(url: str | None, **more: Any) -> AbstractAsyncContextManager[DynamoStore]:
         settings = {"local": True, "timeouts": PATIENT, **more}
-        return open_store(Connection("T", "eu-central-1", url, client=client, **settings))
+        return open_store(StoreConnection("T", "eu-central-1", url, client=client, **settings))
 
     return opened
 

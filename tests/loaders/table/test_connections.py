@@ -12,10 +12,10 @@ import pytest_asyncio
 import uvloop
 
 from domain.errors import UnavailableError
-from loaders.table.client import Connection, open_store
+from loaders.table.client import StoreConnection, open_store
 from loaders.table.http_client import ConnectionPool, Timeouts
-from loaders.table.keys import Key
 from loaders.table.operations import Get
+from loaders.table.positions import Key
 from loaders.table.transport import NoAnswerError
 from tests.certificates import certify
 from tests.conftest import PATIENT
@@ -76,7 +76,7 @@ async def test_a_connection_that_was_closed_while_idle_is_replaced_without_anoth
 
 
 async def test_the_raw_client_sees_a_closed_connection_before_the_event_loop_does(scripted: ScriptedStore) -> None:
-    async with open_store(Connection("T", "eu-central-1", scripted.url, local=True)) as store:
+    async with open_store(StoreConnection("T", "eu-central-1", scripted.url, local=True)) as store:
         await store.get(get())
         scripted.shut(0)
         sent = await store.transport.send("GetItem", get().render("T"))
@@ -99,7 +99,7 @@ async def test_the_raw_client_does_not_wait_on_a_connection_that_was_closed_as_s
     monkeypatch.setattr(loop, "create_connection", connect_and_wait)
     closing = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     url = f"http://127.0.0.1:{closing.sockets[0].getsockname()[1]}"
-    async with closing, open_store(Connection("T", "eu-central-1", url, local=True, timeouts=PATIENT)) as store:
+    async with closing, open_store(StoreConnection("T", "eu-central-1", url, local=True, timeouts=PATIENT)) as store:
         with pytest.raises(NoAnswerError, match="closed as soon as it was made"):
             await store.transport.send("GetItem", get().render("T"))
 
@@ -107,7 +107,7 @@ async def test_the_raw_client_does_not_wait_on_a_connection_that_was_closed_as_s
 @pytest.mark.parametrize(
     "reply",
     [
-        ok(headers="Connection: close\r\n"),
+        ok(headers="StoreConnection: close\r\n"),
         Reply(ok().data + b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
         Reply(ok().data + ok({"Item": {}}).data),
     ],
@@ -225,7 +225,7 @@ async def test_a_store_that_is_not_there_is_unavailable(open_to: Opener) -> None
 
 
 def test_a_connection_has_one_second_and_an_answer_two() -> None:
-    assert Connection("T", "eu-central-1").timeouts == (1, 2)
+    assert StoreConnection("T", "eu-central-1").timeouts == (1, 2)
 
 
 @pytest.mark.usefixtures("pauses")

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from domain.errors import UnavailableError
 from loaders.table.errors import StoreError
-from loaders.table.keys import Key
 from loaders.table.operations import Get
+from loaders.table.positions import Key
 from loaders.table.signing import CONTENT_TYPE, Credentials, Signer
 from loaders.table.transport import NoAnswerError
 from tests.scripted import failed

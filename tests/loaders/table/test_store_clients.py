@@ -22,8 +22,8 @@ from loaders.table.errors import (
     TableMissingError,
     TransactionRefusedError,
 )
-from loaders.table.keys import Key, Prefix
 from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
+from loaders.table.positions import Key, Prefix
 from loaders.table.raw_transport import RETRIED_CODES, RETRIED_STATUSES
 from loaders.table.recording import RecordedStore
 from loaders.table.transport import NoAnswerError, RefusedRequestError

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from loaders.table.client import Connection, open_store
+from loaders.table.client import StoreConnection, open_store
 from loaders.tools.definition import create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
 from server.clock import utc_now
@@ -23,7 +23,7 @@ LOCKER, OWNER = locker_id(0), owner_id(0)
 @pytest.fixture
 async def furnished(store_url: str) -> dict[str, str]:
     """The settings for a table with demo data on a running store."""
-    connection = Connection(f"test-{uuid4()}", "eu-central-1", store_url, local=True)
+    connection = StoreConnection(f"test-{uuid4()}", "eu-central-1", store_url, local=True)
     await create_table(connection)
     async with open_store(connection) as store:
         await load_demo(store, DemoShape(2, 4, 4), utc_now(), lambda _: None)

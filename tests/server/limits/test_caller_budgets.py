@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import httpx
 
     from loaders.backend import Backend
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
     from tests.api import Api
     from tests.conftest import Clock
     from tests.over_http import OpenApi

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
-from resolvers.request import Turn
+from resolvers.request_state import Turn
 from server.settings import Settings
 from tests.api import CREATE_OWNER
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post

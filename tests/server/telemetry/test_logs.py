@@ -19,7 +19,7 @@ from domain.authorization import Principal, Role
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
 from loaders.codecs import DamagedItemError
-from loaders.table.client import Connection
+from loaders.table.client import StoreConnection
 from loaders.table.errors import StoreError
 from loaders.writes.api_keys import create_api_key
 from server.app import create_app
@@ -112,7 +112,7 @@ async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
     table: str, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = create_app(
-        Settings(table_name=table, request_log="on"), Connection(table, "eu-central-1", wire.url, local=True)
+        Settings(table_name=table, request_log="on"), StoreConnection(table, "eu-central-1", wire.url, local=True)
     )
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}

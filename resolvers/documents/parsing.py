@@ -16,7 +16,7 @@ from graphql import (
 )
 
 from domain.errors import QueryTooComplexError
-from resolvers.documents.selection import Part, Walker, parts_of, written_selections
+from resolvers.documents.selection import SelectionPart, Walker, parts_of, written_selections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,7 +143,7 @@ def _check_expanded(document: DocumentNode, limits: DocumentLimits) -> int:
 class _Level(NamedTuple):
     """All that is selected at one place of the response."""
 
-    parts: list[Part]
+    parts: list[SelectionPart]
     depth: int = 1
     is_schema: bool = False
     lists: int = 0
@@ -168,7 +168,7 @@ class _Expansion:
     def follow(self, selections: SelectionSetNode) -> int:
         """Counts all that can be reached, and returns the number of root fields."""
         roots = 0
-        left = [_Level([Part(selections)])]
+        left = [_Level([SelectionPart(selections)])]
         while left:
             level = left.pop()
             for found in self._fields(level).values():

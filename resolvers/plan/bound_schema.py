@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLSchema
 
     from resolvers.bindings.base import Binding
-    from resolvers.request import RequestState
+    from resolvers.request_state import RequestState
 
 
 _DECLARED = "strawberry-definition"
