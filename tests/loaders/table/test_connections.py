@@ -107,7 +107,7 @@ async def test_the_raw_client_does_not_wait_on_a_connection_that_was_closed_as_s
 @pytest.mark.parametrize(
     "reply",
     [
-        ok(headers="StoreConnection: close\r\n"),
+        ok(headers="Connection: close\r\n"),
         Reply(ok().data + b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
         Reply(ok().data + ok({"Item": {}}).data),
     ],
