@@ -30,9 +30,12 @@ async def pause(attempt: int) -> None:
 
 async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """All results; where one fails, the others are cancelled and its error is raised."""
+    every = list(works)
+    if len(every) <= 1:  # no task for one
+        return [await work for work in every]
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
+            tasks = [group.create_task(work) for work in every]
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]

@@ -14,6 +14,7 @@ from graphql import GraphQLError
 
 from domain.authorization import is_admin
 from loaders.pages import Page
+from loaders.table.retry import together
 from resolvers.bindings.base import Embedded, Reading
 from resolvers.bindings.lists import Pages, Whole, WholeList
 from resolvers.bindings.nodes import Nodes
@@ -208,8 +209,8 @@ class _Run:
         else:
             groups = self._by_type(step, results)
         completed: list[Any] = [self._failed(result) if isinstance(result, Exception) else result for result in results]
-        for place, positions in groups.items():
-            outputs = await self._complete(place, [results[i] for i in positions])
+        parts = [self._complete(place, [results[i] for i in positions]) for place, positions in groups.items()]
+        for (place, positions), outputs in zip(groups.items(), await together(parts), strict=True):
             for i, output in zip(positions, outputs, strict=True):
                 completed[i] = output
                 if len(step.places) > 1:
