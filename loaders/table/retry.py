@@ -28,9 +28,9 @@ async def pause(attempt: int) -> None:
     await asyncio.sleep(random.uniform(0, min(_CAP_SECONDS, _BASE_SECONDS * 2**attempt)))
 
 
-async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """All results; where one fails, the others are cancelled and its error is raised."""
-    every = list(works)
+async def together(works: Iterable[Coroutine[Any, Any, T]], slots: asyncio.Semaphore | None = None) -> list[T]:
+    """All results; where one fails, the others are cancelled and its error is raised. `slots` bounds how many run."""
+    every = list(works if slots is None else (_within(slots, work) for work in works))
     if len(every) <= 1:  # no task for one
         return [await work for work in every]
     try:
@@ -39,3 +39,8 @@ async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
+
+
+async def _within(slots: asyncio.Semaphore, work: Coroutine[Any, Any, T]) -> T:
+    async with slots:
+        return await work

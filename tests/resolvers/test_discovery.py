@@ -12,6 +12,7 @@ from domain.authorization import Principal, Scope
 from domain.models import LocationId, LockerId, LockerSize, OwnerId
 from loaders import keys
 from loaders.cursors import encode_cursor
+from resolvers.bindings.nodes import to_global_id
 from tests.api import mutation, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
@@ -311,3 +312,18 @@ async def test_a_reservation_that_meets_a_change_of_the_audience_is_refused(plac
     await place.mutate(CONFIGURE, lockerId="all", reservableBy="MEMBERS", expectedVersion=1)
     hold.release()
     assert [error["code"] for error in (await reserving)["userErrors"]] == ["FORBIDDEN"]
+
+
+async def test_the_lists_of_all_audiences_of_many_locations_are_sixteen_queries_at_a_time(api: Api, wire: Wire) -> None:
+    for number in range(10):
+        await create_location(api, number)
+    wire.reset()
+    wire.fault = hold = Hold("Query")
+    document = "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Location { lockers { nextCursor } } } }"
+    ids = [to_global_id("Location", ulid(number)) for number in range(10)]
+    answer = asyncio.ensure_future(api.by(owner("mia", "acme")).run(document, ids=ids))
+    await hold.arrivals(16)
+    hold.release()
+    assert (await answer)["nodes"] == [{"lockers": {"nextCursor": None}}] * 10
+    assert wire.operations["Query"] > 16
+    assert wire.most_running == 16
