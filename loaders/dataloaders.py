@@ -9,6 +9,7 @@ from aiodataloader import DataLoader
 
 from loaders.contracts.base import MAX_ITEMS
 from loaders.table.recording import asking
+from loaders.table.retry import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -114,13 +115,21 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
         return [records[key] for key in keys]
 
     async def load_strongly(self, keys: Sequence[KeyParts]) -> list[T | Exception | None]:
-        """Reads records that are named elsewhere but were not found: a plain read may be too early for them."""
-        found: list[T | Exception | None] = []
-        for first in range(0, len(keys), MAX_ITEMS):
-            batch = keys[first : first + MAX_ITEMS]
-            found += await self._contract.read_many(self._store, batch, consistent=True)
-        self._records.update(zip(keys, found, strict=True))
-        return found
+        """Reads records that are named elsewhere but were not found: a plain read may be too early for them.
+
+        Errors are values.
+        """
+
+        async def read(batch: Sequence[KeyParts]) -> list[T | Exception | None]:
+            try:
+                found = await self._contract.read_many(self._store, batch, consistent=True)
+            except Exception as error:  # noqa: BLE001  # an error is a value here
+                return [error] * len(batch)
+            self._records.update(zip(batch, found, strict=True))
+            return found
+
+        batches = [keys[first : first + MAX_ITEMS] for first in range(0, len(keys), MAX_ITEMS)]
+        return [record for found in await together(map(read, batches)) for record in found]
 
     def clear_all(self) -> Self:
         """Forgets everything that was read."""

@@ -307,7 +307,15 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
         ItemRead("booking", BOOKING, at_once=MAX_LIVE_CODES, when=AT_LOCATION),
     ),
     rounds=_ROUNDS,
-    steps=(_DOOR_RULES[1],),
+    steps=(
+        update(
+            "first list",
+            CODE_DOOR,
+            f"{_AS_READ} AND attribute_not_exists(#acknowledgedRevision)",
+            when="the device has acknowledged no list yet",
+        ),
+        update("list", CODE_DOOR, f"{_AS_READ} AND #acknowledgedRevision = :readList"),
+    ),
     most_steps=1,
     errors=(BadInputError, ForbiddenError, StaleListError, UnavailableError),
     note="An acknowledgement makes the list anew and compares its revision. Reservations that follow those of the "

@@ -29,7 +29,8 @@ RECORD_EVENTS = WriteContract(
         ItemRead(
             "claimed event",
             _EVENT,
-            most=MAX_EVENTS_PER_BATCH * LOOKS_FOR_CLAIMED,
+            at_once=MAX_EVENTS_PER_BATCH,
+            most=LOOKS_FOR_CLAIMED,
             when="only where an eventId was used before",
         ),
         Part(

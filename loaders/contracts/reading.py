@@ -19,6 +19,7 @@ from loaders.table.positions import Between
 from loaders.table.retry import together
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Iterable, Sequence
 
     from domain.errors import SmartLockerError
@@ -168,18 +169,22 @@ class ReadPage(_ReadContract[M]):
         return self._page(found, request)
 
     async def merged_page(
-        self, store: Store, request: PageRequest, order: Order, keys: Sequence[tuple[Any, ...]]
+        self,
+        store: Store,
+        request: PageRequest,
+        order: Order,
+        keys: Sequence[tuple[Any, ...]],
+        slots: asyncio.Semaphore,
     ) -> Page[M]:
-        """Reads one page of several ranges, as if they were one: one Query for each.
+        """Reads one page of several ranges, as if they were one: one Query for each, in one of the slots.
 
         They are ordered alike, so a position in one of them is a position in all.
         """
         self._check(request, order)
         ranges = [_mergeable(self.range(*key)) for key in keys]
         start = _start_in_any(request, ranges)
-        pages = await together(
-            self._read(store, request, order, within, start and within.same_rank(*start)) for within in ranges
-        )
+        reads = (self._read(store, request, order, within, start and within.same_rank(*start)) for within in ranges)
+        pages = await together(reads, slots)
         # An item that is moving from one range to another may be seen in both.
         found = {
             within.rank(place): (place, item)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from domain.authorization import MOST_AUDIENCES
 from domain.models import LockerId, LockerSize
@@ -22,7 +22,7 @@ from loaders.table.retry import together
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 
     from domain.authorization import Audience
     from domain.models import LocationId, LockerOffer
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from loaders.table.client import Store
 
     Pointers = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
-
-T = TypeVar("T")
 
 MOST_CANDIDATES = 50
 AT_ONCE = 25
@@ -83,13 +81,13 @@ class Search:
     async def _offers(self, *, backward: bool) -> list[LockerOffer]:
         """The offers to each audience in turn."""
         audiences = self._wanted.audiences[:MOST_AUDIENCES]
-        pages = await self._together(self._page(audience, backward=backward) for audience in audiences)
+        pages = await together((self._page(audience, backward=backward) for audience in audiences), self._slots)
         if any(page.next_cursor is not None or page.damage is not None for page in pages):
             self._skips = True
         in_turn = chain.from_iterable(zip_longest(*(page.nodes for page in pages)))
         return [offer for offer in in_turn if offer is not None]
 
-    def _page(self, audience: Audience, *, backward: bool) -> Awaitable[Page[LockerOffer]]:
+    def _page(self, audience: Audience, *, backward: bool) -> Coroutine[Any, Any, Page[LockerOffer]]:
         wanted, lot = self._wanted, keys.lot_of(self._wanted.seed)
         sizes = sorted(LockerSize) if wanted.size is None else [wanted.size]
         size = sizes[int(lot, 16) % len(sizes)]
@@ -107,14 +105,8 @@ class Search:
             raise failure
         told = {offer.locker_id: is_free(pointer, start, end) for offer, pointer in zip(offers, pointers, strict=True)}
         unsure = [locker_id for locker_id, free in told.items() if free is None]
-        latest = await self._together(RESERVATION_BEFORE.first(self._store, locker_id, end) for locker_id in unsure)
+        searches = (RESERVATION_BEFORE.first(self._store, locker_id, end) for locker_id in unsure)
+        latest = await together(searches, self._slots)
         for locker_id, reservation in zip(unsure, latest, strict=True):
             told[locker_id] = reservation is None or reservation.end_at <= start
         return [offer for offer in offers if told[offer.locker_id]]
-
-    async def _together(self, reads: Iterable[Awaitable[T]]) -> list[T]:
-        async def bounded(read: Awaitable[T]) -> T:
-            async with self._slots:
-                return await read
-
-        return await together(map(bounded, reads))

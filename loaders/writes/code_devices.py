@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import (
@@ -31,7 +33,7 @@ from domain.times import EARLIEST, shift
 from loaders.codecs import EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts
+from loaders.table.retry import attempts, together
 from loaders.writes.doors import contended, door_path, door_step, named_door, require_manager
 from loaders.writes.timeline import MovedError, live_in, may_have_old
 
@@ -107,14 +109,21 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
             acknowledged_revision=command.revision,
             acknowledged_at=backend.clock(),
         )
-        # The revision of the door stays: what a device has is no part of what it should have.
-        step = ACKNOWLEDGE_ACCESS_CODES.change_step("door", door, changed, at=(name,), readRevision=door.revision)
         try:
-            await store.transact(ACKNOWLEDGE_ACCESS_CODES.transact(step))
+            await store.transact(ACKNOWLEDGE_ACCESS_CODES.transact(_acknowledging(name, door, changed)))
         except TransactionRefusedError:
             continue
         return changed
     raise contended()
+
+
+def _acknowledging(name: Door, door: CodeDoor, changed: CodeDoor) -> Step:
+    """Records the list that the device has, unless it acknowledged another one since the door was read."""
+    # The revision of the door stays: what a device has is no part of what it should have.
+    step = partial(ACKNOWLEDGE_ACCESS_CODES.change_step, at=(name,), readRevision=door.revision)
+    if door.acknowledged_revision is None:
+        return step("first list", door, changed)
+    return step("list", door, changed, readList=door.acknowledged_revision)
 
 
 async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse, principal: Principal) -> AccessCode:
@@ -251,11 +260,9 @@ async def _bases(store: Store, codes: list[AccessCode]) -> dict[tuple[str, tuple
     wanted: defaultdict[str, dict[tuple[Any, ...], None]] = defaultdict(dict)
     for name, place in (code.basis for code in codes):
         wanted[name][place] = None
-    bases: dict[tuple[str, tuple[Any, ...]], Basis | None] = {}
-    for name, places in wanted.items():
-        found = await ACKNOWLEDGE_ACCESS_CODES.read_many(store, name, list(places))
-        bases |= {(name, place): basis for place, basis in zip(places, found, strict=True)}
-    return bases
+    reads = (ACKNOWLEDGE_ACCESS_CODES.read_many(store, name, list(places)) for name, places in wanted.items())
+    found = chain.from_iterable(await together(reads))
+    return dict(zip(((name, place) for name, places in wanted.items() for place in places), found, strict=True))
 
 
 async def _graces(

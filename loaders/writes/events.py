@@ -13,7 +13,7 @@ from domain.schedule import check_event_time
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, EventClaim
 from loaders.contracts.events import RECORD_EVENTS
-from loaders.reads.claimed import claimed
+from loaders.reads.claimed import all_claimed
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 
 if TYPE_CHECKING:
@@ -54,15 +54,20 @@ async def record_access_events(
     _check_distinct(entries)
     await _check_lockers(backend.store, entries, principal)
     recorded: dict[Key, AccessEvent] = {}
+    claims: dict[Key, EventClaim] = {}
     pending = entries
     while pending:
         try:
             await _write(backend.store, pending)
         except TransactionRefusedError as refusal:
-            recorded |= await _recorded_before(backend.store, pending, refusal)
+            found = _recorded_before(pending, refusal)
+            recorded |= {key: event for key, event in found.items() if isinstance(event, AccessEvent)}
+            claims |= {key: claim for key, claim in found.items() if isinstance(claim, EventClaim)}
         else:
             recorded |= {entry.key: entry.event for entry in pending}
-        pending = [entry for entry in pending if entry.key not in recorded]
+        pending = [entry for entry in pending if entry.key not in recorded and entry.key not in claims]
+    if claims:
+        recorded |= zip(claims, await _claimed(backend.store, claims.values()), strict=True)
     return [recorded[entry.key] for entry in entries]
 
 
@@ -127,13 +132,11 @@ async def _write(store: Store, entries: Sequence[Entry]) -> None:
         await store.transact(RECORD_EVENTS.transact(*(step for entry in entries for step in _steps(entry))))
 
 
-async def _recorded_before(
-    store: Store, entries: Sequence[Entry], refusal: TransactionRefusedError
-) -> dict[Key, AccessEvent]:
+def _recorded_before(entries: Sequence[Entry], refusal: TransactionRefusedError) -> dict[Key, AccessEvent | EventClaim]:
     """The events that are already there: by the claims on their ids, or by this request, whose response was lost."""
     claims = {step.key: item for step, item in refusal.refused if step.name == "claim"}
     written = {step.key: item for step, item in refusal.refused if step.name == "event"}
-    found: dict[Key, AccessEvent] = {}
+    found: dict[Key, AccessEvent | EventClaim] = {}
     for entry in entries:
         if entry.claim is None:
             item = written.get(ACCESS_EVENT.key_of(entry.event))
@@ -146,15 +149,16 @@ async def _recorded_before(
         claim = EVENT_CLAIM.decode(item)
         if claim.fingerprint != entry.claim.fingerprint:
             raise IdTakenError(claim.event_id, "another event of this locker", (*entry.path, "eventId"))
-        found[entry.key] = await _claimed(store, claim)
+        found[entry.key] = claim
     if not found:
         raise refusal
     return found
 
 
-async def _claimed(store: Store, claim: EventClaim) -> AccessEvent:
-    place: tuple[Any, ...] = (claim.locker_id, claim.timestamp, claim.event_id)
-    return await claimed(keys.event(*place), lambda: RECORD_EVENTS.read(store, "claimed event", *place))
+async def _claimed(store: Store, claims: Iterable[EventClaim]) -> list[AccessEvent]:
+    places: list[tuple[Any, ...]] = [(claim.locker_id, claim.timestamp, claim.event_id) for claim in claims]
+    wanted = [keys.event(*place) for place in places]
+    return await all_claimed(wanted, lambda: RECORD_EVENTS.read_many(store, "claimed event", places))
 
 
 def _steps(entry: Entry) -> list[Step]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -166,14 +167,13 @@ class Pages(Reading):
         def read(key: Any) -> Awaitable[Page[Any]]:
             parent = () if self.key is None else (key,)
             if len(bound.keys) > 1:
-                return contract.merged_page(
-                    store, bound.request, bound.order, [(*parent, *part) for part in bound.keys]
-                )
+                ranges = [(*parent, *part) for part in bound.keys]
+                return contract.merged_page(store, bound.request, bound.order, ranges, request.queries)
             if self.overlapping is not None and contract is self.overlapping[0]:
                 return self._overlapping_page(store, bound, key)
             return contract.page(store, bound.request, bound.order, *parent, *bound.keys[0])
 
-        return await query_each(read, self.row_keys(rows), step.path, request)
+        return await query_each(read, self.row_keys(rows), step.path, request, takes_slot=len(bound.keys) == 1)
 
     async def _overlapping_page(self, store: Store, bound: BoundPage, key: Any) -> Page[Any]:
         """A page of a list that begins with the item before the window, where that reaches into it.
@@ -296,10 +296,18 @@ def format_charge() -> Charge:
 
 
 async def query_each(
-    read: Callable[[Any], Awaitable[Any]], keys: Sequence[Any], path: str, request: RequestState
+    read: Callable[[Any], Awaitable[Any]],
+    keys: Sequence[Any],
+    path: str,
+    request: RequestState,
+    *,
+    takes_slot: bool = True,
 ) -> list[Any]:
-    """Sends one Query for each different key, sixteen at a time in the whole request; errors are values."""
-    queries = request.queries
+    """Sends one Query for each different key, sixteen at a time in the whole request; errors are values.
+
+    What sends several for a key at the same time takes a slot for each of them itself.
+    """
+    queries = request.queries if takes_slot else nullcontext()
 
     async def bounded(key: Any) -> Any:
         try:

@@ -105,22 +105,28 @@ class Nodes(Reading):
         return Counter(named.kind.type_name for named in bound if named is not None)
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+        kinds = [NODE_KINDS[name] for name in self.by_type(bound)]
+        places = [[place for place, named in enumerate(bound) if named and named.kind is kind] for kind in kinds]
+        reads = [
+            self._found(kind, [bound[place].key for place in at], step, request, alone=len(kinds) == 1)
+            for kind, at in zip(kinds, places, strict=True)
+        ]
         results: dict[int, Any] = {}
-        for name in self.by_type(bound):
-            kind = NODE_KINDS[name]
-            places = [place for place, named in enumerate(bound) if named is not None and named.kind is kind]
-            found = await self._found(kind, [bound[place].key for place in places], step, request)
+        for at, records in zip(places, await together(reads), strict=True):
             results.update(
                 (place, record if _is_proved(bound[place], record, request) else None)
-                for place, record in zip(places, found, strict=True)
+                for place, record in zip(at, records, strict=True)
             )
         found = [results.get(place) for place in range(len(bound))]
         return [found] if self.many else found
 
     async def _found(
-        self, kind: NodeKind, keys: list[tuple[Any, ...]], step: FieldStep, request: RequestState
+        self, kind: NodeKind, keys: list[tuple[Any, ...]], step: FieldStep, request: RequestState, *, alone: bool
     ) -> list[Any]:
-        """What is found, for those who may see it; what is missing looks like what is hidden to all but admins."""
+        """What is found, for those who may see it; what is missing looks like what is hidden to all but admins.
+
+        Where no other kind is read, `alone`, nothing else of the step can ask for the same records.
+        """
         principal, rule = request.principal, kind.rule
         if not rule.admits(principal):
             return [rule.refusal(principal)] * len(keys)
@@ -130,7 +136,7 @@ class Nodes(Reading):
         else:
             allowed = keys
         loader = request.loaders.of(kind.contract)
-        found = await loader.load_bulk(allowed, step.path, alone=step.is_alone) if allowed else []
+        found = await loader.load_bulk(allowed, step.path, alone=alone and step.is_alone) if allowed else []
         if rule.on_result and not is_admin(principal):
             return await self._shown(kind, found, step, request)
         records = dict(zip(allowed, found, strict=True))

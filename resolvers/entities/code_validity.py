@@ -23,6 +23,7 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
 from loaders.contracts.table_format import STORED_FORMAT
 from loaders.reads.code_keys import basis_key
+from loaders.table.retry import together
 from resolvers.bindings.base import Charge, Reading, column, described, look_up_charge
 from resolvers.bindings.lists import format_charge, query_each, require_migrated
 
@@ -84,8 +85,7 @@ class ValidityOf(Reading):
         ]
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        bases = await self._bases(rows, step, request)
-        doors = await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
+        bases, doors = await together([self._bases(rows, step, request), self._doors(rows, step, request)])
         latest = await self._latest_starts(rows, bases, step, request)
 
         def validity(code: Record, basis: Any, door: Any) -> Any:
@@ -114,11 +114,14 @@ class ValidityOf(Reading):
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
         for contract, key in named:
             keys.setdefault(contract, []).append(key)
-        found = {
-            contract: iter(await request.loaders.of(contract).load_bulk(wanted, step.path))
-            for contract, wanted in keys.items()
-        }
-        return [next(found[contract]) for contract, _ in named]
+        found = await together(
+            request.loaders.of(contract).load_bulk(wanted, step.path) for contract, wanted in keys.items()
+        )
+        records = dict(zip(keys, map(iter, found), strict=True))
+        return [next(records[contract]) for contract, _ in named]
+
+    async def _doors(self, rows: Sequence[Record], step: FieldStep, request: RequestState) -> list[Any]:
+        return await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
 
     async def _latest_starts(
         self, rows: Sequence[Record], bases: Sequence[Any], step: FieldStep, request: RequestState

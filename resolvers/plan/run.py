@@ -14,6 +14,7 @@ from graphql import GraphQLError
 
 from domain.authorization import is_admin
 from loaders.pages import Page
+from loaders.table.retry import together
 from resolvers.bindings.base import Embedded, Reading
 from resolvers.bindings.lists import Pages, Whole, WholeList
 from resolvers.bindings.nodes import Nodes
@@ -208,8 +209,8 @@ class _Run:
         else:
             groups = self._by_type(step, results)
         completed: list[Any] = [self._failed(result) if isinstance(result, Exception) else result for result in results]
-        for place, positions in groups.items():
-            outputs = await self._complete(place, [results[i] for i in positions])
+        parts = [self._complete(place, [results[i] for i in positions]) for place, positions in groups.items()]
+        for (place, positions), outputs in zip(groups.items(), await together(parts), strict=True):
             for i, output in zip(positions, outputs, strict=True):
                 completed[i] = output
                 if len(step.places) > 1:
@@ -265,10 +266,6 @@ class _Run:
             results, wanted = await task, binding.row_keys(rows)
             if wanted != keys:
                 found = dict(zip(keys, results, strict=True))
-                # A record may belong to another owner than its copy, from which the early read was refused.
-                left = [row for row, key in zip(rows, wanted, strict=True) if key not in found]
-                if left:
-                    found |= zip(binding.row_keys(left), await self._read(step, binding, left), strict=True)
                 results = [found[key] for key in wanted]
         else:
             results = await self._read(step, binding, rows)
@@ -302,7 +299,8 @@ class _Run:
         """Starts the steps that need only what is known of objects, while their records are being read.
 
         They need no more than what identifies an object: all else may be different in its record, and what was read
-        for nothing is not in the price.
+        for nothing is not in the price. They start for all objects or none: an object that the caller may not see may
+        be the caller's own in its record, and to read it later would be an operation more than the price has.
         """
         principal = self._request.principal
         for place in places:
@@ -315,10 +313,9 @@ class _Run:
                 decided = permits_all or rule.needs <= frozenset(known)
                 if isinstance(self._bound[step], Exception) or not decided or not rule.admits(principal):
                     continue
-                asked = rows if permits_all else [row for row in rows if rule.permits(principal, row)]
-                if asked:
-                    keys = binding.row_keys(asked)
-                    self._early[step] = keys, self.group.create_task(self._read(step, binding, asked))
+                if permits_all or all(rule.permits(principal, row) for row in rows):
+                    keys = binding.row_keys(rows)
+                    self._early[step] = keys, self.group.create_task(self._read(step, binding, rows))
 
     def _outputs(self, place: Place, rows: Sequence[Any]) -> list[dict[str, Any]]:
         request = self._request

@@ -7,16 +7,19 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tests import places
-from tests.codes import CREATE, VERIFY, create, furnish, verify
+from tests.api import mutation
+from tests.codes import CREATE, PROVISION, VERIFY, Device, create, furnish, verify
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.principals import device, device_at
+from tests.races.holding import Held
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
+    from tests.wire import Wire
 
 
 async def guess(api: Api, digits: str, attempt_id: str, **door: str) -> str:
@@ -102,3 +105,25 @@ async def test_codes_that_are_created_at_once_have_different_digits(api: Api, du
     assert digits[::2] == digits[1::2], "each request was sent twice"
     assert len(set(digits)) == 6
     check_invariants(await dump(), NOW)
+
+
+async def test_a_late_acknowledgement_of_an_older_list_does_not_replace_that_of_a_newer_one(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await furnish(api)
+    await api.reservation("r2", "l1", "ada", "2026-03-02T11:00:00Z", "2026-03-02T13:00:00Z")
+    await create(api, "c1", reservationId="r2")
+    key = (await api.done(PROVISION, lockerId="l1", generation=1))["deviceKey"]
+    at_door = Device(api.by(device("l1")), key, lockerId="l1")
+    older = await at_door.listed()
+    wire.fault = held = Held(lambda call: call.operation == "TransactWriteItems")
+    late = asyncio.ensure_future(at_door.acknowledge(older["revision"]))
+    await held.reached()
+    await api.done(mutation("cancelReservation", "reservation { status }"), lockerId="l1", reservationId="r2")
+    newer = await at_door.listed()
+    assert (len(older["codes"]), newer["codes"]) == (1, [])
+    assert await at_door.acknowledge(newer["revision"]) == []
+    held.release()
+    assert [error["code"] for error in await late] == ["STALE_ACCESS_CODE_LIST"]
+    door = (await dump())["LOCKER#l1", "DOOR"]
+    assert (door["acknowledgedRevision"], door["loaded"]) == (newer["revision"], [])

@@ -14,6 +14,7 @@ from tests.api import mutation, refused
 from tests.codes import CREATE, PROVISION, REVEAL, REVOKE, ROTATE, create, furnish, verify, wrong
 from tests.conftest import CODE_KEYS
 from tests.principals import device, owner
+from tests.wire import Meeting
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -66,6 +67,16 @@ async def test_a_reveal_is_recorded_with_its_caller_and_a_repeated_one_once(api:
         payload = await ada.mutate(REVEAL, **CODE, revealId="x")
         assert payload["digits"] == rotated["digits"]
         assert payload["accessCode"]["reveals"] == [{"revealedBy": "ada"}] * 3, "these are other digits"
+
+
+async def test_the_door_of_codes_and_what_they_are_for_are_read_at_the_same_time(api: Api, wire: Wire) -> None:
+    await furnish(api)
+    await create(api, "c1")
+    wire.reset()
+    meeting = Meeting(2, "GetItem")
+    wire.fault = lambda call: None if call.keys == [("LOCKER#l1", "META")] else meeting(call)
+    assert await states(api) == {"c1": "ACTIVE"}
+    assert wire.operations == {"Query": 1, "GetItem": 3}  # the locker, then the door and the reservation
 
 
 async def test_a_revoked_code_shows_no_digits(api: Api) -> None:

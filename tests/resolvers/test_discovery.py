@@ -12,6 +12,8 @@ from domain.authorization import Principal, Scope
 from domain.models import LocationId, LockerId, LockerSize, OwnerId
 from loaders import keys
 from loaders.cursors import encode_cursor
+from loaders.table.values import item_to_wire
+from resolvers.bindings.nodes import to_global_id
 from tests.api import mutation, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from tests.api import Api
     from tests.conftest import Prepared
+    from tests.tables import PlainClient
     from tests.wire import Wire
 
 CONFIGURE = mutation("configureLocker", "locker { lockerId reservableBy size features version }")
@@ -311,3 +314,42 @@ async def test_a_reservation_that_meets_a_change_of_the_audience_is_refused(plac
     await place.mutate(CONFIGURE, lockerId="all", reservableBy="MEMBERS", expectedVersion=1)
     hold.release()
     assert [error["code"] for error in (await reserving)["userErrors"]] == ["FORBIDDEN"]
+
+
+async def test_the_lists_of_all_audiences_of_many_locations_are_sixteen_queries_at_a_time(api: Api, wire: Wire) -> None:
+    for number in range(10):
+        await create_location(api, number)
+    wire.reset()
+    wire.fault = hold = Hold("Query")
+    document = "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Location { lockers { nextCursor } } } }"
+    ids = [to_global_id("Location", ulid(number)) for number in range(10)]
+    answer = asyncio.ensure_future(api.by(owner("mia", "acme")).run(document, ids=ids))
+    await hold.arrivals(16)
+    hold.release()
+    assert (await answer)["nodes"] == [{"lockers": {"nextCursor": None}}] * 10
+    assert wire.operations["Query"] > 16
+    assert wire.most_running == 16
+
+
+async def test_a_locker_that_became_the_callers_own_since_its_offer_was_read_takes_no_more_than_the_price(
+    api: Api, wire: Wire, plain_client: PlainClient, table: str
+) -> None:
+    place = await create_location(api)
+    for locker_id, owner_id in (("l1", "ada"), ("l2", "bob")):
+        await api.owner(owner_id)
+        await api.locker(locker_id, owner_id, locationId=place)
+        await api.done(CONFIGURE, lockerId=locker_id, expectedVersion=1, reservableBy="EVERYONE")
+    await plain_client.update_item(
+        TableName=table,
+        Key=item_to_wire({"PK": "LOCKER#l2", "SK": "META"}),
+        UpdateExpression="SET ownerId = :ada",
+        ExpressionAttributeValues=item_to_wire({":ada": "ada"}),
+    )
+    wire.reset()
+    document = (
+        "query ($id: ID!) { location(locationId: $id) { lockers { nodes { status activeReservation { id } } } } }"
+    )
+    data = await api.by(owner("ada")).run(document, id=place)
+    assert data["location"]["lockers"]["nodes"] == [{"status": "AVAILABLE", "activeReservation": None}] * 2
+    pointers = {("LOCKER#l1", "RES#ACTIVE"), ("LOCKER#l2", "RES#ACTIVE")}
+    assert [set(call.keys) for call in wire.calls if pointers & set(call.keys)] == [pointers]

@@ -107,6 +107,16 @@ async def test_twenty_five_events_are_recorded_in_one_transaction_and_answered_i
         assert await recorded(two, locker) == ids
 
 
+async def test_twenty_five_events_that_were_recorded_before_are_read_in_one_batch(two: Api, wire: Wire) -> None:
+    events = [event(f"e{number}", lockerId=f"l{number % 2 + 1}") for number in range(25)]
+    first = await two.mutate(RECORD_ALL, events=events)
+    wire.reset()
+    assert await two.mutate(RECORD_ALL, events=events) == first
+    # The lockers, the refused transaction, and the events that the claims name.
+    assert [call.operation for call in wire.calls] == ["BatchGetItem", "TransactWriteItems", "BatchGetItem"]
+    assert [len(call.keys) for call in wire.of("BatchGetItem")] == [2, 25]
+
+
 async def test_a_batch_with_recorded_events_returns_them_and_records_the_rest(two: Api, clock: Clock) -> None:
     await two.mutate(RECORD_ALL, events=[event("e1"), event("e3")])
     clock.move(minutes=1)

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal
 from loaders.table.values import item_to_wire
+from resolvers.bindings.nodes import to_global_id
 from tests.places import ulid
 from tests.principals import owner
 from tests.wire import Answer
@@ -194,3 +195,16 @@ async def test_a_damaged_item_is_an_error_of_its_field_and_never_shown_half_righ
         assert answer["data"] == {"locker": None}
         (error,) = answer["errors"]
         assert (error["path"], error["extensions"]["code"]) == (["locker"], "INTERNAL_SERVER_ERROR")
+
+
+async def test_a_strong_read_that_fails_is_an_error_of_its_own_list_alone(
+    three: Api, plain_client: Any, table: str, wire: Wire
+) -> None:
+    await three.owner("other")
+    await three.locker("l4", "other")
+    await remove(plain_client, table, "LOCKER#l4", "META")
+    wire.fault = lambda call: Answer.error("InternalServerError") if call.request.get("ConsistentRead") else None
+    document = "query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Owner { lockers { nodes { version } } } } }"
+    answer = await three.send(document, ids=[to_global_id("Owner", owner_id) for owner_id in ("acme", "other")])
+    assert answer["data"]["nodes"] == [{"lockers": {"nodes": [{"version": 1}] * 3}}, {"lockers": None}]
+    assert [error["path"] for error in answer["errors"]] == [["nodes", 1, "lockers"]]

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from tests.places import book, create_location
 from tests.principals import owner
+from tests.wire import Meeting
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -117,6 +118,22 @@ async def test_the_lockers_that_decide_who_may_see_nodes_are_one_batch(
     assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [(["nodes", 2], "FORBIDDEN")]
     assert wire.operations == {"BatchGetItem": 2}
     assert wire.calls[1].keys == [(f"LOCKER#{locker}", "META") for locker in ("l1", "l2", "l3")]
+
+
+async def test_nodes_of_different_kinds_and_what_is_below_them_are_read_at_the_same_time(
+    api: Api, ids: dict[str, str], wire: Wire
+) -> None:
+    await api.owner("bob")
+    await api.reservation("r2", "l1", "bob", "2026-03-02T11:00:00Z", "2026-03-02T13:00:00Z")
+    nodes = (await api.run('{ locker(lockerId: "l1") { nextReservation { id } } }'))["locker"]
+    wire.reset()
+    wire.fault = Meeting(2, "GetItem")
+    document = """query ($ids: [ID!]!) { nodes(ids: $ids) {
+      ... on Locker { owner { name } } ... on Reservation { owner { name } } } }"""
+    data = await api.run(document, ids=[ids["Locker"], nodes["nextReservation"]["id"]])
+    assert data["nodes"] == [{"owner": {"name": "ada"}}, {"owner": {"name": "bob"}}]
+    assert wire.operations == {"GetItem": 2, "BatchGetItem": 1}
+    assert wire.calls[2].keys == [("OWNER#ada", "META"), ("OWNER#bob", "META")]
 
 
 async def test_a_hundred_nodes_are_taken_and_no_node_is_too_few(api: Api) -> None:

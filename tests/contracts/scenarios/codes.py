@@ -143,6 +143,13 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "provision a device of a locker with codes": (*CODED, CROWD, PROVISION(**AT_LOCKER)),
     "provision the first device of a location": (LOCATION, PROVISION(**AT_LOCATION)),
     "acknowledge a list": (*CODED, ANOTHER, PROVISION(**AT_LOCKER), acknowledge(**AT_LOCKER)),
+    "acknowledge a newer list": (
+        *CODED,
+        PROVISION(**AT_LOCKER),
+        acknowledge(**AT_LOCKER),
+        ANOTHER,
+        acknowledge(**AT_LOCKER),
+    ),
     "acknowledge the list of a full door": (*CODED, PROVISION(**AT_LOCKER), CROWD, acknowledge(**AT_LOCKER)),
     "acknowledge the list of a location": (
         *BOOKING_CODED,
