@@ -47,7 +47,8 @@ LONGEST_LOCKOUT = timedelta(hours=1)
 LOCKOUT_MEMORY = timedelta(days=1)
 """How long after its end a lockout makes the next one longer."""
 REPEAT_WINDOW = timedelta(seconds=30)
-ATTEMPT_LIFETIME = timedelta(days=1)
+ATTEMPT_LIFETIME = timedelta(days=7)
+"""Longer than a device works without the server: it may report a use that the server has granted."""
 LIST_HORIZON = timedelta(hours=72)
 LIST_REFRESH = timedelta(hours=24)
 

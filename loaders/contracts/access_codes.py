@@ -211,7 +211,7 @@ VERIFY_ACCESS_CODE = WriteContract(
     id="QC-107",
     purpose="Verify digits that were entered at a door",
     reads=(
-        BatchRead(items=(ItemRead("lockout", LOCKOUT), _ATTEMPT_READ, _DOOR_READ)),
+        BatchRead(items=(ItemRead("lockout", LOCKOUT), _ATTEMPT_READ, _DOOR_READ, ItemRead("report", EVENT_CLAIM))),
         ItemRead("claim", CODE_CLAIM, at_once=MAX_RING_KEYS),
         _LOCATION_READ,
         _LOCKER_READ,

@@ -80,6 +80,7 @@ class _Read:
     name: Door
     lockout: Lockout
     attempt: Attempt | None
+    is_reported: bool
     door: CodeDoor | None
 
 
@@ -118,6 +119,8 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
                 return Verification(decision=AccessDecision.LOCKED_OUT, locked_until=read.lockout.locked_until)
             if read.attempt is not None and _has_digits(backend, read, command):
                 return await _repeated(backend, command, read, read.attempt, now)
+            if read.attempt is None and read.is_reported:
+                return Verification(decision=AccessDecision.DENIED)  # the device decided, and its report counts the use
             match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
             attempt = _attempt(backend, read, command, match, now)
             if match is None:
@@ -156,11 +159,13 @@ async def clear_lockout(backend: Backend, command: ClearLockout, principal: Prin
 
 
 async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instant) -> _Read:
-    read = await VERIFY_ACCESS_CODE.read_batch(store, lockout=(name,), attempt=(name, command.attempt_id), door=(name,))
+    entry = (name, command.attempt_id)
+    read = await VERIFY_ACCESS_CODE.read_batch(store, lockout=(name,), attempt=entry, report=entry, door=(name,))
     attempt: Attempt | None = read["attempt"]
     if attempt is not None and attempt.expires_at <= to_seconds(now):
         attempt = None
-    return _Read(name=name, lockout=read["lockout"] or Lockout(), attempt=attempt, door=read["door"])
+    lockout, is_reported = read["lockout"] or Lockout(), read["report"] is not None
+    return _Read(name=name, lockout=lockout, attempt=attempt, is_reported=is_reported, door=read["door"])
 
 
 def _has_digits(backend: Backend, read: _Read, command: VerifyAccessCode) -> bool:

@@ -194,6 +194,27 @@ async def test_a_use_counts_once_that_the_server_granted_but_the_device_decided(
     assert await verify(api, digits, "again") == "DENIED"
 
 
+@pytest.mark.parametrize("reported_first", [False, True])
+async def test_a_use_counts_once_whenever_its_verification_and_its_report_arrive(
+    api: Api, provisioned: Device, dump: Dump, clock: Clock, *, reported_first: bool
+) -> None:
+    digits = await create(api, "c1", "STANDING")
+    use = {"lockerId": "l1", "codeId": "c1", "eventId": "late", "usedAt": "2026-03-01T12:00:00Z"}
+    if reported_first:
+        await provisioned.api.mutate(REPORT, **use)
+        held = await dump()
+        for sent in (digits, "000000", digits):
+            assert await verify(api, sent, "late") == "DENIED"
+        assert await dump() == held
+    else:
+        assert await verify(api, digits, "late") == "GRANTED"
+        clock.move(hours=72)
+        await provisioned.api.mutate(REPORT, **use)
+    items = await dump()
+    assert [item["uses"] for item in items.values() if item["entityType"] == "ACCESS_CODE"] == [1]
+    assert [item["action"] for item in items.values() if item["entityType"] == "ACCESS_EVENT"] == ["UNLOCK"]
+
+
 async def test_a_code_is_used_up_without_the_server(api: Api, provisioned: Device) -> None:
     digits = await create(api, "c1", "ONE_TIME")
     before = await provisioned.listed()
