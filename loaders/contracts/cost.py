@@ -67,8 +67,11 @@ class Part:
         return not self.only or variant in self.only
 
     def cost(self, entries: int = 1, most_entries: int = 1) -> Cost:
-        """The price for `entries` of the at most `most_entries` entries of an input."""
-        times = math.ceil(self.most * entries / most_entries)
+        """The price for `entries` of the at most `most_entries` entries of an input.
+
+        They share a request that has several items; others are sent for each of them.
+        """
+        times = self.most if len(self.sizes) > 1 else math.ceil(self.most * entries / most_entries)
         sizes = self.sizes[: math.ceil(len(self.sizes) * entries / most_entries)]
         if self.operation in _WRITES:
             once = Cost(1, 0, 0, 2 * sum(math.ceil(size / _WRITE_UNIT) for size in sizes))

@@ -179,3 +179,4 @@ def test_a_price_is_for_a_variant_that_the_contract_has_and_for_the_entries_of_t
     together = Part(operation="BatchGetItem", sizes=(100,) * 25)
     one_by_one = Part(operation="GetItem", sizes=(100,), most=50)
     assert (together.cost(2, 25), one_by_one.cost(2, 25)) == (Cost(1, 2, 2), Cost(4, 4, 4))
+    assert replace(together, most=5).cost(1, 25) == Cost(5, 5, 5), "it is repeated as a whole"
