@@ -1,4 +1,4 @@
-"""Sends requests over a connection of its own, and records what came of each."""
+"""Sends requests over a connection of its own, and records the outcome of each."""
 
 from __future__ import annotations
 

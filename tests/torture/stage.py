@@ -1,4 +1,4 @@
-"""The stage of a phase: store, proxy, servers and clients, what is done to them, and what came of it."""
+"""The stage of a phase: store, proxy, servers and clients, the faults, and the results."""
 
 from __future__ import annotations
 
