@@ -110,7 +110,7 @@ class Mixture:
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_two_hundred_racing_changes_on_two_servers_keep_every_invariant(
+async def test_racing_changes_on_two_servers_keep_every_invariant(
     api: Api,
     open_api: Callable[..., AbstractAsyncContextManager[Api]],
     dump: Callable[[], Any],
@@ -125,15 +125,17 @@ async def test_two_hundred_racing_changes_on_two_servers_keep_every_invariant(
     async with open_api() as other:
         mixture = Mixture([api, other], clock, random.Random(seed))
         await mixture.create()
-        for _ in range(25):
+        for number in range(100):
             await asyncio.gather(*(mixture.any() for _ in range(8)))
-            check_invariants(await dump(), clock.now)
+            items = await dump()
+            check_invariants(items, clock.now)
+            made = [item for item in items.values() if item["entityType"] == "RESERVATION"]
+            overstayed = {item["metadata"]["overstayed"] for item in items.values() if item.get("action") == "OVERSTAY"}
+            all_happened = overstayed and {item["status"] for item in made} == {"ACTIVE", "COMPLETED", "CANCELLED"}
+            if number >= 24 and all_happened:  # which requests win is chance, so 25 rounds may miss an outcome
+                break
             clock.move(minutes=10)
-    items = await dump()
-    made = [item for item in items.values() if item["entityType"] == "RESERVATION"]
-    overstayed = {item["metadata"]["overstayed"] for item in items.values() if item.get("action") == "OVERSTAY"}
-    assert {item["status"] for item in made} == {"ACTIVE", "COMPLETED", "CANCELLED"}
-    assert overstayed
+    assert all_happened
     for locker in LOCKERS:
         started = [item for item in made if item["lockerId"] == locker and "startedAt" in item]
         left = [item for item in started if item["status"] == "COMPLETED" and item["reservationId"] not in overstayed]
