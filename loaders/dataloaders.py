@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
     from typing import Self
 
-    from loaders.codecs import DamagedItemError
     from loaders.contracts.reading import ReadOne, ReadPage
+    from loaders.conversion import DamagedItemError
     from loaders.table.client import Store
 
 T = TypeVar("T")

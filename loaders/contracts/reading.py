@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from domain.errors import BadInputError, InvalidCursorError
-from loaders.codecs import DamagedItemError
 from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractError, Order, PageRule
 from loaders.contracts.cost import Cost, page_cost, read_units
+from loaders.conversion import DamagedItemError
 from loaders.cursors import decode_cursor
 from loaders.pages import Page
 from loaders.table.errors import UnreadKeysError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from domain.errors import SmartLockerError
-    from loaders.codecs import Codec
+    from loaders.conversion import Codec
     from loaders.pages import PageRequest
     from loaders.table.client import Store
     from loaders.table.positions import IndexPartition, Key, KeyRange, Position, Prefix

@@ -13,9 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from loaders import keys
-from loaders.codecs import Codec, difference
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
+from loaders.conversion import Codec, difference
 from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from loaders import keys
-from loaders.codecs import DamagedItemError
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
+from loaders.conversion import DamagedItemError
 from loaders.table.retry import attempts
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loaders import keys
-from loaders.codecs import DamagedItemError
 from loaders.contracts.doctor import REPAIR_DERIVED
+from loaders.conversion import DamagedItemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from domain.models import LockerId, OwnerId, Reservation
-    from loaders.codecs import Codec
+    from loaders.conversion import Codec
     from loaders.table.operations import Step, Transact
     from loaders.table.positions import Key
     from loaders.table.values import Item

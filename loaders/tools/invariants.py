@@ -38,12 +38,12 @@ from loaders.codecs import (
     RESERVATION_DETAILS,
     RESERVATION_SLOT,
     STORED_RESERVATION,
-    DamagedItemError,
     EmailClaim,
     LocationCode,
     ReferenceClaim,
 )
 from loaders.contracts.doctor import REPAIR_DERIVED
+from loaders.conversion import DamagedItemError
 from loaders.table.positions import Key
 from loaders.tools.findings import INDEX, Finding, content_of, index_of, record_at, required, reservation_as_read
 from loaders.tools.timelines import timeline_violations
@@ -56,7 +56,8 @@ if TYPE_CHECKING:
 
     from domain.models import Locker, LockerId, OwnerId, Reservation, ReservationSlot
     from domain.times import Instant
-    from loaders.codecs import Codec, StoredReservation
+    from loaders.codecs import StoredReservation
+    from loaders.conversion import Codec
     from loaders.table.operations import Step
     from loaders.table.values import Item
     from loaders.tools.findings import Get

@@ -37,13 +37,13 @@ from loaders.codecs import (
     OWNER_BOOKING,
     OWNER_LOCKER,
     RESERVATION,
-    DamagedItemError,
     EmailClaim,
     OldBooking,
     TableFormat,
 )
 from loaders.contracts.maintenance import CONVERT_ITEM, MIGRATION_SCAN, UPGRADE_RESERVATIONS
 from loaders.contracts.table_format import FORMAT_VERSION
+from loaders.conversion import DamagedItemError
 from loaders.reads.table_format import CURRENT_FORMAT, read_format, saving
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from domain.bookings import CalendarSlot
     from domain.models import LocationId, Locker
     from domain.times import Instant
-    from loaders.codecs import Codec
+    from loaders.conversion import Codec
     from loaders.table.client import DynamoStore
     from loaders.table.operations import Step
     from loaders.table.positions import Position

@@ -23,8 +23,9 @@ from domain.errors import (
 from domain.models import Location, LocationStatus, Owner, OwnerRole
 from domain.times import local_day
 from loaders import keys
-from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING, DamagedItemError
+from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
+from loaders.conversion import DamagedItemError
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 from loaders.writes.booking_steps import cancelling, deciding, requesting

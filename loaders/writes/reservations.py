@@ -27,8 +27,8 @@ from domain.models import LockerStatus, Reservation, ReservationId, ReservationP
 from domain.schedule import check_end_after_start, check_reservation_window, effective_status, free_slot, overlaps
 from domain.times import EARLIEST, shift
 from loaders import keys
-from loaders.codecs import DamagedItemError, ReservationClaim
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
+from loaders.conversion import DamagedItemError
 from loaders.reads.claimed import claimed
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts, together
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from domain.models import Locker, LockerId, OwnerId, ReservationSlot
     from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import AnyClaim, Guard, StoredReservation
+    from loaders.codecs import AnyClaim, Guard, ReservationClaim, StoredReservation
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step

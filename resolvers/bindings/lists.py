@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from domain.authorization import is_admin, searched_audiences
 from domain.errors import BadInputError
-from loaders.codecs import DamagedItemError
 from loaders.contracts.base import Order
 from loaders.contracts.cost import Cost
 from loaders.contracts.reading import without_damage
 from loaders.contracts.table_format import STORED_FORMAT
+from loaders.conversion import DamagedItemError
 from loaders.keys import masked
 from loaders.pages import ALL_TIMES, Window, page_request
 from loaders.reads.table_format import require_format

@@ -10,12 +10,13 @@ import pytest
 
 from domain.models import Locker
 from loaders import keys
-from loaders.codecs import LOCKER, OWNER, OWNER_LOCKER, Codec
+from loaders.codecs import LOCKER, OWNER, OWNER_LOCKER
 from loaders.contracts.base import Consistency, ContractError, PageRule, registry
 from loaders.contracts.cost import Cost, Part
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, REGISTER_LOCKER
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule
+from loaders.conversion import Codec
 from loaders.table.operations import Action, BatchGet, Get, Put, Query
 from loaders.table.positions import Key, Prefix
 

@@ -16,6 +16,7 @@ from domain.commands.reservations import CreateReservation, ReleaseReservation
 from domain.models import LocationId, LockerId, LockerStatus, OwnerId, OwnerKind, ReservationId
 from domain.times import Instant
 from loaders import codecs
+from loaders.conversion import Codec
 from loaders.table.client import DynamoStore
 from loaders.writes.lockers import update_locker_status
 from loaders.writes.owners import create_owner
@@ -68,11 +69,7 @@ async def items(old: Backend, dump: Callable[[], Any]) -> Items:
 
 def test_all_items_have_todays_form_afterwards(items: Items) -> None:
     check_invariants(items, NOW, is_counted=False)
-    by_type = {
-        codec.entity_type: codec
-        for name, codec in vars(codecs).items()
-        if isinstance(codec, codecs.Codec) and name.isupper()
-    }
+    by_type = {codec.entity_type: codec for codec in vars(codecs).values() if isinstance(codec, Codec)}
     assert [key for key, item in items.items() if not by_type[item["entityType"]].is_current(item)] == []
     assert not [pk for pk, _ in items if pk.startswith(("USER#", "EVENT#"))]
 

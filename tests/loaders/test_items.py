@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from domain.models import ActivePointer, Reservation
 from domain.times import Instant
 from loaders import codecs
-from loaders.codecs import Codec, DamagedItemError
+from loaders.conversion import Codec, DamagedItemError
 from loaders.table.raw_transport import parser
 from loaders.table.values import ReadItem, item_from_wire, item_to_wire
 from tests.contracts.samples import record

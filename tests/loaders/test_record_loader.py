@@ -15,8 +15,8 @@ from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
 from domain.errors import UnavailableError
 from domain.models import LockerId, OwnerId, OwnerKind
-from loaders.codecs import DamagedItemError
 from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.conversion import DamagedItemError
 from loaders.dataloaders import Loaders
 from loaders.table.values import item_to_wire
 from loaders.writes.lockers import register_locker

@@ -9,7 +9,7 @@ import pytest_asyncio
 from graphql import GraphQLError
 
 from domain.errors import BadInputError
-from loaders.codecs import DamagedItemError
+from loaders.conversion import DamagedItemError
 from server.http.error_format import format_errors
 from tests.api import unchanged
 from tests.over_http import GRAPHQL, JSON, assert_rejected, only_error, post

@@ -18,7 +18,7 @@ from domain.api_keys import ApiKeyRole
 from domain.authorization import Principal, Role
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
-from loaders.codecs import DamagedItemError
+from loaders.conversion import DamagedItemError
 from loaders.table.client import StoreConnection
 from loaders.table.errors import StoreError
 from loaders.writes.api_keys import create_api_key
