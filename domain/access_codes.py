@@ -424,8 +424,9 @@ class ListedCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeList:
-    """The codes that are valid within 72 hours, for the device of the door."""
+    """The codes that are valid within 72 hours, for the device of the door, and the door's record as it was read."""
 
+    door: CodeDoor
     revision: str
     generation: int
     refresh_before: Instant

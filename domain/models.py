@@ -311,6 +311,12 @@ def door_of(locker_id: LockerId | None, location_id: LocationId | None) -> Door:
     return Door(f"location:{location_id}" if locker_id is None else f"locker:{locker_id}")
 
 
+def locker_of(door: Door) -> LockerId | None:
+    """The locker that a door belongs to; None where that is a location."""
+    kind, _, name = door.partition(":")
+    return LockerId(name) if kind == "locker" else None
+
+
 def record_from(model: type[M], source: object, **values: Any) -> M:
     """A record with these values, and otherwise those that the source has under the same names."""
     names = [field.name for field in fields(model) if hasattr(source, field.name)]  # type: ignore[arg-type]  # a dataclass

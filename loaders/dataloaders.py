@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from aiodataloader import DataLoader
 
 from loaders.contracts.base import MAX_ITEMS
+from loaders.contracts.reading import in_batches
 from loaders.table.recording import asking
-from loaders.table.retry import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -119,17 +120,11 @@ class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
 
         Errors are values.
         """
-
-        async def read(batch: Sequence[KeyParts]) -> list[T | Exception | None]:
-            try:
-                found = await self._contract.read_many(self._store, batch, consistent=True)
-            except Exception as error:  # noqa: BLE001  # an error is a value here
-                return [error] * len(batch)
-            self._records.update(zip(batch, found, strict=True))
-            return found
-
-        batches = [keys[first : first + MAX_ITEMS] for first in range(0, len(keys), MAX_ITEMS)]
-        return [record for found in await together(map(read, batches)) for record in found]
+        found = await in_batches(partial(self._contract.read_many, self._store, consistent=True), keys)
+        self._records.update(
+            (key, record) for key, record in zip(keys, found, strict=True) if not isinstance(record, Exception)
+        )
+        return found
 
     def clear_all(self) -> Self:
         """Forgets everything that was read."""

@@ -45,6 +45,7 @@ _NEW_CODE_BYTES = 3000
 _APPROVED_BYTES = 10_500  # an approved booking has no reason
 _EVENT_BYTES = 1000
 _MOST_FOLLOWING = 1000
+_USUAL_CODES = MAX_LIVE_CODES // 2  # codes that are over leave a door only when it is full
 _ROUNDS = 12
 _HOT_PARTITION = "Low: one door's partition; its codes are written one after another."
 _AS_READ = "#revision = :readRevision"
@@ -300,11 +301,11 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
     reads=(
         _DOOR_READ,
         ItemRead("guard", GUARD, when=AT_LOCKER),
-        ItemRead("code", ACCESS_CODE, at_once=MAX_LIVE_CODES),
-        ItemRead("reservation", RESERVATION, at_once=MAX_LIVE_CODES, when=AT_LOCKER),
+        ItemRead("code", ACCESS_CODE, at_once=MAX_LIVE_CODES, usual=_USUAL_CODES),
+        ItemRead("reservation", RESERVATION, at_once=MAX_LIVE_CODES, usual=_USUAL_CODES, when=AT_LOCKER),
         RangeRead("next reservation", keys.live_reservations, STORED_LIVE_RESERVATION, _MOST_FOLLOWING, when=AT_LOCKER),
         _LOCKER_READ,
-        ItemRead("booking", BOOKING, at_once=MAX_LIVE_CODES, when=AT_LOCATION),
+        ItemRead("booking", BOOKING, at_once=MAX_LIVE_CODES, usual=_USUAL_CODES, when=AT_LOCATION),
     ),
     rounds=_ROUNDS,
     steps=(
@@ -319,7 +320,8 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
     most_steps=1,
     errors=(BadInputError, ForbiddenError, StaleListError, UnavailableError),
     note="An acknowledgement makes the list anew and compares its revision. Reservations that follow those of the "
-    "listed codes bound their grace periods.",
+    "listed codes bound their grace periods. For a door without a device nothing but the door is read. The lists of "
+    "several doors share a BatchGetItem of each kind of item, up to 100 keys; each locker has its own Query.",
     cardinality="One item.",
     hot_partition=_HOT_PARTITION,
 )

@@ -16,11 +16,12 @@ from loaders.pages import Page
 from loaders.table.errors import UnreadKeysError
 from loaders.table.operations import BatchGet, Get, Query
 from loaders.table.positions import Between
+from loaders.table.recording import asking
 from loaders.table.retry import together
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from domain.errors import SmartLockerError
     from loaders.conversion import Codec
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 M = TypeVar("M")
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,25 +81,8 @@ class ReadOne(_ReadContract[M]):
         An item that is damaged, or that the store left unread, is an error in its place.
         """
         self._check(len(keys), consistent=consistent)
-        wanted = [self.codec.key(*parts) for parts in keys]
-        if len(wanted) == 1:
-            item = await store.get(Get(self.id, wanted[0], consistent or self._is_strong, shape=self.codec.shape))
-            return [None if item is None else self.codec.try_read(item)]
-        read = self.codec.try_read
-        try:
-            found = await store.batch_get(
-                BatchGet(self.id, tuple(wanted), consistent or self._is_strong, shape=self.codec.shape)
-            )
-        except UnreadKeysError as error:
-            found, unread = error.found, error.unread
-            return [read(found[key]) if key in found else error if key in unread else None for key in wanted]
-        if len(found) == len(wanted):
-            return [*self.codec.try_read_all([found[key] for key in wanted])]
-        return [read(found[key]) if key in found else None for key in wanted]
-
-    @property
-    def _is_strong(self) -> bool:
-        return self.consistency is Consistency.STRONG
+        is_strong = consistent or self.consistency is Consistency.STRONG
+        return await read_items(store, self.id, self.codec, keys, consistent=is_strong)
 
     def _check(self, count: int, *, consistent: bool) -> None:
         if consistent and self.consistency is Consistency.EVENTUAL:
@@ -238,6 +223,41 @@ class ReadPage(_ReadContract[M]):
     def maximum(self, size: int) -> Cost:
         """What a full page of the largest items costs."""
         return _page_cost(size + self.page_rule.look_ahead, self.codec.largest)
+
+
+async def read_items(
+    store: Store, contract: str, codec: Codec[M], keys: Sequence[tuple[Any, ...]], *, consistent: bool
+) -> list[M | Exception | None]:
+    """Reads up to 100 different items of one kind for a contract; see `ReadOne.read_many`."""
+    wanted, read = [codec.key(*parts) for parts in keys], codec.try_read
+    if len(wanted) == 1:
+        item = await store.get(Get(contract, wanted[0], consistent, shape=codec.shape))
+        return [None if item is None else read(item)]
+    try:
+        found = await store.batch_get(BatchGet(contract, tuple(wanted), consistent, shape=codec.shape))
+    except UnreadKeysError as error:
+        found, unread = error.found, error.unread
+        return [read(found[key]) if key in found else error if key in unread else None for key in wanted]
+    if len(found) == len(wanted):
+        return [*codec.try_read_all([found[key] for key in wanted])]
+    return [read(found[key]) if key in found else None for key in wanted]
+
+
+async def in_batches(
+    read: Callable[[Sequence[K]], Awaitable[list[M | Exception | None]]], keys: Sequence[K]
+) -> list[M | Exception | None]:
+    """Reads any number of keys, 100 at a time; the error of a batch is in the place of each of its items."""
+
+    async def read_batch(first: int) -> list[M | Exception | None]:
+        batch = keys[first : first + MAX_ITEMS]
+        try:
+            with asking(None, len(batch)):
+                return await read(batch)
+        except Exception as error:  # noqa: BLE001  # an error is a value here
+            return [error] * len(batch)
+
+    batches = await together(map(read_batch, range(0, len(keys), MAX_ITEMS)))
+    return [record for found in batches for record in found]
 
 
 def without_damage(page: Page[M | DamagedItemError]) -> Page[M]:

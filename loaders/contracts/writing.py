@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from loaders import keys
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
+from loaders.contracts.reading import in_batches, read_items
 from loaders.conversion import Codec, difference
 from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
 
@@ -37,8 +38,8 @@ _WRITE_UNIT = 1024
 class ItemRead:
     """A GetItem that precedes a write; a BatchGetItem where `at_once` allows several keys and several are given.
 
-    `when` is the condition on which it is sent, `most` how often it is sent at most, and `only` names the variants of
-    the write that send it, where not all do.
+    `when` is the condition on which it is sent, `most` how often it is sent at most, `usual` how many keys it usually
+    has, where those are fewer, and `only` names the variants of the write that send it, where not all do.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ItemRead:
     when: str = ALWAYS
     most: int = 1
     at_once: int = 1
+    usual: int | None = None
     only: tuple[str, ...] = ()
 
     @property
@@ -60,6 +62,7 @@ class ItemRead:
             most=self.most,
             consistent=self.consistent,
             only=self.only,
+            usual=self.usual,
         )
 
     @property
@@ -230,6 +233,21 @@ class WriteContract(Contract):
         found = await store.batch_get(operation)
         return [codec.read(found[key]) if key in found else None for key in operation.keys]
 
+    async def read_together(
+        self, store: Store, writes: int, name: str, arguments: Iterable[tuple[Any, ...]]
+    ) -> dict[tuple[str, tuple[Any, ...]], Any]:
+        """The records of a declared read for several writes by name and arguments, None for each that does not exist.
+
+        Errors are values: what one write needs must not fail the others.
+        """
+        read, wanted = self._declared(ItemRead, name), list(dict.fromkeys(arguments))
+        most = read.at_once * writes
+        if len(wanted) > most:
+            raise ContractError(f"{self.id} reads at most {most} of {name} for {writes} writes, not {len(wanted)}")
+        read_some = partial(read_items, store, self.id, read.codec, consistent=read.consistent)
+        found = await in_batches(read_some, wanted)
+        return {(name, place): record for place, record in zip(wanted, found, strict=True)}
+
     async def read_batch(self, store: Store, **arguments: tuple[Any, ...]) -> dict[str, Any]:
         """The records of a declared batch by their names, None for each that does not exist."""
         operation = self.batch_operation(**arguments)
@@ -362,9 +380,9 @@ class WriteContract(Contract):
         others = self._costs_of(self.fallbacks, variant, entries)
         return [*reads, write, *(again if self.rounds > 1 else ()), *others]
 
-    def read_costs(self) -> list[PricedRequest]:
-        """Each request that precedes the write, for a query that shows what the write would be decided by."""
-        return self._costs_of(self.reads, None, self.most_entries)
+    def read_costs(self, writes: int) -> list[PricedRequest]:
+        """Each request that precedes so many writes, for a query that shows what they would be decided by."""
+        return [_shared(request, writes) for request in self._costs_of(self.reads, None, self.most_entries)]
 
     def _costs_of(
         self, requests: tuple[DeclaredRead | Part, ...], variant: str | None, entries: int
@@ -410,6 +428,18 @@ class WriteContract(Contract):
 
 def _part(request: DeclaredRead | Part) -> Part:
     return request if isinstance(request, Part) else request.part
+
+
+def _shared(request: PricedRequest, writes: int) -> PricedRequest:
+    """The price for so many writes, which share their reads by key, 100 keys at a time."""
+    maximum, expected = request.maximum * writes, request.expected * writes
+    if request.operation == "Query":
+        return request._replace(maximum=maximum, expected=expected)
+    return PricedRequest(
+        "GetItem" if maximum.items == 1 else "BatchGetItem",
+        request.when,
+        *(replace(cost, operations=math.ceil(cost.items / MAX_ITEMS)) for cost in (maximum, expected)),
+    )
 
 
 def _line(request: str, part: Part) -> str:

@@ -35,12 +35,12 @@ _ASKER: ContextVar[tuple[str, int]] = ContextVar("_ASKER", default=("", 1))
 
 
 class asking:  # noqa: N801  # used as a function; a generator would take three times as long
-    """Attributes the operations inside to a response path."""
+    """Attributes the operations inside to a response path; None for the one that they have already."""
 
     __slots__ = ("_asker", "_token")
 
-    def __init__(self, path: str, count: int = 1) -> None:
-        self._asker = path, count
+    def __init__(self, path: str | None, count: int = 1) -> None:
+        self._asker = _ASKER.get()[0] if path is None else path, count
 
     def __enter__(self) -> None:
         self._token = _ASKER.set(self._asker)

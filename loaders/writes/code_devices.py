@@ -6,8 +6,8 @@ import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from domain.access_codes import (
     GRACE,
@@ -27,7 +27,7 @@ from domain.access_codes import (
 from domain.authorization import may_use_door, not_found_or_forbidden, require
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
-from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, door_of, record_from
+from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, locker_of, record_from
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, shift
 from loaders.codecs import EVENT_CLAIM, EventClaim
@@ -38,15 +38,22 @@ from loaders.writes.doors import contended, door_path, door_step, named_door, re
 from loaders.writes.timeline import MovedError, live_in, may_have_old
 
 if TYPE_CHECKING:
-    from domain.access_codes import Basis, Validity
+    import asyncio
+    from collections.abc import Iterable, Sequence
+
+    from domain.access_codes import Basis
     from domain.authorization import Principal
     from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
-    from domain.models import Door, LocationId, LockerId, ReservationId
+    from domain.models import Door, ReservationId
     from domain.times import Instant
     from loaders.backend import Backend
     from loaders.codecs import Guard
     from loaders.table.client import Store
     from loaders.table.operations import Step
+
+_Lists: TypeAlias = "dict[Door, CodeList | Exception | None]"
+_Parts: TypeAlias = dict[tuple[str, tuple[Any, ...]], Any]
+"""Records, errors, and None for what does not exist, by the name of the read and the arguments of the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +100,20 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
     name, store = named_door(command), backend.store
     require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
     async for _ in attempts(ACKNOWLEDGE_ACCESS_CODES.rounds):
-        try:
-            made = await _code_list(backend, command.locker_id, command.location_id)
-        except MovedError:
+        made = (await _code_lists(backend, [name]))[name]
+        if isinstance(made, MovedError):
             continue
-        if made is None or made[1].revision != command.revision:
+        if isinstance(made, Exception):
+            raise made
+        if made is None or made.revision != command.revision:
             raise StaleListError
-        door, found = made
+        door = made.door
         if door.acknowledged_revision == command.revision:
             return door
         changed = replace(
             door,
             is_in_use=True,
-            loaded=tuple(map(loaded_entry, found.codes)),
+            loaded=tuple(map(loaded_entry, made.codes)),
             acknowledged_revision=command.revision,
             acknowledged_at=backend.clock(),
         )
@@ -192,34 +200,72 @@ def _reporting(
     return steps
 
 
-async def read_code_list(
-    backend: Backend, *, locker_id: LockerId | None = None, location_id: LocationId | None = None
-) -> CodeList | None:
-    """The codes that the device of a door must know; None where there is no device."""
+async def read_code_lists(backend: Backend, names: Iterable[Door], slots: asyncio.Semaphore | None = None) -> _Lists:
+    """The codes that the devices of doors must know; None where there is no device, and errors are values.
+
+    `slots` bounds how many Queries run at the same time.
+    """
+    found: _Lists = {}
+    moved = list(dict.fromkeys(names))
     async for _ in attempts(ACKNOWLEDGE_ACCESS_CODES.rounds):
+        found |= await _code_lists(backend, moved, slots)
+        moved = [name for name in moved if isinstance(found[name], MovedError)]
+        if not moved:
+            break
+    return found | dict.fromkeys(moved, contended())
+
+
+async def _code_lists(backend: Backend, names: Sequence[Door], slots: asyncio.Semaphore | None = None) -> _Lists:
+    """The same in one attempt: MovedError in the place of a list that has to be read again."""
+    now, found = backend.clock(), await _read_parts(backend.store, names)
+
+    async def make(name: Door) -> CodeList | Exception | None:
         try:
-            made = await _code_list(backend, locker_id, location_id)
-        except MovedError:
-            continue
-        return None if made is None else made[1]
-    raise contended()
+            return await _code_list(backend, found, name, now)
+        except Exception as error:  # noqa: BLE001  # an error is a value here
+            return error
+
+    return dict(zip(names, await together(map(make, names), slots), strict=True))
 
 
-async def _code_list(
-    backend: Backend, locker_id: LockerId | None, location_id: LocationId | None
-) -> tuple[CodeDoor, CodeList] | None:
-    """The list, and the door's record that it was made of.
+async def _read_parts(store: Store, names: Sequence[Door]) -> _Parts:
+    """What the lists of doors are made of.
 
     The revisions are read first, so that a list is never older than its revision.
     """
-    contract, store, ring = ACKNOWLEDGE_ACCESS_CODES, backend.store, backend.code_ring()
-    name, now = door_of(locker_id, location_id), backend.clock()
-    door: CodeDoor | None = await contract.read(store, "door", name)
-    if door is None or door.device_key_id is None:
+    read = partial(ACKNOWLEDGE_ACCESS_CODES.read_together, store, len(names))
+    found = await read("door", [(name,) for name in names])
+    doors = {name: door for (_, (name,)), door in found.items() if _has_device(door)}
+    found |= await read("guard", [(locker_id,) for locker_id in map(locker_of, doors) if locker_id is not None])
+    codes = await read("code", [(name, code_id) for name, door in doors.items() for code_id in _live_ids(door)])
+    places: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for kind, place in (code.basis for code in codes.values() if isinstance(code, AccessCode)):
+        places[kind].append(place)
+    for bases in await together(starmap(read, places.items())):
+        found |= bases
+    return found | codes
+
+
+async def _code_list(backend: Backend, found: _Parts, name: Door, now: Instant) -> CodeList | None:
+    """The list of a door; None where there is no device."""
+
+    def part(kind: str, place: tuple[Any, ...]) -> Any:
+        record = found[kind, place]
+        if isinstance(record, Exception):
+            raise record
+        return record
+
+    door, locker_id = part("door", (name,)), locker_of(name)
+    if not _has_device(door):
         return None
-    guard: Guard | None = None if locker_id is None else await contract.read(store, "guard", locker_id)
-    key, horizon = ring.device_key(door.device_key_id, name, door.generation), shift(now, LIST_HORIZON)
-    validities = await _listed(store, name, door, guard, now)
+    guard: Guard | None = None if locker_id is None else part("guard", (locker_id,))
+    ring = backend.code_ring()
+    key, horizon = ring.device_key(str(door.device_key_id), name, door.generation), shift(now, LIST_HORIZON)
+    codes: list[AccessCode | None] = [part("code", (name, code_id)) for code_id in _live_ids(door)]
+    bases: list[tuple[AccessCode, Basis | None]] = [(code, part(*code.basis)) for code in codes if code is not None]
+    graces = await _graces(backend.store, [basis for _, basis in bases], guard, now)
+    validities = [(code, validity_of(code, now, basis, graces.get(code.reservation_id))) for code, basis in bases]
+    due = [(code, validity) for code, validity in validities if is_listed(code, validity, door, now)]
     listed = [
         ListedCode(
             code_id=code.code_id,
@@ -229,40 +275,25 @@ async def _code_list(
             valid_until=min(validity.valid_until or horizon, horizon),
             uses_left=None if code.max_uses is None else code.max_uses - code.uses,
         )
-        for code, validity in validities
+        for code, validity in due
     ]
-    windows = [f"{loaded_entry(code)} {one.valid_from} {one.valid_until}" for code, one in validities]
+    windows = [f"{loaded_entry(code)} {one.valid_from} {one.valid_until}" for code, one in due]
     content = hashlib.sha256("\n".join([str(door.generation), *windows]).encode()).hexdigest()[:12]
-    made = CodeList(
+    return CodeList(
+        door=door,
         revision=f"{0 if guard is None else guard.revision}.{door.revision}.{content}",
         generation=door.generation,
         refresh_before=shift(now, LIST_REFRESH),
         codes=tuple(listed),
     )
-    return door, made
 
 
-async def _listed(
-    store: Store, name: Door, door: CodeDoor, guard: Guard | None, now: Instant
-) -> list[tuple[AccessCode, Validity]]:
-    """The codes that the device must know, each with its validity, which includes the grace period."""
-    ids = [CodeId(entry.partition(" ")[0]) for entry in door.live]
-    codes = await ACKNOWLEDGE_ACCESS_CODES.read_many(store, "code", [(name, code_id) for code_id in ids]) if ids else []
-    found: list[AccessCode] = [code for code in codes if code is not None]
-    bases = await _bases(store, found)
-    graces = await _graces(store, list(bases.values()), guard, now)
-    validities = [(code, validity_of(code, now, bases[code.basis], graces.get(code.reservation_id))) for code in found]
-    return [(code, validity) for code, validity in validities if is_listed(code, validity, door, now)]
+def _has_device(door: CodeDoor | Exception | None) -> TypeGuard[CodeDoor]:
+    return isinstance(door, CodeDoor) and door.device_key_id is not None
 
 
-async def _bases(store: Store, codes: list[AccessCode]) -> dict[tuple[str, tuple[Any, ...]], Basis | None]:
-    """What gives the right to open the door, by its place."""
-    wanted: defaultdict[str, dict[tuple[Any, ...], None]] = defaultdict(dict)
-    for name, place in (code.basis for code in codes):
-        wanted[name][place] = None
-    reads = (ACKNOWLEDGE_ACCESS_CODES.read_many(store, name, list(places)) for name, places in wanted.items())
-    found = chain.from_iterable(await together(reads))
-    return dict(zip(((name, place) for name, places in wanted.items() for place in places), found, strict=True))
+def _live_ids(door: CodeDoor) -> list[CodeId]:
+    return [CodeId(entry.partition(" ")[0]) for entry in door.live]
 
 
 async def _graces(

@@ -10,6 +10,7 @@ import strawberry
 from domain.access_codes import MAX_LIVE_CODES, AccessDecision, CodeList, ListedCode
 from domain.access_codes import Lockout as LockoutRecord
 from domain.commands import access_codes as commands
+from domain.models import door_of
 from domain.times import Instant
 from loaders.contracts.access_codes import (
     ACKNOWLEDGE_ACCESS_CODES,
@@ -21,17 +22,17 @@ from loaders.contracts.access_codes import (
     VERIFY_ACCESS_CODE,
 )
 from loaders.contracts.cost import MET_OTHERS
+from loaders.table.recording import asking
 from loaders.writes import code_devices, verification
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, written
 from resolvers.bindings.base import Charge, Reading, bound_field, column, described, embedded
-from resolvers.bindings.lists import query_each
 from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import entity
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Sequence
 
     from loaders.contracts.writing import WriteContract
     from resolvers.bindings.base import FieldStep
@@ -75,7 +76,7 @@ class AccessCodeList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CodeListOf(Reading):
-    """The list for the device of a door, read as its acknowledgement reads it: strongly consistent."""
+    """The lists for the devices of doors, read together, as an acknowledgement reads its own: strongly consistent."""
 
     contract: WriteContract
     key: str
@@ -83,8 +84,8 @@ class _CodeListOf(Reading):
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
         charges = [
-            Charge(self.contract, request.operation, request.expected * parents, request.maximum * parents)
-            for request in self.contract.read_costs()
+            Charge(self.contract, request.operation, request.expected, request.maximum)
+            for request in self.contract.read_costs(parents)
             if request.when != elsewhere
         ]
         rounds = self.contract.rounds - 1
@@ -95,10 +96,11 @@ class _CodeListOf(Reading):
         return charges + again
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        def read(place_id: Any) -> Awaitable[CodeList | None]:
-            return code_devices.read_code_list(request.backend, **{self.key: place_id})
-
-        return await query_each(read, self.row_keys(rows), step.path, request)
+        is_locker = self.key == "locker_id"
+        doors = [door_of(key if is_locker else None, None if is_locker else key) for key in self.row_keys(rows)]
+        with asking(step.path):
+            found = await code_devices.read_code_lists(request.backend, doors, request.queries)
+        return [found[door] for door in doors]
 
 
 def code_list(key: str, rule: Rule, description: str) -> Any:

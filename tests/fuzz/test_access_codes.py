@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from domain.access_codes import AccessDecision
+from domain.access_codes import AccessDecision, CodeList, check_door
 from domain.times import Instant, shift
 from loaders.tools.transfer import export_table
-from loaders.writes.code_devices import read_code_list
+from loaders.writes.code_devices import read_code_lists
 from tests import places
 from tests.api import CREATE_RESERVATION, mutation
 from tests.codes import CLEAR, PROVISION, REVOKE, VERIFY, check_no_digits, without_values
@@ -44,7 +44,6 @@ CREATE = mutation("createAccessCode", "digits accessCode { maxUses }")
 ROTATE = mutation("rotateAccessCode", "digits")
 CHANGES = {name: mutation(f"{name}Reservation", "reservation { endAt }") for name in ("cancel", "release", "extend")}
 GRANTED, DENIED, LOCKED_OUT = AccessDecision
-PLACED = {"lockerId": "locker_id", "locationId": "location_id"}
 
 
 def place(door: str) -> dict[str, Any]:
@@ -201,8 +200,9 @@ class World:
 
     async def check_list(self, door: str) -> None:
         """Without the server, its device opens a door with the same codes."""
-        made = await read_code_list(self.backend, **{PLACED[name]: value for name, value in place(door).items()})
-        assert made is not None
+        name = check_door(f"location:{door}" if door == PLACE else f"locker:{door}")
+        made = (await read_code_lists(self.backend, [name]))[name]
+        assert isinstance(made, CodeList)
         now = self.clock()
         listed = {one.code_id for one in made.codes if one.valid_from <= now < one.valid_until and one.uses_left != 0}
         assert listed == {code.code_id for code in self.codes if code.door == door and self.is_open(code)}, (door, now)

@@ -19,6 +19,7 @@ from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule
 from loaders.conversion import Codec
 from loaders.table.operations import Action, BatchGet, Get, Put, Query
 from loaders.table.positions import Key, Prefix
+from tests.wire import Answer
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
@@ -147,6 +148,21 @@ def test_a_write_reads_only_what_it_declares() -> None:
         write.batch_operation(locker=("l1",))
     with pytest.raises(ContractError, match=r"^QC-11 declares no read two$"):
         write.range_operation("two", "o")
+
+
+async def test_several_writes_share_reads_of_100_keys_and_fail_one_by_one(backend: Backend, wire: Wire) -> None:
+    write = replace(WRITE, reads=(replace(READ, at_once=2),))
+    places = [(f"l{number}",) for number in range(160)]
+    with pytest.raises(ContractError, match=r"^QC-11 reads at most 158 of locker for 79 writes, not 160$"):
+        await write.read_together(backend.store, 79, "locker", places)
+    assert await write.read_together(backend.store, 80, "locker", []) == {}
+    assert not wire.calls
+    wire.fault = lambda call: Answer.error("ValidationException") if ("LOCKER#l159", "META") in call.keys else None
+    found = await write.read_together(backend.store, 80, "locker", [*places, *places])
+    assert sorted(len(call.keys) for call in wire.calls) == [60, 100]
+    assert list(found) == [("locker", place) for place in places]
+    assert [record is None for record in found.values()] == [True] * 100 + [False] * 60
+    assert isinstance(found["locker", ("l159",)], Exception)
 
 
 def test_a_write_sends_only_what_it_declares() -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 
+from loaders.table.values import item_to_wire
 from tests import places
 from tests.api import mutation, refused, unchanged
-from tests.codes import CREATE, PROVISION, REPORT, REVEAL, REVOKE, VERIFY, Device, create, furnish, verify
+from tests.codes import CREATE, END, PROVISION, REPORT, REVEAL, REVOKE, START, VERIFY, Device, create, furnish, verify
+from tests.explained import brief, explain
 from tests.principals import device, device_at, owner
+from tests.wire import Hold
 
 if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock, Dump
+    from tests.tables import PlainClient
+    from tests.wire import Call, Wire
 
 CODES = "accessCodes { nodes { codeId validity { state deviceStatus } } }"
 EVENTS = "{ %s { accessEvents { nodes { action metadata } } } }"
@@ -247,3 +253,96 @@ async def test_a_device_key_is_shown_again_to_its_creator_and_only_before_the_de
         payload = await caller.mutate(PROVISION, lockerId="l1", generation=1)
         assert (payload["deviceKey"], payload["userErrors"][0]["path"]) == (None, ["input", "generation"])
         await provisioned.acknowledge((await provisioned.listed())["revision"])
+
+
+LISTS = """query ($first: Int) { owner(ownerId: "ada") { lockers(first: $first) { nodes {
+  lockerId accessCodeList { revision codes { codeId } }
+} } } }"""
+
+
+@pytest_asyncio.fixture
+async def thirty(api: Api, wire: Wire) -> dict[str, list[str] | None]:
+    """Thirty lockers of ada and the codes in their lists: twenty have a device, and a code of a reservation."""
+    await api.owner("ada")
+    expected: dict[str, list[str] | None] = {}
+    for number in range(30):
+        locker_id = f"l{number:02}"
+        await api.locker(locker_id, "ada")
+        expected[locker_id] = None
+        if number % 3:
+            await api.reservation(f"r{number}", locker_id, "ada", START, END)
+            await create(api, f"c{number}", lockerId=locker_id, reservationId=f"r{number}")
+            await api.done(PROVISION, lockerId=locker_id, generation=1)
+            expected[locker_id] = [f"c{number}"]
+    await create(api, "standing", "STANDING", lockerId="l01")
+    expected["l01"] = ["c1", "standing"]
+    wire.reset()
+    return expected
+
+
+def shown(answer: dict[str, Any]) -> dict[str, list[str] | None]:
+    """The codes in the lists of lockers."""
+    nodes = answer["data"]["owner"]["lockers"]["nodes"]
+    lists = {node["lockerId"]: node["accessCodeList"] for node in nodes}
+    return {locker_id: found and [code["codeId"] for code in found["codes"]] for locker_id, found in lists.items()}
+
+
+def reads(wire: Wire) -> list[tuple[str, set[str], int]]:
+    """The strongly consistent reads by key: the operation, the kinds of items, and how many there are."""
+    calls = [call for call in wire.calls if call.keys and "'ConsistentRead': True" in str(call.request)]
+    return [(call.operation, {sk.partition("#")[0] for _, sk in call.keys}, len(call.keys)) for call in calls]
+
+
+async def test_the_lists_of_many_doors_are_read_together(
+    api: Api, wire: Wire, thirty: dict[str, list[str] | None]
+) -> None:
+    hold = Hold("Query")
+    wire.fault = lambda call: hold(call) if "LIVE#" in str(call.request) else None
+    answer = asyncio.ensure_future(api.send(LISTS, first=50))
+    await hold.arrivals(16)
+    hold.release()
+    assert shown(await answer) == thirty
+    doors, guards, codes, *bases = reads(wire)
+    assert (doors, guards) == (("BatchGetItem", {"DOOR"}, 30), ("BatchGetItem", {"GUARD"}, 20))
+    assert codes == ("BatchGetItem", {"CODE"}, 21)
+    assert sorted(bases) == [("BatchGetItem", {"RES"}, 20), ("GetItem", {"META"}, 1)]
+    assert wire.operations == {"BatchGetItem": 4, "GetItem": 1, "Query": 1 + 20}
+    assert wire.most_running == 16
+    found = [one for one in await explain(api, LISTS, first=50) if one["contract"] == "QC-111"]
+    batches = brief([one for one in found if one["operation"] == "BatchGetItem"], "path", "asked", "merged")
+    assert batches == [("owner.lockers.nodes.accessCodeList", count, count) for count in (30, 20, 21, 20)]
+    assert {one["merged"] for one in found if one["operation"] == "Query"} == {1}
+
+
+async def test_only_the_doors_that_moved_are_read_again(
+    api: Api, wire: Wire, thirty: dict[str, list[str] | None]
+) -> None:
+    await api.owner("bob")
+    await api.reservation("later", "l07", "bob", "2026-03-01T13:05:00Z", "2026-03-01T14:00:00Z")
+    wire.reset()
+    late = ["LIVE#2026-03-01T13:05:00.000Z#later"]
+
+    def not_yet(call: Call) -> None:
+        """The first Query that finds the reservation does not show it."""
+        if call.operation == "Query" and late and late[0] in str(call.response):
+            late.pop()
+            call.response |= {"Items": [], "Count": 0}
+
+    wire.amend = not_yet
+    assert shown(await api.send(LISTS, first=50)) == thirty
+    assert not late
+    assert reads(wire)[5:] == [("GetItem", {kind}, 1) for kind in ("DOOR", "GUARD", "CODE", "RES")]
+    assert wire.operations["Query"] == 1 + 20 + 1
+
+
+@pytest.mark.parametrize("damaged", ["DOOR", "GUARD#RES", "CODE#c7", f"RES#{START}#r7"])
+async def test_a_damaged_item_fails_the_list_of_its_own_door_alone(
+    api: Api, plain_client: PlainClient, table: str, thirty: dict[str, list[str] | None], damaged: str
+) -> None:
+    item = {"PK": "LOCKER#l07", "SK": damaged, "entityType": "STRANGER"}
+    await plain_client.put_item(TableName=table, Item=item_to_wire(item))
+    answer = await api.send(LISTS, first=50)
+    assert shown(answer) == thirty | {"l07": None}
+    (error,) = answer["errors"]
+    assert error["extensions"]["code"] == "INTERNAL_SERVER_ERROR"
+    assert error["path"] == ["owner", "lockers", "nodes", 7, "accessCodeList"]

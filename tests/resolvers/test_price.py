@@ -62,6 +62,20 @@ async def test_a_list_reads_records_only_where_a_field_needs_more_than_the_copie
         assert figures(priced.maximum) == (4, 32, 3 + 5 + 10 + 0.5)
 
 
+async def test_lists_of_codes_share_their_reads_by_key_and_are_priced_for_every_attempt() -> None:
+    priced = await price(OWNER % "lockers(first: 30) { nodes { accessCodeList { revision } } }")
+    charges = steps(priced)["owner.lockers.nodes.accessCodeList"].charges
+    doors, guards, codes, reservations, queries, lockers = [
+        (charge.operation, charge.expected.operations, charge.maximum.operations) for charge in charges[:6]
+    ]
+    assert doors == guards == lockers == ("BatchGetItem", 1, 1)
+    assert codes == reservations == ("BatchGetItem", 8, 15)
+    assert queries == ("Query", 30, 30)
+    first, others = charges[:6], charges[6:]
+    assert [charge.maximum for charge in others] == [charge.maximum * 11 for charge in first]
+    assert {charge.expected for charge in others} == {NOTHING}
+
+
 async def test_a_known_document_is_priced_by_the_variables_of_each_request() -> None:
     document = """query ($id: ID!, $first: Int, $strongly: Boolean!) {
       owner(ownerId: $id) { lockers(first: $first) { nodes { alias } } }

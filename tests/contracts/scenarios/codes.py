@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import MAX_LIVE_CODES, AccessCodeKind
+from domain.access_codes import MAX_LIVE_CODES, AccessCodeKind, CodeList
 from domain.models import door_of
 from loaders import keys
 from loaders.contracts.access_codes import ACCESS_CODE_BY_ID
 from loaders.reads.code_keys import key_uses
-from loaders.writes.code_devices import read_code_list
+from loaders.writes.code_devices import read_code_lists
 from tests.contracts.samples import NOON, at
 from tests.contracts.scenarios.actions import admin, changed, does, its, wait
 from tests.contracts.scenarios.bookings import BOOKED, MANAGE, approve
@@ -63,8 +63,9 @@ def enter(digits: str | None, attempt: str = "attempt", **door: Any) -> Call:
 
 def acknowledge(**door: Any) -> Call:
     async def run(backend: Backend, names: Names) -> Any:
-        found = await read_code_list(backend, **{name: value(names) for name, value in door.items()})
-        assert found is not None
+        name = door_of(names.locker if door == AT_LOCKER else None, names.location)
+        found = (await read_code_lists(backend, [name]))[name]
+        assert isinstance(found, CodeList)
         return await does("acknowledgeAccessCodes", admin, **door, revision=found.revision)(backend, names)
 
     return run
