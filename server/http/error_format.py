@@ -15,6 +15,8 @@ logger = logging.getLogger(__name__)
 
 _VARIABLE = re.compile(r"Variable '\$(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:")
 _PART = re.compile(r"\w+")
+_QUOTED = re.compile(r"(cannot represent [^:]+): .*|, found: .*", re.DOTALL)
+_QUOTED_AFTER_HINT = re.compile(r" Found: .*", re.DOTALL)
 
 
 def request_error(message: str, code: str, status: int, request_id: str) -> dict[str, Any]:
@@ -51,8 +53,8 @@ def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool
 
 
 def _in_plain_words(message: str) -> str:
-    """A message of graphql-core without the words that it has for a number that is not whole, and for null."""
-    message = message.replace("<Decimal instance>", "a decimal number")
+    """A message of graphql-core without the value that it quotes, which may be personal, and its word for null."""
+    message = _QUOTED_AFTER_HINT.sub("", _QUOTED.sub(r"\1.", message))
     return f"{message.removesuffix('None.')}null." if message.endswith(" not to be None.") else message
 
 
