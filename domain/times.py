@@ -86,6 +86,15 @@ def local_day(time_zone: str, now: Instant) -> Day:
     return Day(to_datetime(now).astimezone(ZoneInfo(time_zone)).date().isoformat())
 
 
+def instant_of(day: Day, hour: int, time_zone: str) -> Instant:
+    """The instant of an hour of a day in a time zone; hour 24 is the next midnight. The result is limited to LATEST."""
+    try:
+        local = datetime.fromisoformat(day) + timedelta(hours=hour)
+        return to_instant(local.replace(tzinfo=ZoneInfo(time_zone)))
+    except OverflowError:
+        return LATEST
+
+
 def count_days(first: Day, last: Day) -> int:
     """Number of days from `first` to `last`, both included."""
     return (date.fromisoformat(last) - date.fromisoformat(first)).days + 1

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from domain.access_codes import (
     LIVE_STATES,
@@ -38,7 +37,7 @@ from domain.errors import (
 )
 from domain.models import Location, Locker, Reservation, record_from
 from domain.schedule import check_end_after_start
-from domain.times import shift, to_datetime, to_instant, to_seconds
+from domain.times import instant_of, shift, to_datetime, to_seconds
 from loaders.codecs import CODE_CLAIM
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
 from loaders.table.errors import TransactionRefusedError
@@ -325,11 +324,9 @@ def _new_code(
 
 def _half_days(booking: Booking, time_zone: str) -> tuple[Instant, Instant]:
     """The half days of a booking: from midnight to noon, or from noon to midnight, where the location is."""
-    midnight = datetime.combine(datetime.fromisoformat(booking.date), time(), ZoneInfo(time_zone))
-    noon, next_midnight = midnight.replace(hour=12), midnight + timedelta(days=1)
-    start = noon if booking.duration is DayPart.AFTERNOON else midnight
-    end = noon if booking.duration is DayPart.MORNING else next_midnight
-    return to_instant(start), to_instant(end)
+    start = 12 if booking.duration is DayPart.AFTERNOON else 0
+    end = 12 if booking.duration is DayPart.MORNING else 24
+    return instant_of(booking.date, start, time_zone), instant_of(booking.date, end, time_zone)
 
 
 def _refusal(basis: Basis) -> SmartLockerError:

@@ -15,6 +15,7 @@ from domain.times import (
     Instant,
     count_days,
     days_between,
+    instant_of,
     local_day,
     parse_day,
     parse_instant,
@@ -162,12 +163,15 @@ def test_a_text_is_a_valid_date_or_is_rejected(text: str) -> None:
         ("Pacific/Kiritimati", "2026-12-31T10:00:00.000Z", "2027-01-01"),  # the first zone to start a day
         ("Pacific/Pago_Pago", "2026-03-01T11:00:00.000Z", "2026-03-01"),  # the last zone to start a day
         ("Pacific/Apia", "2011-12-31T10:00:00.000Z", "2012-01-01"),
+        ("Africa/Cairo", "2027-04-29T22:00:00.000Z", "2027-04-30"),  # begins at one o'clock
     ],
 )
 def test_a_day_starts_at_midnight_of_its_time_zone(zone: str, midnight: str, day: str) -> None:
     assert local_day(zone, Instant(midnight)) == day
     before = shift(Instant(midnight), timedelta(milliseconds=-1))
-    assert local_day(zone, before) == (date.fromisoformat(day) - timedelta(days=1)).isoformat()
+    previous = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
+    assert local_day(zone, before) == previous
+    assert instant_of(Day(day), 0, zone) == instant_of(Day(previous), 24, zone) == midnight
 
 
 def test_a_time_zone_that_crossed_the_date_line_skipped_a_day() -> None:

@@ -70,6 +70,15 @@ async def test_a_code_of_an_approved_booking_opens_the_door_of_the_location_on_i
     assert payload["userErrors"][0]["path"] == ["input", "bookingId"], "it is not approved yet"
 
 
+async def test_a_code_for_the_last_day_of_the_calendar_is_valid_until_the_last_instant(api: Api) -> None:
+    await places.prepare(api)
+    await places.book(api, "b1", date="9999-12-31", duration="FULL_DAY")
+    await places.approve(api, "b1")
+    await api.mutate(CREATE, codeId="c1", kind="BOOKING", bookingId="b1")
+    (code,) = (await api.run(CODES, id=PLACE))["booking"]["accessCodes"]["nodes"]
+    assert code["validity"] == {"validFrom": "9999-12-30T23:00:00.000Z", "validUntil": "9999-12-31T23:59:59.999Z"}
+
+
 async def test_every_decision_is_recorded_under_the_location(api: Api, digits: str) -> None:
     assert [await enter(api, digits, "a1"), await enter(api, wrong(digits), "a2")] == ["GRANTED", "DENIED"]
     denied, unlocked = sorted(await events(api), key=lambda event: event["action"])
