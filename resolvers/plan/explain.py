@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def explanation(price: Price, limit: Limit, trace: Trace | None) -> dict[str, Any]:
     """What `extensions.explain` holds; without a trace, the plan of what has not run."""
-    measured = None if trace is None else trace.by_step()
+    measured: dict[tuple[str, str], Cost | None] | None = None if trace is None else {**trace.by_step()}
     totals = {
         "expected": cost_json(price.expected),
         "admitted": cost_json(price.admitted),
@@ -29,30 +29,29 @@ def explanation(price: Price, limit: Limit, trace: Trace | None) -> dict[str, An
     return explained
 
 
-def _node(priced: PricedStep, measured: dict[tuple[str, str], Cost] | None) -> dict[str, Any]:
+def _node(priced: PricedStep, measured: dict[tuple[str, str], Cost | None] | None) -> dict[str, Any]:
     step = priced.step
     return {
         "path": step.path,
         "field": step.field.name,
         "parents": priced.parents,
-        "reads": [_read(step.path, charge, measured, priced.charges) for charge in priced.charges],
+        "reads": [_read(step.path, charge, measured) for charge in priced.charges],
         "children": [_node(child, measured) for child in priced.children],
     }
 
 
-def _read(
-    path: str, charge: Charge, measured: dict[tuple[str, str], Cost] | None, charges: list[Charge]
-) -> dict[str, Any]:
-    # What was measured of a contract is not divided among its charges: the first of them shows all of it.
-    is_first = next(other for other in charges if other.contract is charge.contract) is charge
+def _read(path: str, charge: Charge, measured: dict[tuple[str, str], Cost | None] | None) -> dict[str, Any]:
     found = None
-    if measured is not None and is_first:
-        found = cost_json(measured.get((path, charge.contract.id), Cost()))
+    if measured is not None:
+        # It is not divided among the charges of one contract at one path: the first of them shows all of it. Below
+        # `nodes`, fields of several types have one path.
+        key = path, charge.contract.id
+        found, measured[key] = measured.get(key, Cost()), None
     return {
         "contract": charge.contract.id,
         "operation": charge.operation,
         "condition": charge.condition,
         "expected": cost_json(charge.expected),
         "maximum": cost_json(charge.maximum),
-        "measured": found,
+        "measured": None if found is None else cost_json(found),
     }

@@ -82,6 +82,15 @@ async def test_measured_figures_stand_at_the_steps_of_the_same_tree(stocked: Api
     }
 
 
+async def test_what_fields_of_several_types_read_at_one_path_is_shown_once(stocked: Api) -> None:
+    locker = (await stocked.run('{ locker(lockerId: "l1") { id reservations { nodes { id } } } }'))["locker"]
+    ids = [locker["id"], locker["reservations"]["nodes"][0]["id"]]
+    nodes = "nodes(ids: $ids) { ... on Locker { owner { name } } ... on Reservation { owner { name } } }"
+    explanation = await explained(stocked, f"query ($ids: [ID!]!) {{ {nodes} }}", ids=ids)
+    reads = [read for step in walk(explanation["tree"]) for read in step["reads"] if read["measured"]]
+    assert sum(read["measured"]["operations"] for read in reads) == explanation["totals"]["measured"]["operations"]
+
+
 async def test_a_plan_alone_has_the_same_tree_without_measured_figures_and_reads_nothing(
     stocked: Api, wire: Wire
 ) -> None:
