@@ -5,6 +5,7 @@ import socket
 from collections import Counter
 from datetime import timedelta
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,7 +31,6 @@ from tests.wire import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from tests.over_http import OpenApi
     from tests.server.conftest import Run, RunOnTable
@@ -67,6 +67,12 @@ def test_the_help_of_a_command_describes_it_and_its_options(
         assert option.opts[0] in result.output
         assert option.help
         assert option.help in result.output
+
+
+def test_every_command_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
+    commands = [" ".join(path) for path, command in COMMANDS.items() if not hasattr(command, "commands")]
+    assert [command for command in commands if f"`{command}" not in page] == []
 
 
 def test_the_version_is_that_of_the_package(run: Run) -> None:
