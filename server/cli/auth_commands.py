@@ -145,7 +145,7 @@ def token(
 @asynccontextmanager
 async def _open_backend() -> AsyncIterator[Backend]:
     settings = load_settings()
-    async with open_table(settings, creates=True) as (_, store):
+    async with open_table(settings) as (_, store):
         yield Backend(store, utc_now, new_id, settings.longest_reservation)
 
 

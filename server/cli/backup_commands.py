@@ -42,9 +42,12 @@ async def export_command(file: NewFile, yes: Yes = False, rate: ReadRate = 1000)
         cost = export_cost(await describe_table(connection) or {})
         typer.echo(f"Exporting table {settings.table_name} {cost}.")
         confirm("Export the table?", yes=yes)
-        tally = await export_table(
-            store, file, items_per_second=rate, progress=lambda items: _show(f"{items:,} items exported")
-        )
+        try:
+            tally = await export_table(
+                store, file, items_per_second=rate, progress=lambda items: _show(f"{items:,} items exported")
+            )
+        except OSError as error:
+            raise CommandError(f"{file} cannot be written ({error.strerror})") from error
     typer.echo(f"table {settings.table_name} is exported to {file}: {tally.items:,} items")
 
 

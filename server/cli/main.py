@@ -115,8 +115,16 @@ def main(observer: RequestObserver | None = None) -> None:
     try:
         app(obj=observer)
     except (OperatorError, SmartLockerError, InternalError) as error:
-        typer.echo(f"smartlocker: {' '.join(str(error).split())}", err=True)
-        sys.exit(1)
+        _fail(" ".join(str(error).split()))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _fail(f"{error.filename} cannot be used ({error.strerror})")
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"smartlocker: {message}", err=True)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

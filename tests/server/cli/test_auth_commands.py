@@ -86,6 +86,13 @@ async def test_a_failed_command_is_reported_in_one_line(
 
 
 @pytest.mark.parametrize("words", [DEVICE, ("keys", "list"), ("keys", "revoke", "nothing")])
+def test_a_data_directory_without_a_table_gets_none_from_these_commands(run: Run, words: tuple[str, ...]) -> None:
+    status, out, err = run(*words)
+    assert (status, out) == (1, "")
+    assert err.endswith(" has no table SmartLocker: create it with `smartlocker table create`\n")
+
+
+@pytest.mark.parametrize("words", [DEVICE, ("keys", "list"), ("keys", "revoke", "nothing")])
 @pytest.mark.parametrize(
     ("code", "message"),
     [

@@ -10,12 +10,13 @@ import pytest
 from loaders.table.embedded import find_binary, run_embedded
 from tests.conftest import CODE_KEYS
 from tests.issuer import production, write_keys
+from tests.server.conftest import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.server.conftest import Run
+    from tests.server.conftest import Run, RunOnTable
 
     Refused = Callable[..., str]
 
@@ -198,3 +199,21 @@ def test_production_does_not_start_with_a_key_set_that_has_no_usable_key(
     write_keys(tmp_path / "keys.json", {"kty": "oct", "k": "c2VjcmV0", "alg": "HS256"})
     line = refused(**issuer, endpoint_url=store_url, table_name=table)
     assert line == f"the key set {tmp_path / 'keys.json'} has no public key for RS256, ES256, EdDSA"
+
+
+async def test_an_export_that_cannot_be_written_is_named(on_table: RunOnTable, tmp_path: Path) -> None:
+    file = tmp_path / "nowhere" / "export"
+    status, _, err = await on_table("export", str(file), "--yes")
+    assert (status, err) == (1, f"smartlocker: {file} cannot be written (No such file or directory)\n")
+
+
+def test_a_file_of_a_command_that_cannot_be_used_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.graphql").mkdir()
+    (tmp_path / "data").write_text("a file")
+    line = "smartlocker: schema.graphql cannot be used (Is a directory)\n"
+    assert run("schema", "export") == Result(1, "", line)
+    line = f"smartlocker: {tmp_path}/data/development.secret cannot be used (Not a directory)\n"
+    assert run("token", data_dir=str(tmp_path / "data")) == Result(1, "", line)
