@@ -103,6 +103,7 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
                 if first.fingerprint != content:
                     raise IdTakenError(code_id, "another code of this door", ("input", "codeId"))
                 return IssuedCode(first.code, _digits_for(principal, backend, first.code, door, purpose.basis))
+        _check_new(code, purpose.basis)
         if validity_of(code, now, purpose.basis).state not in LIVE_STATES:
             raise _refusal(purpose.basis)
         live = await _live(store, code, door, now)
@@ -284,21 +285,12 @@ async def _booking(store: Store, command: CreateAccessCode, principal: Principal
 def _new_code(
     command: CreateAccessCode, code_id: CodeId, purpose: Purpose, principal: Principal, now: Instant
 ) -> AccessCode:
-    basis, kind = purpose.basis, command.kind
+    basis = purpose.basis
     start, end = command.valid_from, command.valid_until
     if isinstance(basis, Booking):
         start, end = _half_days(basis, purpose.time_zone or "UTC")
     elif isinstance(basis, Locker):
         start = start or now
-    window = None if start is None or end is None else to_datetime(end) - to_datetime(start)
-    standing = kind is AccessCodeKind.STANDING
-    shortest = shortest_length(kind, window)
-    length = command.length or (shortest if standing else DEFAULT_LENGTH)
-    if length < shortest:
-        message = f"length must be {shortest} or more for this code: a shorter one could be guessed in its lifetime"
-        raise BadInputError(message, ("input", "length"))
-    if isinstance(basis, Locker) and start is not None and end is not None:
-        check_end_after_start(start, end, "validUntil")
     return record_from(
         AccessCode,
         command,
@@ -306,10 +298,10 @@ def _new_code(
         location_id=basis.location_id if isinstance(basis, Booking) else None,
         owner_id=basis.owner_id,
         start_at=basis.start_at if isinstance(basis, Reservation) else None,
-        length=length,
+        length=command.length or max(DEFAULT_LENGTH, shortest_length(command.kind, None)),
         valid_from=start,
         valid_until=end,
-        max_uses=1 if kind is AccessCodeKind.ONE_TIME else command.max_uses,
+        max_uses=1 if command.kind is AccessCodeKind.ONE_TIME else command.max_uses,
         key_id="",
         rotation=1,
         counter=0,
@@ -320,6 +312,18 @@ def _new_code(
         updated_at=now,
         revision=1,
     )
+
+
+def _check_new(code: AccessCode, basis: Basis) -> None:
+    """Checks the window and the length of a code that does not exist yet."""
+    start, end = code.valid_from, code.valid_until
+    window = None if start is None or end is None else to_datetime(end) - to_datetime(start)
+    shortest = shortest_length(code.kind, window)
+    if code.length < shortest:
+        message = f"length must be {shortest} or more for this code: a shorter one could be guessed in its lifetime"
+        raise BadInputError(message, ("input", "length"))
+    if isinstance(basis, Locker) and start is not None and end is not None:
+        check_end_after_start(start, end, "validUntil")
 
 
 def _half_days(booking: Booking, time_zone: str) -> tuple[Instant, Instant]:

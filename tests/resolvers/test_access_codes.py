@@ -52,6 +52,18 @@ async def test_a_repeated_create_shows_the_digits_to_its_caller_alone_and_other_
     assert (payload["userErrors"][0]["code"], payload["digits"]) == ("ID_TAKEN", None)
 
 
+async def test_a_create_that_is_repeated_after_the_code_has_ended_returns_it(
+    api: Api, dump: Dump, clock: Clock
+) -> None:
+    await furnish(api)
+    values = {"codeId": "c1", "kind": "ONE_TIME", "lockerId": "l1", "validUntil": "2026-03-01T13:00:00Z"}
+    await api.mutate(CREATE, **values)
+    clock.move(hours=2)
+    again = await refused(api, dump, CREATE, **values)
+    assert (again["userErrors"], again["digits"]) == ([], None)
+    assert (again["accessCode"]["codeId"], again["accessCode"]["validity"]["state"]) == ("c1", "EXPIRED")
+
+
 async def test_a_reveal_is_recorded_with_its_caller_and_a_repeated_one_once(api: Api) -> None:
     await furnish(api)
     digits = await create(api, "c1")
