@@ -67,10 +67,7 @@ class Lock:
 
     def sync(self) -> None:
         """Reports what was opened without the server, then takes the present list."""
-        for use in list(self._state["uses"]):
-            self._mutate(REPORT, **use)
-            self._state["uses"].remove(use)
-            self._save()
+        self._report()
         ((name, door_id),) = self._door.items()
         place = f"{name.removesuffix('Id')}({name}: $id)"
         (place_found,) = self._ask(CODES % place, id=door_id).values()
@@ -83,6 +80,7 @@ class Lock:
         """Whether digits open the lock: the server decides, or the list if the server is away."""
         attempt_id = str(uuid.uuid4())
         try:
+            self._report()  # else a code with one use would open once more
             payload = self._mutate(VERIFY, digits=digits, attemptId=attempt_id)
         except AwayError:
             return self._enter_offline(digits, attempt_id)
@@ -90,6 +88,12 @@ class Lock:
             if code["codeId"] == payload["codeId"]:
                 self._use(code)
         return bool(payload["decision"] == "GRANTED")
+
+    def _report(self) -> None:
+        for use in list(self._state["uses"]):
+            self._mutate(REPORT, **use)
+            self._state["uses"].remove(use)
+            self._save()
 
     def _enter_offline(self, digits: str, attempt_id: str) -> bool:
         now = datetime.now(UTC)
