@@ -13,7 +13,7 @@ from server.telemetry.observation import record_error
 
 logger = logging.getLogger(__name__)
 
-_VARIABLE = re.compile(r"Variable '\$(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:")
+_INVALID = re.compile(r"(?:Variable '\$|Argument ')(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:")
 _PART = re.compile(r"\w+")
 _QUOTED = re.compile(r"(cannot represent [^:]+): .*|, found: .*", re.DOTALL)
 _QUOTED_AFTER_HINT = re.compile(r" Found: .*", re.DOTALL)
@@ -71,11 +71,11 @@ def _extensions(error: GraphQLError, *, executed: bool) -> dict[str, Any]:
     if not executed and (cause is None or isinstance(cause, GraphQLError)):
         return {"code": "GRAPHQL_VALIDATION_FAILED", "status": 400}
     if cause is None or isinstance(cause, GraphQLError):
-        return {"code": "BAD_USER_INPUT", "status": 400, **_variable_path(error.message)}
+        return {"code": "BAD_USER_INPUT", "status": 400, **_input_path(error.message)}
     return _INTERNAL
 
 
-def _variable_path(message: str) -> dict[str, list[str]]:
-    """The path of an invalid value in the variables, which graphql-core has in the message only."""
-    match = _VARIABLE.match(message)
+def _input_path(message: str) -> dict[str, list[str]]:
+    """The path of an invalid value in the variables or arguments, which graphql-core has in the message only."""
+    match = _INVALID.match(message)
     return {} if match is None else {"inputPath": [match["name"], *_PART.findall(match["place"] or "")]}

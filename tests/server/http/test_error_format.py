@@ -96,6 +96,12 @@ async def test_an_expected_refusal_is_not_logged(one: Api, caplog: pytest.LogCap
     assert logged(caplog) == []
 
 
+async def test_an_argument_that_must_not_be_null_is_named(one: Api) -> None:
+    query = 'query ($no: Boolean) { locker(lockerId: "l1", consistent: $no) { alias } }'
+    error = only_error(await post(one, query, variables={"no": None}), "BAD_USER_INPUT", 400)
+    assert error["extensions"]["inputPath"] == ["consistent"]
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -147,6 +153,7 @@ async def test_a_missing_table_is_a_failure_of_ours_and_masked(
     [
         (GraphQLError("Variable '$input' has invalid value at .events[3].action: Oops"), "input events 3 action"),
         (GraphQLError("Variable '$input' has invalid value: Oops: .really"), "input"),
+        (GraphQLError("Argument 'input' has invalid value at .size: Oops"), "input size"),
         (GraphQLError("Oops", original_error=BadInputError("Oops", ("window", "from"))), "window from"),
     ],
 )
