@@ -58,8 +58,14 @@ def check_fields_for_role(command: CreateApiKey) -> None:
         "lockerId": command.locker_id,
         "locationId": command.location_id,
     }
+    either = {"lockerId": "lockerId or locationId"}
     problems = [
-        Problem(f"{name} {'is required' if is_required else 'is not allowed'} for a {command.role}", ("input", name))
+        Problem(
+            f"{either.get(name, name)} is required for a {command.role}"
+            if is_required
+            else f"{name} is not allowed for a {command.role}",
+            ("input", name),
+        )
         for name, is_required in required.items()
         if bool(values[name]) is not is_required
     ]

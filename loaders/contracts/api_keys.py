@@ -7,7 +7,7 @@ from loaders import keys
 from loaders.codecs import API_KEY
 from loaders.contracts.base import Consistency, Order
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put, update
+from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, check, put, update
 
 API_KEY_BY_ID = ReadOne(
     id="QC-60",
@@ -23,7 +23,10 @@ API_KEY_BY_ID = ReadOne(
 CREATE_API_KEY = WriteContract(
     id="QC-61",
     purpose="Create an API key",
-    steps=(put("key", API_KEY, IS_NEW, index_writes=1),),
+    steps=(
+        put("key", API_KEY, IS_NEW, index_writes=1),
+        check("no key", API_KEY, IS_NEW, when="the expiry has passed, in place of the Put"),
+    ),
     most_steps=1,
     errors=(BadInputError, IdTakenError),
     note="Only a hash of the secret is stored. The same id with the same content returns the first key, without its "

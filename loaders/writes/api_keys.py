@@ -34,8 +34,10 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
     """Creates a key of 256 random bits (QC-61); a client that repeats it gets the record without the secret."""
     check_fields_for_role(command)
     now = backend.clock()
-    if command.expires_at is not None and command.expires_at <= now:
-        raise BadInputError("expiresAt must be in the future", ("input", "expiresAt"))
+    has_expired = command.expires_at is not None and command.expires_at <= now
+    expired = BadInputError("expiresAt must be in the future", ("input", "expiresAt"))
+    if has_expired and command.key_id is None:
+        raise expired
     key_id = command.key_id or ApiKeyId(backend.new_id())
     secret = format_key(key_id, secrets.token_hex(_SECRET_BYTES))
     api_key = record_from(
@@ -49,11 +51,13 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         created_by=created_by,
     )
     content = fingerprint(command, without="key_id")
+    step = CREATE_API_KEY.record_step("key", api_key, {"fingerprint": content})
+    if has_expired:  # only a key that exists already can be returned
+        step = CREATE_API_KEY.step("no key", (key_id,))
     try:
-        step = CREATE_API_KEY.record_step("key", api_key, {"fingerprint": content})
         await backend.store.transact(CREATE_API_KEY.transact(step))
     except TransactionRefusedError as refusal:
-        existing = refusal.failed["key"]
+        existing = refusal.failed[step.name]
         if existing is None:
             raise
         if existing.get("fingerprint") != content:
@@ -61,6 +65,8 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
         first = API_KEY.decode(existing)
         # The same hash means that this very request wrote the key, although the response was lost.
         return CreatedKey(first, secret if first.digest == api_key.digest else None)
+    if has_expired:
+        raise expired
     return CreatedKey(api_key, secret)
 
 

@@ -14,6 +14,7 @@ from domain.api_keys import ApiKeyRole
 from domain.authorization import Principal, Role, Scope
 from domain.commands.api_keys import CreateApiKey, RevokeApiKey
 from domain.commands.base import parse_command
+from domain.errors import BadInputError
 from domain.times import shift
 from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEYS
@@ -38,6 +39,7 @@ keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_
 
 _DURATION = re.compile(r"(?P<count>[1-9][0-9]{0,4})(?P<unit>[dh])")
 _CREATED_BY = "command line"
+_OPTIONS = {"ownerIds": "--owner", "scopes": "--scope", "lockerId": "--locker", "locationId": "--location"}
 
 Owners = Annotated[list[str] | None, typer.Option("--owner", help="Owner id; for a partner, repeat the option.")]
 Scopes = Annotated[list[Scope] | None, typer.Option("--scope", help="Scope of a partner; repeat the option.")]
@@ -70,7 +72,11 @@ async def keys_create(
         "expires_at": None if expires is None else shift(now, _duration(expires)),
     }
     async with _open_backend() as backend:
-        created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
+        try:
+            created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
+        except BadInputError as error:
+            # The API's names of the inputs are no options.
+            raise CommandError(re.sub("|".join(_OPTIONS), lambda name: _OPTIONS[name[0]], str(error))) from None
     # Only the secret goes to standard output, so that it can be redirected to a file.
     typer.echo(f"key {created.record.key_id} created; its secret is not shown again:", err=True)
     typer.echo(created.secret)

@@ -16,6 +16,8 @@ from tests.principals import admin
 from tests.wire import Lose, Twice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.api import Api
     from tests.conftest import Clock, Dump
     from tests.wire import Wire
@@ -117,10 +119,13 @@ async def test_of_many_creations_of_one_key_at_once_one_shows_the_secret(api: Ap
             [
                 ("ownerIds", "ownerIds is not allowed for a device"),
                 ("scopes", "scopes is not allowed for a device"),
-                ("lockerId", "lockerId is required for a device"),
+                ("lockerId", "lockerId or locationId is required for a device"),
             ],
         ),
-        (PARTNER | {"expiresAt": "2026-03-01T12:00:00Z"}, [("expiresAt", "expiresAt must be in the future")]),
+        (
+            PARTNER | {"keyId": None, "expiresAt": "2026-03-01T12:00:00Z"},
+            [("expiresAt", "expiresAt must be in the future")],
+        ),
         (
             PARTNER | {"ownerIds": ["o1", "a#b"]},
             [("1", "ownerIds must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")],
@@ -135,6 +140,22 @@ async def test_an_invalid_key_is_refused_with_every_reason(
     assert [(error["path"][-1], error["message"]) for error in payload["userErrors"]] == problems
     assert {error["code"] for error in payload["userErrors"]} == {"BAD_USER_INPUT"}
     assert wire.calls == []
+
+
+async def test_the_creation_of_a_key_that_has_expired_meanwhile_returns_it_and_creates_none(
+    api: Api, clock: Clock, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    expiring = PARTNER | {"expiresAt": "2026-03-01T13:00:00Z"}
+    first = await api.mutate(CREATE, **expiring)
+    clock.move(hours=1)
+    items = await dump()
+    wire.reset()
+    assert await api.mutate(CREATE, **expiring) == first | {"secret": None}
+    for other, code in ((expiring | {"name": "Other"}, "ID_TAKEN"), (expiring | {"keyId": "k2"}, "BAD_USER_INPUT")):
+        payload = await api.mutate(CREATE, **other)
+        assert ([error["code"] for error in payload["userErrors"]], payload["apiKey"]) == ([code], None)
+    assert wire.operations == {"TransactWriteItems": 3}
+    assert await dump() == items
 
 
 async def test_a_revoked_key_stays_revoked(api: Api, clock: Clock, wire: Wire) -> None:

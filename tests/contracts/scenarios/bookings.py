@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Scope
 from domain.bookings import DayPart
 from domain.times import LATEST
-from tests.contracts.samples import DAY, NOON
-from tests.contracts.scenarios.actions import admin, does, its
+from tests.contracts.samples import DAY, NOON, at
+from tests.contracts.scenarios.actions import admin, does, its, wait
 from tests.contracts.scenarios.lockers import LOCATION, OWNER
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ PAY = does(
 EVENT = does(
     "createCalendarEvent", admin, event_id=its.calendar_event, date=DAY, duration=DayPart.FULL_DAY, title=its.name
 )
-api_key = does(
+create_key = partial(
+    does,
     "createApiKey",
     admin,
     key_id=its.key,
@@ -47,8 +49,8 @@ api_key = does(
     role=ApiKeyRole.PARTNER,
     owner_ids=its.key_owners,
     scopes=list(Scope),
-    expires_at=LATEST,
 )
+api_key, brief_key = create_key(expires_at=LATEST), create_key(expires_at=at(1))
 BOOKED = (OWNER, LOCATION, BOOK)
 CALENDAR = (OWNER, LOCATION, EVENT)
 
@@ -89,5 +91,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "delete a calendar event": (*CALENDAR, does("deleteCalendarEvent", admin, event_id=its.calendar_event)),
     "create an API key": (api_key,),
     "create an API key again": (api_key, api_key),
+    "create an API key again that has expired": (brief_key, wait(1), brief_key),
     "revoke an API key": (api_key, does("revokeApiKey")),
 }

@@ -70,9 +70,9 @@ async def test_a_device_key_does_not_expire_by_default(on_table: RunOnTable) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (PARTNER, "scopes is required for a partner"),
-        ((*DEVICE, "--owner", "o1"), "ownerIds is not allowed for a device"),
-        (("keys", "create", "--role", "device", "--name", "x"), "lockerId is required for a device"),
+        (PARTNER, "--scope is required for a partner"),
+        ((*DEVICE, "--owner", "o1"), "--owner is not allowed for a device"),
+        (("keys", "create", "--role", "device", "--name", "x"), "--locker or --location is required for a device"),
         ((*DEVICE, "--expires", "soon"), "--expires must be a number of days or hours, such as 90d or 12h"),
         ((*DEVICE, "--expires", "0d"), "--expires must be a number of days or hours, such as 90d or 12h"),
         (("keys", "revoke", "nothing"), "API key nothing does not exist."),
