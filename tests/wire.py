@@ -58,7 +58,7 @@ class Until:
     event: asyncio.Event
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
     """One request that reached the store, or was kept from it."""
 
@@ -150,7 +150,7 @@ class Wire:
         self.calls: list[Call] = []
         self.fault: Callable[[Call], Answer | Lose | Twice | Until | Wait | None] = lambda _: None
         self.amend: Callable[[Call], None] = lambda _: None
-        self.running = 0
+        self.running: set[Call] = set()
         self.most_running = 0
 
     def reset(self) -> None:
@@ -158,7 +158,8 @@ class Wire:
         self.calls = []
         self.fault = lambda _: None
         self.amend = lambda _: None
-        self.running = self.most_running = 0
+        self.running = set()
+        self.most_running = 0
 
     @property
     def operations(self) -> Counter[str]:
@@ -171,12 +172,13 @@ class Wire:
         call = Call(request.headers["X-Amz-Target"].split(".")[1], await request.json())
         call.started = asyncio.get_running_loop().time()
         self.calls.append(call)
-        self.running += 1
-        self.most_running = max(self.most_running, self.running)
+        running = self.running  # what still runs after a reset is not counted any more
+        running.add(call)
+        self.most_running = max(self.most_running, len(running))
         try:
             return await self._pass_on(request, call)
         finally:
-            self.running -= 1
+            running.remove(call)
             call.ended = asyncio.get_running_loop().time()
 
     async def _pass_on(self, request: web.Request, call: Call) -> web.Response:

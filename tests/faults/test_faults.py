@@ -194,17 +194,14 @@ async def test_conflicts_lost_answers_and_repeats_tell_no_client_a_false_conflic
 ) -> None:
     await places.prepare(api)
     chance = random.Random(13)
-    lost: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
 
     def fault(call: Call) -> Any:
         draw, request = chance.random(), str(call.request)
-        if call.operation == "TransactWriteItems" and draw < 0.10:
-            return conflict(call)
         # The third loss of one request would be the end of it: an honest error, but not what is looked for here.
-        if draw < 0.20 and lost[request] < 2:
-            lost[request] += 1
-            return Lose()
-        del lost[request]
+        if draw < 0.20 and faults[request] < 2:
+            faults[request] += 1
+            return conflict(call) if call.operation == "TransactWriteItems" and draw < 0.10 else Lose()
         return Twice() if draw < 0.30 else None
 
     async def client(number: int) -> None:

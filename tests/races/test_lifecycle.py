@@ -88,10 +88,10 @@ class Mixture:
 
     async def transfer(self) -> None:
         locker = self.chance.choice(LOCKERS)
-        values = {"newOwnerId": self.chance.choice(OWNERS), "expectedVersion": self.versions[locker]}
-        payload = await self.send(TRANSFER, lockerId=locker, **values)
+        new_owner, expected = self.chance.choice(OWNERS), self.versions[locker]
+        payload = await self.send(TRANSFER, lockerId=locker, newOwnerId=new_owner, expectedVersion=expected)
         version = payload["locker"]["version"]
-        if not payload["userErrors"] and version > self.versions[locker]:
+        if not payload["userErrors"] and version > expected:
             self.transfers[locker].add(version)
         self.versions[locker] = max(version, self.versions[locker])
 
