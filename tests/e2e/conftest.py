@@ -32,8 +32,8 @@ def furnished(first_start: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def at_wire(wire: Wire, table: str) -> dict[str, str]:
-    """The settings of a server on the test's table, through the proxy."""
-    return {"endpoint_url": wire.url, "table_name": table}
+    """The settings of a server on the test's table, through the proxy, which may hold a call for long."""
+    return {"endpoint_url": wire.url, "table_name": table, "request_seconds": "120", "STORE_SECONDS": "60"}
 
 
 @pytest.fixture

@@ -216,7 +216,7 @@ async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happe
         await plain_client.put_item(TableName=table, Item=item_to_wire(item))
     refusal = Answer(400, {"__type": "com.amazonaws.dynamodb.v20120810#ValidationException", "message": CANARY})
     token = development_token(tmp_path, ADMIN, timedelta(hours=1))
-    async with running(tmp_path / "run", **at_wire, data_dir=tmp_path, **tracing, **logging) as server:
+    async with running(tmp_path / "run", **at_wire | tracing | logging, data_dir=tmp_path) as server:
         # damaged records and a store that writes nothing, then one that refuses, fails, and does not answer
         wire.fault = lambda call: refusal if call.operation == "TransactWriteItems" else None
         assert 500 in await send_requests(server, token)
