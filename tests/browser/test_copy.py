@@ -33,7 +33,7 @@ query Other {{ __typename }}"""
 async def test_a_copied_request_gives_the_same_answer_with_the_token_of_the_environment(
     graphiql: GraphiQL, language: str
 ) -> None:
-    expected = await graphiql.run_tab("LockersNow")
+    expected = await graphiql.run_tab("FirstQuery")
     copied = await copy(graphiql, language)
     token = graphiql.sent[-1].headers["authorization"].removeprefix("Bearer ")
     assert token not in copied

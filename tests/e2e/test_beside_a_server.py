@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 OWNER = '{ owner(ownerId: "owner-0001") { name } }'
 STATE = """{ owner(ownerId: "owner-0001") { name lockers { nodes { lockerId alias status version } } }
-  mine: owner(ownerId: "mine") { name } locker(lockerId: "locker-000001") { reservations { nodes { startAt } } } }"""
+  mine: owner(ownerId: "mine") { name }
+  locker(lockerId: "locker-000001") { reservations { nodes { reservationId } } } }"""
 MODULE = (sys.executable, "-m", "server.cli.main")
 PARTNER = ("--role", "partner", "--name", "Hall", "--owner", "owner-0001", "--scope", "owners:read")
 

@@ -23,7 +23,7 @@ from server.clock import utc_now
 from server.settings import Settings
 from tests import codes
 from tests.api import unchanged
-from tests.conftest import CODE_KEYS
+from tests.conftest import CODE_KEYS, NOW
 from tests.invariants import check_invariants
 from tests.old_items import OLD_ITEMS, put
 from tests.server.conftest import Result
@@ -32,6 +32,7 @@ from tests.wire import Answer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.conftest import Clock
     from tests.over_http import OpenApi
     from tests.server.conftest import Run, RunOnTable
     from tests.wire import Wire
@@ -177,11 +178,18 @@ def test_an_import_of_no_export_is_refused_in_one_line(run: Run, tmp_path: Path)
     assert not (tmp_path / "data").exists()
 
 
+@pytest.fixture
+def _one_day(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    """Demo data is that of the same day at every load, also around midnight."""
+    monkeypatch.setattr("server.cli.demo_data.utc_now", clock)
+
+
+@pytest.mark.usefixtures("_one_day")
 async def test_demo_load_writes_all_items_once_and_they_hold_together(
     on_table: RunOnTable, dump: Callable[[], Any]
 ) -> None:
     words = ("demo", "load", "--owners", "5", "--lockers", "17", "--events", "40")
-    wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), utc_now())))
+    wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), NOW)))
     first = await on_table(*words)
     assert (first.status, first.out) == (0, f"{wanted} items written\n")
     items = await dump()
@@ -189,12 +197,13 @@ async def test_demo_load_writes_all_items_once_and_they_hold_together(
     of_codes = {kind: kinds.pop(kind) for kind in ("ACCESS_CODE", "CODE_CLAIM", "CODE_DOOR")}
     assert of_codes == {"ACCESS_CODE": 3, "CODE_CLAIM": 3, "CODE_DOOR": 2}
     assert kinds.total() == wanted
-    check_invariants(items, utc_now(), is_counted=False)
+    check_invariants(items, NOW, is_counted=False)
     second = await on_table(*words)
     assert (second.status, second.out) == (0, "0 items written\n")
     assert await dump() == items
 
 
+@pytest.mark.usefixtures("_one_day")
 async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goes_on_when_run_again(
     on_table: RunOnTable, wire: Wire, dump: Callable[[], Any]
 ) -> None:
@@ -212,10 +221,10 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
     written = len(await dump())
     wire.reset()
     again = await on_table(*words)
-    wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), utc_now())))
+    wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), NOW)))
     assert 0 < written < wanted
     assert (again.status, again.out) == (0, f"{wanted - written} items written\n")
-    check_invariants(await dump(), utc_now(), is_counted=False)
+    check_invariants(await dump(), NOW, is_counted=False)
 
 
 async def test_codes_keys_shows_what_needs_each_key_and_fails_where_one_is_missing(
