@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loaders.table.embedded import find_binary
+from loaders.table.embedded import find_binary, reserve_address
 from tests.e2e.serving import ROOT, eventually, serving
 
 if TYPE_CHECKING:
@@ -24,23 +24,21 @@ RENAME = """mutation { renameLocker(input: {lockerId: "locker-000001", alias: "M
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[str]:
     """A store that somebody else has started."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = ["serve", "--host", "127.0.0.1", "--port", str(port), "--db-path", str(tmp_path / "other.db")]
-    store = subprocess.Popen([find_binary(None), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with reserve_address() as (host, port):
+        words = ["serve", "--host", host, "--port", str(port), "--db-path", str(tmp_path / "other.db")]
+        store = subprocess.Popen([find_binary(None), *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def answers() -> bool:
-        assert store.poll() is None
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", port)) == 0
+        def answers() -> bool:
+            assert store.poll() is None
+            with socket.socket() as client:
+                return client.connect_ex((host, port)) == 0
 
-    try:
-        eventually(answers)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        store.terminate()
-        store.wait()
+        try:
+            eventually(answers)
+            yield f"http://{host}:{port}"
+        finally:
+            store.terminate()
+            store.wait()
 
 
 def test_make_serve_creates_table_and_demo_data_at_an_endpoint_once(tmp_path: Path, endpoint: str) -> None:

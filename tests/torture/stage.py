@@ -227,8 +227,9 @@ class Stage:
 
     def _store_process(self, default: int = 0) -> int:
         for process, program in offspring_of(os.getpid()).items():
-            if program == "dynoxide" and str(self.folder) in Path(f"/proc/{process}/cmdline").read_text():
-                return process
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                if program == "dynoxide" and str(self.folder) in Path(f"/proc/{process}/cmdline").read_text():
+                    return process
         return default
 
     async def _sample_memory(self) -> None:
@@ -251,7 +252,7 @@ def _listens(url: str) -> bool:
 def _resident_mb(process: int) -> float:
     try:
         pages = Path(f"/proc/{process}/statm").read_text().split()[1]
-    except FileNotFoundError:  # it was killed
+    except (FileNotFoundError, ProcessLookupError):  # it was killed
         return 0
     return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
 

@@ -203,6 +203,7 @@ async def test_an_answer_that_does_not_come_is_given_up_three_times(open_to: Ope
     scripted.script = [ok(after=never), Reply(ok().data[:-1], after=None), ok(after=never)]
     async with open_to(scripted.url, timeouts=Timeouts(connect=60, read=0.05)) as store:
         assert (await given_up(store)).retries == 2
+    await scripted.arrivals(3)
     assert [request.connection for request in scripted.requests] == [0, 1, 2]
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock
     from tests.over_http import OpenApi
-    from tests.wire import Call, Until, Wire
+    from tests.wire import Call, Wire
 
 QUERY = "{ __typename }"
 # Six reads of half a unit each.
@@ -331,16 +331,15 @@ async def test_work_that_is_done_is_owed_where_the_budget_does_not_have_it(
 
 async def test_what_a_request_took_until_its_deadline_is_charged(open_api: OpenApi, wire: Wire) -> None:
     query = """{ owner(ownerId: "ada") { lockers(first: 2) { nodes { activeReservation { status } } } } }"""
-    hold = Hold("BatchGetItem")
 
-    def expensive(call: Call) -> Answer | Until | None:
+    def make_expensive(call: Call) -> None:
         if call.operation == "Query":
-            return Answer(200, {"Items": COPIES, "Count": 2, "ConsumedCapacity": {"CapacityUnits": 40}})
-        return hold(call)
+            call.response = {"Items": COPIES, "Count": 2, "ConsumedCapacity": {"CapacityUnits": 40}}
 
-    wire.fault = expensive
-    async with open_api(rate_limit_units=600, request_seconds=1.5, observer=None) as api:
-        given_up = await ask(api, query)
-        assert given_up.status_code == 504, given_up.text
-        assert given_up.json()["extensions"]["rateLimit"]["remaining"] <= 600 - 40
-        hold.release()
+    async def ask_expensively(api: Api) -> httpx.Response:
+        wire.amend = make_expensive
+        return await ask(api, query)
+
+    limits: dict[str, Any] = {"rate_limit_units": 600, "observer": None}
+    given_up = await held_until_its_deadline(open_api, wire, ask_expensively, "BatchGetItem", **limits)
+    assert given_up.json()["extensions"]["rateLimit"]["remaining"] <= 600 - 40
