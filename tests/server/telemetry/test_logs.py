@@ -265,7 +265,7 @@ def test_a_traceback_shows_where_and_what_and_no_value(*, is_json: bool) -> None
         "OSError: Input/output error",
         "Part of the group:",
         "Traceback (most recent call last):",
-        "loaders.codecs.DamagedItemError: item has no valid kind",
+        "loaders.conversion.DamagedItemError: item has no valid kind",
     ]
     assert "in fail" in shown
     assert "it failed" in text
