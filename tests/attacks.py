@@ -222,6 +222,11 @@ def _wide() -> Iterator[tuple[str, bytes]]:
         "50,000 owners of a key",
         _body(_repeated("createApiKey", "CreateApiKeyInput", 1), variables={"input": key}),
     )
+    event = _repeated("recordAccessEvent", "RecordAccessEventInput", 1)
+    for words in ("cannot represent ", "Value '"):  # of messages of graphql-core
+        text = words * (HUGE // len(words))
+        yield f"an enum value of {words}", _body(event, variables={"input": EVENT | {"action": text}})
+        yield f"an unknown field of {words}", _body(event, variables={"input": EVENT | {text: 1}})
     yield "a batch of deep lists", b"[" + b",".join([b"[" * 8 + b"]" * 8] * 15_000) + b"]"
     yield "a variable that nobody uses", _body("{ __typename }", variables={"a": [[[]]] * 40_000})
     yield (

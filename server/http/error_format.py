@@ -15,8 +15,18 @@ logger = logging.getLogger(__name__)
 
 _INVALID = re.compile(r"(?:Variable '\$|Argument ')(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:")
 _PART = re.compile(r"\w+")
-_QUOTED = re.compile(r"(cannot represent [^:]+): .*|, found: .*", re.DOTALL)
-_QUOTED_AFTER_HINT = re.compile(r" Found: .*", re.DOTALL)
+_QUOTES = [
+    (re.compile(quote, re.DOTALL), rest)
+    for quote, rest in (
+        (r"\A((?:(?:Variable|Argument) [^:]+: )?Value) '.*' does not exist in", r"\1 does not exist in"),
+        (r"(cannot represent [^:]{1,40}): .*?( Did you mean the enum value [\w', ]{1,200}\?)?\Z", r"\1.\2"),
+        (r"((?:found|Unexpected) (?:Int|Float|String|BlockString)) '.*", r"\1."),
+        (r" unknown field '(?!\w{1,60}').*", " an unknown field."),
+        (r"[,;] found: .*", "."),
+        (r" Found: .*", ""),
+    )
+]
+"""How graphql-core quotes values, and what is left of that. None backtracks: values can be long."""
 
 
 def request_error(message: str, code: str, status: int, request_id: str) -> dict[str, Any]:
@@ -54,7 +64,8 @@ def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool
 
 def _in_plain_words(message: str) -> str:
     """A message of graphql-core without the value that it quotes, which may be personal, and its word for null."""
-    message = _QUOTED_AFTER_HINT.sub("", _QUOTED.sub(r"\1.", message))
+    for quote, rest in _QUOTES:
+        message = quote.sub(rest, message)
     return f"{message.removesuffix('None.')}null." if message.endswith(" not to be None.") else message
 
 

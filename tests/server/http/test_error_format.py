@@ -30,6 +30,8 @@ RENAME = """mutation {
   renameLocker(input: { lockerId: "l1", alias: "B", expectedVersion: 1 }) { locker { alias } userErrors { code } }
 }"""
 SECRET = "s3cret-token"  # noqa: S105  # stands for what must never be shown
+KIND = "mutation ($kind: AccessCodeKind!) { createAccessCode(input: { kind: $kind }) { digits } }"
+LITERAL = "mutation { createAccessCode(input: { kind: %s, validUntil: %s }) { digits } }"
 
 
 @pytest_asyncio.fixture
@@ -100,6 +102,40 @@ async def test_an_argument_that_must_not_be_null_is_named(one: Api) -> None:
     query = 'query ($no: Boolean) { locker(lockerId: "l1", consistent: $no) { alias } }'
     error = only_error(await post(one, query, variables={"no": None}), "BAD_USER_INPUT", 400)
     assert error["extensions"]["inputPath"] == ["consistent"]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "message"),
+    [
+        (KIND, f"{SECRET}, found: 1", "Value does not exist in 'AccessCodeKind' enum."),
+        (KIND, "STANDIN", "Value does not exist in 'AccessCodeKind' enum. Did you mean the enum value 'STANDING'?"),
+        (KIND, [SECRET], "Enum 'AccessCodeKind' cannot represent non-string value."),
+        (LITERAL % (f'"{SECRET}: a"', "null"), None, "Enum 'AccessCodeKind' cannot represent non-enum value."),
+        (
+            LITERAL % ('"STANDING"', "null"),
+            None,
+            "Enum 'AccessCodeKind' cannot represent non-enum value. Did you mean the enum value 'STANDING'?",
+        ),
+        (
+            LITERAL % ("STANDING", f'"{SECRET}"'),
+            None,
+            "DateTime is not an RFC 3339 time such as 2026-03-01T09:30:00Z.",
+        ),
+        (LITERAL % (f'STANDING "{SECRET}, found: 1"', "null"), None, "Syntax Error: Expected Name, found String."),
+        (
+            KIND.replace("AccessCodeKind", "CreateAccessCodeInput").replace("{ kind: $kind }", "$kind"),
+            {"kind": "STANDING", SECRET: 1},
+            "Expected value of type 'CreateAccessCodeInput' not to include an unknown field.",
+        ),
+        (f'{{ """{SECRET}""" }}', None, "Syntax Error: Expected Name, found BlockString."),
+    ],
+)
+async def test_an_error_about_a_value_says_what_is_wrong_and_does_not_quote_it(
+    one: Api, query: str, kind: Any, message: str
+) -> None:
+    response = await post(one, query, variables={} if kind is None else {"kind": kind})
+    (error,) = response.json()["errors"]
+    assert error["message"].removeprefix("Variable '$kind' has invalid value: ") == message
 
 
 @pytest.mark.parametrize(
