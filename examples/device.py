@@ -91,7 +91,11 @@ class Lock:
 
     def _report(self) -> None:
         for use in list(self._state["uses"]):
-            self._mutate(REPORT, **use)
+            try:
+                self._mutate(REPORT, **use)
+            except SystemExit as refusal:  # such as of a time that is yet to come; it is sent again
+                sys.stderr.write(f"a use is not reported: {refusal}\n")
+                continue
             self._state["uses"].remove(use)
             self._save()
 

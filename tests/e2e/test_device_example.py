@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -82,3 +83,6 @@ def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_la
             "two": (1, {"state": "ACTIVE", "deviceStatus": "LOADED"}),
         }
         assert sorted(event["action"] for event in found["accessEvents"]["nodes"]) == [*["DENIED"] * 2, *["UNLOCK"] * 3]
+        early = {"codeId": "once", "eventId": "e1", "usedAt": shift(utc_now(), timedelta(days=1))}
+        state.write_text(json.dumps(json.loads(state.read_text()) | {"uses": [early]}))
+        assert device(server, "enter", courier, key=key) == "OPEN", "a report that is refused keeps no door shut"
