@@ -246,23 +246,19 @@ async def _read_parts(store: Store, names: Sequence[Door]) -> _Parts:
     return found | codes
 
 
-async def _code_list(backend: Backend, found: _Parts, name: Door, now: Instant) -> CodeList | None:
+async def _code_list(backend: Backend, found: _Parts, name: Door, now: Instant) -> CodeList | Exception | None:
     """The list of a door; None where there is no device."""
-
-    def part(kind: str, place: tuple[Any, ...]) -> Any:
-        record = found[kind, place]
-        if isinstance(record, Exception):
-            raise record
-        return record
-
-    door, locker_id = part("door", (name,)), locker_of(name)
+    door, locker_id = found["door", (name,)], locker_of(name)
     if not _has_device(door):
-        return None
-    guard: Guard | None = None if locker_id is None else part("guard", (locker_id,))
+        return door if isinstance(door, Exception) else None
+    guard = None if locker_id is None else found["guard", (locker_id,)]
+    codes = [found["code", (name, code_id)] for code_id in _live_ids(door)]
+    bases = [(code, found[code.basis]) for code in codes if isinstance(code, AccessCode)]
+    for record in (guard, *codes, *(basis for _, basis in bases)):
+        if isinstance(record, Exception):
+            return record  # not raised: lists may share it, and its traceback would grow with each
     ring = backend.code_ring()
     key, horizon = ring.device_key(str(door.device_key_id), name, door.generation), shift(now, LIST_HORIZON)
-    codes: list[AccessCode | None] = [part("code", (name, code_id)) for code_id in _live_ids(door)]
-    bases: list[tuple[AccessCode, Basis | None]] = [(code, part(*code.basis)) for code in codes if code is not None]
     graces = await _graces(backend.store, [basis for _, basis in bases], guard, now)
     validities = [(code, validity_of(code, now, basis, graces.get(code.reservation_id))) for code, basis in bases]
     due = [(code, validity) for code, validity in validities if is_listed(code, validity, door, now)]

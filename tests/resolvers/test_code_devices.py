@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from tests.api import mutation, refused, unchanged
 from tests.codes import CREATE, END, PROVISION, REPORT, REVEAL, REVOKE, START, VERIFY, Device, create, furnish, verify
 from tests.explained import brief, explain
 from tests.principals import device, device_at, owner
-from tests.wire import Hold
+from tests.wire import Answer, Hold
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -346,3 +347,15 @@ async def test_a_damaged_item_fails_the_list_of_its_own_door_alone(
     (error,) = answer["errors"]
     assert error["extensions"]["code"] == "INTERNAL_SERVER_ERROR"
     assert error["path"] == ["owner", "lockers", "nodes", 7, "accessCodeList"]
+
+
+async def test_a_batch_that_fails_fails_the_lists_that_need_it_and_its_traceback_does_not_grow_with_each(
+    api: Api, wire: Wire, thirty: dict[str, list[str] | None], caplog: pytest.LogCaptureFixture
+) -> None:
+    wire.fault = lambda call: Answer.error("ValidationException") if "CODE#c7" in str(call.keys) else None
+    answer = await api.send(LISTS, first=50)
+    assert set(shown(answer).values()) == {None}
+    assert len(answer["errors"]) == sum(codes is not None for codes in thirty.values())
+    (found, *_) = [record.exc_info for record in caplog.records if record.exc_info]
+    lines = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(found[2])]
+    assert len(set(lines)) == len(lines)
