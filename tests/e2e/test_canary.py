@@ -211,7 +211,7 @@ async def test_no_token_cursor_or_value_of_a_client_is_in_the_log_whatever_happe
     tmp_path: Path, wire: Wire, at_wire: dict[str, str], table: str, plain_client: Any
 ) -> None:
     tracing = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": 1, "tracing": "otlp"}
-    logging = {"log_level": "debug", "request_log": "on", "request_seconds": 5}
+    logging = {"log_level": "debug", "request_log": "on", "request_seconds": 5, "STORE_SECONDS": 2}
     for item in damaged_items():
         await plain_client.put_item(TableName=table, Item=item_to_wire(item))
     refusal = Answer(400, {"__type": "com.amazonaws.dynamodb.v20120810#ValidationException", "message": CANARY})
