@@ -35,7 +35,7 @@ check_ulid = matching(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", "must be a ULID such as 01
 
 
 def check_notification_id(value: str) -> str:
-    """Checks the id of a notification: the id of its booking, reservation or event, and what it tells of."""
+    """Checks the id of a notification: the id of its booking, reservation or event, and its kind."""
     subject_id, _, decision = value.rpartition("-")
     if decision not in {"approved", "rejected", "cancelled", "completed", "lockout"}:
         raise ValueError("must be the id of a notification")

@@ -75,7 +75,7 @@ async def keys_create(
         try:
             created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
         except BadInputError as error:
-            # The API's names of the inputs are no options.
+            # The message has the input names of the API.
             raise CommandError(re.sub("|".join(_OPTIONS), lambda name: _OPTIONS[name[0]], str(error))) from None
     # Only the secret goes to standard output, so that it can be redirected to a file.
     typer.echo(f"key {created.record.key_id} created; its secret is not shown again:", err=True)
