@@ -17,7 +17,7 @@ from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
 from loaders.contracts.reading import in_batches, read_items
 from loaders.conversion import Codec, difference
-from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
+from loaders.table.operations import Action, BatchGet, Put, Query, Step, Transact, Update
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -225,13 +225,14 @@ class WriteContract(Contract):
 
     async def read_many(self, store: Store, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The records of a declared read of several keys, None for each that does not exist."""
-        codec = self._declared(ItemRead, name).codec
-        operation = self.item_operation(name, arguments)
-        if isinstance(operation, Get):
-            item = await store.get(operation)
-            return [None if item is None else codec.read(item)]
-        found = await store.batch_get(operation)
-        return [codec.read(found[key]) if key in found else None for key in operation.keys]
+        read = self._declared(ItemRead, name)
+        if not 1 <= len(arguments) <= read.at_once:
+            raise ContractError(f"{self.id} reads 1 to {read.at_once} of {name} at once, not {len(arguments)}")
+        found = await read_items(store, self.id, read.codec, arguments, consistent=read.consistent)
+        for record in found:
+            if isinstance(record, Exception):
+                raise record
+        return found
 
     async def read_together(
         self, store: Store, writes: int, name: str, arguments: Iterable[tuple[Any, ...]]
@@ -267,16 +268,6 @@ class WriteContract(Contract):
             start = page.last
             if start is None:
                 return
-
-    def item_operation(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> Get | BatchGet:
-        """The request of a declared read: a BatchGetItem for several keys, a GetItem for one."""
-        read = self._declared(ItemRead, name)
-        if not 1 <= len(arguments) <= read.at_once:
-            raise ContractError(f"{self.id} reads 1 to {read.at_once} of {name} at once, not {len(arguments)}")
-        wanted = tuple(read.codec.key(*key_arguments) for key_arguments in arguments)
-        if len(wanted) == 1:
-            return Get(self.id, wanted[0], read.consistent)
-        return BatchGet(self.id, wanted, read.consistent)
 
     def batch_operation(self, **arguments: tuple[Any, ...]) -> BatchGet:
         """The request of the declared batch of exactly these items."""

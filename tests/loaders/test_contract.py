@@ -17,7 +17,7 @@ from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, REGISTER_LOCK
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule
 from loaders.conversion import Codec
-from loaders.table.operations import Action, BatchGet, Get, Put, Query
+from loaders.table.operations import Action, BatchGet, Put, Query
 from loaders.table.positions import Key, Prefix
 from tests.wire import Answer
 
@@ -126,14 +126,15 @@ def test_the_registry_has_each_id_once_in_order() -> None:
         registry([*contracts, replace(ONE, purpose="Another")])
 
 
-def test_a_write_reads_only_what_it_declares() -> None:
+async def test_a_write_reads_only_what_it_declares(backend: Backend, wire: Wire) -> None:
     together = BatchRead(items=(READ, replace(READ, name="owner", codec=OWNER)))
     ranged = RangeRead(name="lockers", range=keys.owner_lockers, codec=OWNER_LOCKER, limit=10, forward=False)
     write = replace(WRITE, reads=(replace(READ, name="two", at_once=2), together, ranged))
-    assert write.item_operation("two", [("l1",)]) == Get("QC-11", Key("LOCKER#l1", "META"), consistent=True)
-    assert write.item_operation("two", [("l1",), ("l2",)]) == BatchGet(
-        "QC-11", (Key("LOCKER#l1", "META"), Key("LOCKER#l2", "META")), consistent=True
-    )
+    assert await write.read(backend.store, "two", "l1") is None
+    assert await write.read_many(backend.store, "two", [("l1",), ("l2",)]) == [None, None]
+    assert [len(call.keys) for call in wire.calls] == [1, 2]
+    assert wire.operations == {"GetItem": 1, "BatchGetItem": 1}
+    assert all("'ConsistentRead': True" in str(call.request) for call in wire.calls)
     assert write.batch_operation(owner=("o",), locker=("l1",)) == BatchGet(
         "QC-11", (Key("LOCKER#l1", "META"), Key("OWNER#o", "META")), consistent=True
     )
@@ -141,9 +142,9 @@ def test_a_write_reads_only_what_it_declares() -> None:
         "QC-11", Prefix("OWNER#o", "LOCKER#"), 10, forward=False, start=None, consistent=True
     )
     with pytest.raises(ContractError, match=r"^QC-11 reads 1 to 2 of two at once, not 3$"):
-        write.item_operation("two", [("l1",), ("l2",), ("l3",)])
+        await write.read_many(backend.store, "two", [("l1",), ("l2",), ("l3",)])
     with pytest.raises(ContractError, match=r"^QC-11 declares no read locker$"):
-        write.item_operation("locker", [("l1",)])
+        await write.read(backend.store, "locker", "l1")
     with pytest.raises(ContractError, match=r"^QC-11 declares no batch of locker$"):
         write.batch_operation(locker=("l1",))
     with pytest.raises(ContractError, match=r"^QC-11 declares no read two$"):
