@@ -42,7 +42,7 @@ def check_reservation_window(start: Instant, end: Instant, now: Instant, longest
 def check_event_time(timestamp: Instant, now: Instant, path: Sequence[str]) -> None:
     """Rejects a timestamp further in the future than a device's clock may be ahead."""
     if timestamp > shift(now, MAX_EVENT_CLOCK_SKEW):
-        raise BadInputError(f"timestamp must not be more than {_format(MAX_EVENT_CLOCK_SKEW)} in the future", path)
+        raise BadInputError(f"{path[-1]} must not be more than {_format(MAX_EVENT_CLOCK_SKEW)} in the future", path)
 
 
 def has_ended(reservation: Reservation, now: Instant) -> bool:

@@ -138,7 +138,9 @@ async def test_an_offline_use_counts_once_even_if_the_code_was_revoked(door: Doo
     async with unchanged(dump):
         assert await door.device.api.mutate(REPORT, **use) == first
         other = await door.device.api.mutate(REPORT, **use | {"usedAt": "2026-03-01T11:31:00Z"})
+        ahead = await door.device.api.mutate(REPORT, **use | {"eventId": "u2", "usedAt": "2026-03-01T13:00:00Z"})
     assert other["userErrors"][0]["code"] == "ID_TAKEN"
+    assert ahead["userErrors"][0]["message"] == "usedAt must not be more than 5 minutes in the future"
     (place,) = (await door.api.run(EVENTS % door.here)).values()
     offline = {"action": "UNLOCK", "metadata": {"codeId": "c1", "offline": True}}
     assert place["accessEvents"]["nodes"] == [offline]
