@@ -106,6 +106,11 @@ def future_of(start: Instant, end: Instant, now: Instant) -> tuple[Instant, Inst
     return max(start, now), end
 
 
+def has_begun(reservation: Reservation, now: Instant) -> bool:
+    """Whether the window has begun; after a check-in it has, even if the clock of that server is ahead of this one."""
+    return reservation.started_at is not None or reservation.start_at <= now
+
+
 def is_current(reservation: Reservation, now: Instant) -> bool:
     """Whether `now` is inside the window."""
     return reservation.start_at <= now < reservation.end_at

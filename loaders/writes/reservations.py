@@ -24,7 +24,14 @@ from domain.errors import (
     UnavailableError,
 )
 from domain.models import LockerStatus, Reservation, ReservationId, ReservationParty, ReservationStatus, record_from
-from domain.schedule import check_end_after_start, check_reservation_window, effective_status, free_slot, overlaps
+from domain.schedule import (
+    check_end_after_start,
+    check_reservation_window,
+    effective_status,
+    free_slot,
+    has_begun,
+    overlaps,
+)
 from domain.times import EARLIEST, shift
 from loaders import keys
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
@@ -162,7 +169,7 @@ async def cancel_reservation(backend: Backend, command: CancelReservation, princ
             return {}
         _check_reason(state, command.reason)
         _check_not_over(reservation, now, "cancelled")
-        if reservation.start_at <= now:
+        if has_begun(reservation, now):
             message = "The reservation has started, so it cannot be cancelled. Release it instead."
             raise ReservationStartedError(message, reservation)
         return _ending(state, ReservationStatus.CANCELLED, command.reason)
@@ -203,12 +210,12 @@ async def start_reservation(backend: Backend, command: StartReservation, princip
     def start(state: _State) -> dict[str, Any]:
         reservation, now = state.reservation, state.now
         _require_own(state)
+        if reservation.started_at is not None and reservation.status is ReservationStatus.ACTIVE:
+            return {}
         _check_not_over(reservation, now, "started")
-        if now < reservation.start_at:
+        if not has_begun(reservation, now):
             message = f"The reservation starts at {reservation.start_at}."
             raise ReservationNotStartedError(message, reservation)
-        if reservation.started_at is not None:
-            return {}
         _check_in_service(state.locker)
         return {"started_at": now}
 
@@ -231,7 +238,7 @@ async def release_reservation(backend: Backend, command: ReleaseReservation, pri
         _check_reason(state, command.reason)
         if not _occupies(reservation, state.locker):
             _check_not_over(reservation, now, "released")
-        if now < reservation.start_at:
+        if not has_begun(reservation, now):
             message = "The reservation has not started, so it cannot be released. Cancel it instead."
             raise ReservationNotStartedError(message, reservation)
         return _ending(state, ReservationStatus.COMPLETED, command.reason)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.conftest import Clock
 
 RELEASE = mutation("releaseReservation", "reservation { status }")
+START = mutation("startReservation", "reservation { version startedAt }")
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 NEXT = {"lockerId": "l1", "ownerId": "ada", "startAt": "2026-03-01T15:00:00Z", "endAt": "2026-03-01T16:00:00Z"}
 WRITES = {
@@ -118,3 +119,31 @@ async def test_a_slot_that_a_fast_server_took_is_neither_kept_nor_freed_by_a_slo
         late = NEXT | {"startAt": "2026-03-01T17:00:00Z", "endAt": "2026-03-01T18:00:00Z"}
         assert codes(await api.mutate(CREATE_RESERVATION, **late)) == ["TOO_MANY_RESERVATIONS"]
         check_invariants(await dump(), clock.now)
+
+
+async def test_a_check_in_by_a_fast_server_holds_for_a_slow_one(
+    ending: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    later = {"lockerId": "l1", "reservationId": "later"}
+    clock.now = type(clock.now)("2026-03-01T19:03:00.000Z")
+    started = await ending.done(START, **later)
+    clock.move(minutes=-5)
+    async with unchanged(dump):
+        assert await ending.done(START, **later) == started
+        (error,) = (await ending.mutate(CANCEL, **later))["userErrors"]
+        assert error["code"] == "RESERVATION_STARTED"
+    assert (await ending.done(RELEASE, **later))["reservation"] == {"status": "COMPLETED"}
+    items = await dump()
+    locker = items["LOCKER#l1", "META"]
+    assert (locker["status"], "occupiedBy" in locker) == ("AVAILABLE", False)
+    check_invariants(items, clock.now)
+
+
+async def test_a_check_in_that_is_repeated_after_the_end_returns_the_reservation(
+    ending: Api, clock: Clock, dump: Callable[[], Any]
+) -> None:
+    now = {"lockerId": "l1", "reservationId": "now"}
+    started = await ending.done(START, **now)
+    clock.move(minutes=5)
+    async with unchanged(dump):
+        assert await ending.done(START, **now) == started
