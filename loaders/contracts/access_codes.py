@@ -243,6 +243,7 @@ VERIFY_ACCESS_CODE = WriteContract(
         check("no lockout", LOCKOUT, IS_NEW, when="a success"),
         check("same lockout", LOCKOUT, _AS_READ, when="a success"),
         put("attempt", ATTEMPT, _IS_NEW_OR_EXPIRED, when="the attempt id is new"),
+        check("no report", EVENT_CLAIM, IS_NEW, when="a success"),
         update("code", ACCESS_CODE, _AS_READ, when="a success", index_writes=1),
         update("door", CODE_DOOR, _AS_READ, when="the last use of a code"),
         check("same door", CODE_DOOR, _AS_READ, when="a success"),
@@ -258,7 +259,7 @@ VERIFY_ACCESS_CODE = WriteContract(
             item_bytes=_EVENT_BYTES,
         ),
     ),
-    most_steps=15,
+    most_steps=16,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="Every answer follows a transaction on the lockout record as it was read, so guesses at the same time are "
     "decided one after another and cannot exceed the limit of failures. While the door is locked out nothing is read "
@@ -336,8 +337,9 @@ REPORT_ACCESS_CODE_USE = WriteContract(
         put("claim", EVENT_CLAIM, IS_NEW),
         update("code", ACCESS_CODE, _AS_READ, index_writes=1),
         update("door", CODE_DOOR, _AS_READ, when="the last use of a code"),
+        check("no attempt", ATTEMPT, IS_NEW, when="no verification has this id"),
     ),
-    most_steps=4,
+    most_steps=5,
     errors=(BadInputError, NotFoundError, ForbiddenError, IdTakenError, UnavailableError),
     note="The claim on the event id makes a use count once. An attempt with this id that was granted counted it.",
     cardinality="The event, its claim and the code.",

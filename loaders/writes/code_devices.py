@@ -167,8 +167,11 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
             last_used_at=max(command.used_at, code.last_used_at or EARLIEST),
             revision=code.revision + 1,
         )
+        steps = _reporting(command, code, used, door, now, content)
+        if attempt is None:
+            steps.append(REPORT_ACCESS_CODE_USE.step("no attempt", (name, command.event_id)))
         try:
-            await store.transact(REPORT_ACCESS_CODE_USE.transact(*_reporting(command, code, used, door, now, content)))
+            await store.transact(REPORT_ACCESS_CODE_USE.transact(*steps))
         except TransactionRefusedError:
             continue
         return used

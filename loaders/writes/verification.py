@@ -122,13 +122,13 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
             if read.attempt is None and read.is_reported:
                 return Verification(decision=AccessDecision.DENIED)  # the device decided, and its report counts the use
             match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
-            attempt = _attempt(backend, read, command, match, now)
+            attempt, place = _attempt(backend, read, command, match, now), (name, command.attempt_id)
             if match is None:
                 steps = await _denying(backend, command, principal, read, now)
             else:
                 steps = await _granting(backend, read, match, now, missing)
+                steps.append(VERIFY_ACCESS_CODE.step("no report", place))
             if read.attempt is None:
-                place = (name, command.attempt_id)
                 steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=to_seconds(now)))
             await backend.store.transact(VERIFY_ACCESS_CODE.transact(*steps))
         except MovedError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests import places
 from tests.api import mutation
-from tests.codes import CREATE, PROVISION, VERIFY, Device, create, furnish, verify
+from tests.codes import CREATE, PROVISION, REPORT, VERIFY, Device, create, furnish, verify
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.principals import device, device_at
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from tests.api import Api
-    from tests.wire import Wire
+    from tests.wire import Call, Wire
 
 
 async def guess(api: Api, digits: str, attempt_id: str, **door: str) -> str:
@@ -127,3 +127,44 @@ async def test_a_late_acknowledgement_of_an_older_list_does_not_replace_that_of_
     assert [error["code"] for error in await late] == ["STALE_ACCESS_CODE_LIST"]
     door = (await dump())["LOCKER#l1", "DOOR"]
     assert (door["acknowledgedRevision"], door["loaded"]) == (newer["revision"], [])
+
+
+async def report(api: Api) -> list[dict[str, Any]]:
+    """The errors of a report that the device used the code c1 at its attempt a1."""
+    used = {"lockerId": "l1", "codeId": "c1", "eventId": "a1", "usedAt": NOW}
+    errors: list[dict[str, Any]] = (await api.by(device("l1")).mutate(REPORT, **used))["userErrors"]
+    return errors
+
+
+async def test_a_use_that_is_reported_while_its_verification_is_decided_counts_once(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await furnish(api)
+    digits = await create(api, "c1", "COURIER", maxUses=3)
+    # The verification has looked for a report, and not read the code.
+    wire.fault = held = Held(lambda call: call.operation == "GetItem" and "DIGITS#" in call.keys[0][1])
+    verification = asyncio.ensure_future(verify(api, digits, "a1"))
+    await held.reached()
+    assert await report(api) == []
+    held.release()
+    assert await verification == "DENIED"
+    assert (await dump())["LOCKER#l1", "CODE#c1"]["uses"] == 1
+
+
+async def test_a_use_that_is_reported_counts_once_though_its_verification_is_only_partly_visible(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await furnish(api)
+    digits = await create(api, "c1", "COURIER", maxUses=3)
+    assert await verify(api, digits, "a1") == "GRANTED"
+    unseen = [("LOCKER#l1", "ATTEMPT#a1")]
+
+    def amend(call: Call) -> None:
+        if call.operation == "BatchGetItem" and unseen:
+            key = unseen.pop()
+            (found,) = call.response["Responses"].values()
+            found[:] = [item for item in found if (item["PK"]["S"], item["SK"]["S"]) != key]
+
+    wire.amend = amend
+    assert await report(api) == []
+    assert (await dump())["LOCKER#l1", "CODE#c1"]["uses"] == 1
