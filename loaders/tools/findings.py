@@ -85,6 +85,7 @@ def reservation_as_read(reservation: Reservation) -> Step:
         readOwner=reservation.owner_id,
         readStatus=reservation.status,
         readEnd=reservation.end_at,
+        readVersion=reservation.version,
     )
 
 

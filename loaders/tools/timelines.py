@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.models import ActivePointer, ReservationStatus
-from domain.schedule import has_ended, has_ended_everywhere
+from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
+from domain.times import shift
 from loaders import keys
 from loaders.codecs import (
     ACTIVE_POINTER,
@@ -46,7 +47,7 @@ def timeline_violations(locker_id: LockerId, items: list[Item], get: Get, now: I
     yield from stale
     if guard is not None and guard.has_live:
         yield from _live_copies(locker_id, guard, stored_live, copies, now)
-    yield from _slots_of(locker_id, [one for one in stored_live if not has_ended(one.reservation, now)], get)
+    yield from _slots_of(locker_id, stored_live, get, now)
     pointer = record_at(ACTIVE_POINTER, keys.active_pointer(locker_id), get)
     problem = _pointer_problem(pointer, live, now)
     if problem is None:
@@ -68,10 +69,10 @@ def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
             latest = reservation
 
 
-def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get) -> Iterator[Finding]:
-    """A reservation that has not ended has the slot that it names; those of earlier versions name none."""
+def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get, now: Instant) -> Iterator[Finding]:
+    """A reservation that has ended by no clock has the slot that it names; those of earlier versions name none."""
     for one in live:
-        if one.slot is None:
+        if one.slot is None or has_ended(one.reservation, shift(now, CLOCK_SKEW)):
             continue
         wanted = slot_of(one.reservation, one.slot)
         key, as_read = RESERVATION_SLOT.key_of(wanted), reservation_as_read(one.reservation)

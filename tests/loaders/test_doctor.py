@@ -23,6 +23,7 @@ from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import DAY, approve, book, prepare, ulid
 from tests.races.holding import Held
+from tests.races.test_clock_skew import START
 from tests.races.test_reservations import CANCEL, EXTEND
 
 if TYPE_CHECKING:
@@ -347,6 +348,11 @@ RACES: dict[str, tuple[Change, str, dict[str, Any]]] = {
         {"lockerId": "l1", "reservationId": "first", "newEndAt": "2026-03-01T14:00:00Z"},
     ),
     "a reservation's copy": (without(MADE), CANCEL, {"lockerId": "l1", "reservationId": "later"}),
+    "the copy of a reservation that is checked in": (
+        without(("OWNER#ada", FIRST[1])),
+        START,
+        {"lockerId": "l1", "reservationId": "first"},
+    ),
 }
 
 
@@ -358,6 +364,7 @@ async def test_a_repair_that_meets_a_change_of_the_record_writes_nothing_old(
     await break_(change)
     found = await checked.table()
     assert found
+    wire.reset()
     held = Held(lambda call: call.operation == "TransactWriteItems")
     wire.fault = held
     repairing = asyncio.create_task(checked.doctor.repair(found))
@@ -365,6 +372,7 @@ async def test_a_repair_that_meets_a_change_of_the_record_writes_nothing_old(
     assert (await world.mutate(mutation, **values))["userErrors"] == []
     held.release()
     assert await repairing == []
+    assert wire.of("TransactWriteItems")[0].status == 400
     check_invariants(await dump(), NOW)
     assert await checked.table() == []
 

@@ -113,6 +113,7 @@ async def test_a_slot_that_a_fast_server_took_is_neither_kept_nor_freed_by_a_slo
         clock.move(minutes=5)
         assert codes(await api.mutate(CREATE_RESERVATION, **NEXT)) == []
         clock.move(minutes=-5)
+        check_invariants(await dump(), clock.now)
         async with unchanged(dump):
             assert codes(await api.mutate(EXTEND, **now, newEndAt="2026-03-01T14:00:00Z")) == ["RESERVATION_OVER"]
         assert codes(await api.mutate(RELEASE, **now)) == []
