@@ -119,6 +119,15 @@ _DOOR_RULES = (
     put("first door", CODE_DOOR, IS_NEW, when="the door has no codes yet", item_bytes=800),
     update("door", CODE_DOOR, _AS_READ),
 )
+_LIST_RULES = (
+    update(
+        "first list",
+        CODE_DOOR,
+        f"{_AS_READ} AND attribute_not_exists(#acknowledgedRevision)",
+        when="the device has acknowledged no list yet",
+    ),
+    update("list", CODE_DOOR, f"{_AS_READ} AND #acknowledgedRevision = :readList"),
+)
 _CLAIM_RULES = (
     put("claim", CODE_CLAIM, _IS_NEW_OR_EXPIRED),
     check("other claim", CODE_CLAIM, _IS_NEW_OR_EXPIRED, when=_CLAIMED, most=MAX_RING_KEYS - 1),
@@ -287,7 +296,7 @@ PROVISION_DEVICE = WriteContract(
     purpose="Provision the device of a door",
     reads=(_DOOR_READ, _LOCKER_READ, _LOCATION_READ),
     rounds=_ROUNDS,
-    steps=_DOOR_RULES,
+    steps=(_DOOR_RULES[0], *_LIST_RULES),
     most_steps=1,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="The key of the device is derived and never stored. A repeated request returns the same key until the device "
@@ -309,15 +318,7 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
         ItemRead("booking", BOOKING, at_once=MAX_LIVE_CODES, usual=_USUAL_CODES, when=AT_LOCATION),
     ),
     rounds=_ROUNDS,
-    steps=(
-        update(
-            "first list",
-            CODE_DOOR,
-            f"{_AS_READ} AND attribute_not_exists(#acknowledgedRevision)",
-            when="the device has acknowledged no list yet",
-        ),
-        update("list", CODE_DOOR, f"{_AS_READ} AND #acknowledgedRevision = :readList"),
-    ),
+    steps=_LIST_RULES,
     most_steps=1,
     errors=(BadInputError, ForbiddenError, StaleListError, UnavailableError),
     note="An acknowledgement makes the list anew and compares its revision. Reservations that follow those of the "

@@ -30,7 +30,7 @@ from domain.errors import BadInputError, IdTakenError, StaleListError
 from domain.models import AccessAction, AccessEvent, AccessResult, Reservation, locker_of, record_from
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, shift
-from loaders.codecs import EVENT_CLAIM, EventClaim
+from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts, together
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.backend import Backend
     from loaders.codecs import Guard
+    from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step
 
@@ -87,11 +88,16 @@ async def provision_device(backend: Backend, command: ProvisionDevice, principal
         }
         if command.voids_digits:
             changes["void_before"] = command.generation
+        provisioned = replace(current, revision=current.revision + 1, **changes)
+        if door is None:
+            step = PROVISION_DEVICE.step("first door", (name,), CODE_DOOR.encode(provisioned))
+        else:
+            step = _unless_acknowledged(PROVISION_DEVICE, name, door, provisioned)
         try:
-            await store.transact(PROVISION_DEVICE.transact(door_step(PROVISION_DEVICE, name, door, **changes)))
+            await store.transact(PROVISION_DEVICE.transact(step))
         except TransactionRefusedError:
             continue
-        return _provisioned(backend, name, replace(current, **changes))
+        return _provisioned(backend, name, provisioned)
     raise contended()
 
 
@@ -118,17 +124,18 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
             acknowledged_at=backend.clock(),
         )
         try:
-            await store.transact(ACKNOWLEDGE_ACCESS_CODES.transact(_acknowledging(name, door, changed)))
+            # The revision of the door stays: what a device has is no part of what it should have.
+            step = _unless_acknowledged(ACKNOWLEDGE_ACCESS_CODES, name, door, changed)
+            await store.transact(ACKNOWLEDGE_ACCESS_CODES.transact(step))
         except TransactionRefusedError:
             continue
         return changed
     raise contended()
 
 
-def _acknowledging(name: Door, door: CodeDoor, changed: CodeDoor) -> Step:
-    """Records the list that the device has, unless it acknowledged another one since the door was read."""
-    # The revision of the door stays: what a device has is no part of what it should have.
-    step = partial(ACKNOWLEDGE_ACCESS_CODES.change_step, at=(name,), readRevision=door.revision)
+def _unless_acknowledged(contract: WriteContract, name: Door, door: CodeDoor, changed: CodeDoor) -> Step:
+    """Changes a door, unless its device acknowledged a list since the door was read: that changes no revision."""
+    step = partial(contract.change_step, at=(name,), readRevision=door.revision)
     if door.acknowledged_revision is None:
         return step("first list", door, changed)
     return step("list", door, changed, readList=door.acknowledged_revision)

@@ -168,3 +168,22 @@ async def test_a_use_that_is_reported_counts_once_though_its_verification_is_onl
     wire.amend = amend
     assert await report(api) == []
     assert (await dump())["LOCKER#l1", "CODE#c1"]["uses"] == 1
+
+
+async def test_a_new_device_has_loaded_nothing_though_the_one_before_acknowledges_its_list_meanwhile(
+    api: Api, wire: Wire, dump: Callable[[], Any]
+) -> None:
+    await furnish(api)
+    await create(api, "c1")
+    key = (await api.done(PROVISION, lockerId="l1", generation=1))["deviceKey"]
+    before = Device(api.by(device("l1")), key, lockerId="l1")
+    listed = await before.listed()
+    wire.fault = held = Held(lambda call: call.operation == "TransactWriteItems")
+    provisioning = asyncio.ensure_future(api.done(PROVISION, lockerId="l1", generation=2))
+    await held.reached()
+    assert await before.acknowledge(listed["revision"]) == []
+    held.release()
+    provisioned = await provisioning
+    door = (await dump())["LOCKER#l1", "DOOR"]
+    assert (door["loaded"], "acknowledgedRevision" in door) == ([], False)
+    assert await api.done(PROVISION, lockerId="l1", generation=2) == provisioned, "its key can be shown again"

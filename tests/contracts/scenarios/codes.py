@@ -143,6 +143,12 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "provision a locker's first device": (*PLACED, PROVISION(**AT_LOCKER)),
     "provision a device of a locker with codes": (*CODED, CROWD, PROVISION(**AT_LOCKER)),
     "provision the first device of a location": (LOCATION, PROVISION(**AT_LOCATION)),
+    "provision the next device": (
+        *CODED,
+        PROVISION(**AT_LOCKER),
+        acknowledge(**AT_LOCKER),
+        does("provisionDevice", admin, generation=2, **AT_LOCKER),
+    ),
     "acknowledge a list": (*CODED, ANOTHER, PROVISION(**AT_LOCKER), acknowledge(**AT_LOCKER)),
     "acknowledge a newer list": (
         *CODED,
