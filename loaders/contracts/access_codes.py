@@ -115,10 +115,8 @@ _LOCKER_READ = ItemRead("locker", LOCKER, when=AT_LOCKER)
 _CODE_READ = ItemRead("code", ACCESS_CODE)
 _DOOR_READ = ItemRead("door", CODE_DOOR)
 _ATTEMPT_READ = ItemRead("attempt", ATTEMPT)
-_DOOR_RULES = (
-    put("first door", CODE_DOOR, IS_NEW, when="the door has no codes yet", item_bytes=800),
-    update("door", CODE_DOOR, _AS_READ),
-)
+_FIRST_DOOR_RULE = put("first door", CODE_DOOR, IS_NEW, when="the door has no codes yet", item_bytes=800)
+_DOOR_RULE = update("door", CODE_DOOR, _AS_READ)
 _LIST_RULES = (
     update(
         "first list",
@@ -170,7 +168,8 @@ CREATE_ACCESS_CODE = WriteContract(
     steps=(
         put("code", ACCESS_CODE, IS_NEW, index_writes=1, item_bytes=_NEW_CODE_BYTES),
         *_CLAIM_RULES,
-        *_DOOR_RULES,
+        _FIRST_DOOR_RULE,
+        _DOOR_RULE,
         *_RESERVATION_RULES,
     ),
     most_steps=4 + MAX_RING_KEYS - 1,
@@ -207,7 +206,7 @@ CHANGE_ACCESS_CODE = WriteContract(
         delete(
             "old claim", CODE_CLAIM, "attribute_not_exists(#PK) OR #codeId = :codeId", when="the digits become invalid"
         ),
-        _DOOR_RULES[1],
+        _DOOR_RULE,
     ),
     most_steps=4 + MAX_RING_KEYS - 1,
     errors=(BadInputError, NotFoundError, ForbiddenError, CodeOverError, UnavailableError),
@@ -296,7 +295,7 @@ PROVISION_DEVICE = WriteContract(
     purpose="Provision the device of a door",
     reads=(_DOOR_READ, _LOCKER_READ, _LOCATION_READ),
     rounds=_ROUNDS,
-    steps=(_DOOR_RULES[0], *_LIST_RULES),
+    steps=(_FIRST_DOOR_RULE, *_LIST_RULES),
     most_steps=1,
     errors=(BadInputError, NotFoundError, ForbiddenError, UnavailableError),
     note="The key of the device is derived and never stored. A repeated request returns the same key until the device "

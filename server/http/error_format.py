@@ -26,7 +26,7 @@ _QUOTES = [
         (r" Found: .*", ""),
     )
 ]
-"""How graphql-core quotes values, and what is left of that. None backtracks: values can be long."""
+"""How graphql-core quotes values, and what is left of that. Each takes linear time: values can be long."""
 
 
 def request_error(message: str, code: str, status: int, request_id: str) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool
         if extensions["status"] == _INTERNAL["status"]:
             logger.error("request %s failed at %s", request_id, error.path, exc_info=error.original_error)
             entry["message"] = internal_message(request_id)
-        else:
+        elif not isinstance(error.original_error, SmartLockerError):
             entry["message"] = _in_plain_words(error.message)
         formatted.append(entry | {"extensions": extensions | {"requestId": request_id}})
     return formatted
