@@ -39,7 +39,8 @@ from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS
 from loaders.contracts.scanning import ReadTable
-from loaders.contracts.writing import IS_NEW, BatchRead, ItemRead, RangeRead, WriteContract, check, delete, put, update
+from loaders.contracts.write_parts import IS_NEW, BatchRead, ItemRead, RangeRead, check, delete, put, update
+from loaders.contracts.writing import WriteContract
 
 _NEW_CODE_BYTES = 3000
 _APPROVED_BYTES = 10_500  # an approved booking has no reason

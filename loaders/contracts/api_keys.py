@@ -7,7 +7,8 @@ from loaders import keys
 from loaders.codecs import API_KEY
 from loaders.contracts.base import Consistency, Order
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, check, put, update
+from loaders.contracts.write_parts import IS_NEW, ItemRead, check, put, update
+from loaders.contracts.writing import WriteContract
 
 API_KEY_BY_ID = ReadOne(
     id="QC-60",

@@ -31,7 +31,8 @@ from loaders.codecs import (
 )
 from loaders.contracts.base import Order, PageRule
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import EXISTS, IS_NEW, BatchRead, ItemRead, WriteContract, check, delete, put, update
+from loaders.contracts.write_parts import EXISTS, IS_NEW, BatchRead, ItemRead, check, delete, put, update
+from loaders.contracts.writing import WriteContract
 
 _SLOTS_A_DAY = 2
 _COUNT_BYTES = 300

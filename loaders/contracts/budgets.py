@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from loaders import keys
-from loaders.contracts.writing import WriteContract, update
+from loaders.contracts.write_parts import update
+from loaders.contracts.writing import WriteContract
 
 SPEND_BUDGET = WriteContract(
     id="QC-50",

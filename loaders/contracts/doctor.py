@@ -16,7 +16,8 @@ from loaders.codecs import (
 )
 from loaders.contracts.reservations import POINTER_AS_READ
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
-from loaders.contracts.writing import EXISTS, IS_NEW, WriteContract, check, delete, put, update
+from loaders.contracts.write_parts import EXISTS, IS_NEW, check, delete, put, update
+from loaders.contracts.writing import WriteContract
 from loaders.table.positions import Key
 
 _CLAIM_BYTES = 2000

@@ -9,7 +9,8 @@ from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, LOCKER
 from loaders.contracts.base import Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED, Part
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put
+from loaders.contracts.write_parts import IS_NEW, ItemRead, put
+from loaders.contracts.writing import WriteContract
 
 _EVENT = ACCESS_EVENT.at(keys.event)
 _CLAIM = EVENT_CLAIM.at(keys.event_claim)

@@ -18,7 +18,8 @@ from loaders.codecs import LOCATION, LOCATION_CODE, LOCATION_LOCKER, LOCKER_OFFE
 from loaders.contracts.base import Order
 from loaders.contracts.lockers import OWNER_LOCKERS_BY_STATUS
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, check, put, update
+from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, put, update
+from loaders.contracts.writing import WriteContract
 
 _MANAGER = check("manager", OWNER, EXISTS, when="a manager is named")
 

@@ -20,17 +20,8 @@ from loaders.codecs import LOCATION, LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNE
 from loaders.contracts.base import Consistency
 from loaders.contracts.cost import Part
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import (
-    EXISTS,
-    IS_NEW,
-    REPEATED_CHANGE,
-    ItemRead,
-    WriteContract,
-    check,
-    delete,
-    put,
-    update,
-)
+from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, delete, put, update
+from loaders.contracts.writing import WriteContract
 
 _AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
 

@@ -6,7 +6,8 @@ from loaders.codecs import BOOKING, GUARD, LOCKER, OLD_BOOKING, OWNER_LOCKER, RE
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
 from loaders.contracts.scanning import ReadTable
-from loaders.contracts.writing import EXISTS, IS_NEW, ItemRead, WriteContract, delete, put, update
+from loaders.contracts.write_parts import EXISTS, IS_NEW, ItemRead, delete, put, update
+from loaders.contracts.writing import WriteContract
 from loaders.table.positions import Key
 
 _LARGEST_BYTES = 25_600

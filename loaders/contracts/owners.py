@@ -12,7 +12,8 @@ from domain.errors import (
 )
 from loaders.codecs import EMAIL_CLAIM, OWNER
 from loaders.contracts.reading import ReadOne
-from loaders.contracts.writing import IS_NEW, REPEATED_CHANGE, ItemRead, WriteContract, delete, put, update
+from loaders.contracts.write_parts import IS_NEW, REPEATED_CHANGE, ItemRead, delete, put, update
+from loaders.contracts.writing import WriteContract
 
 OWNER_BY_ID = ReadOne(
     id="QC-20",

@@ -43,19 +43,19 @@ from loaders.contracts.base import MAX_ITEMS, Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.lockers import STATUS_RULES
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.writing import (
+from loaders.contracts.write_parts import (
     EXISTS,
     IS_NEW,
     REPEATED_CHANGE,
     BatchRead,
     ItemRead,
     RangeRead,
-    WriteContract,
     check,
     delete,
     put,
     update,
 )
+from loaders.contracts.writing import WriteContract
 from loaders.table.positions import Key
 
 LIVE_COPIES_AT_ONCE = 5

@@ -6,7 +6,8 @@ from domain.errors import UnavailableError
 from loaders.codecs import TABLE_FORMAT
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne
-from loaders.contracts.writing import IS_NEW, ItemRead, WriteContract, put
+from loaders.contracts.write_parts import IS_NEW, ItemRead, put
+from loaders.contracts.writing import WriteContract
 
 FORMAT_VERSION = 4
 """The format that this version writes.

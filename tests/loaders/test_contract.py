@@ -15,7 +15,7 @@ from loaders.contracts.base import Consistency, ContractError, PageRule, registr
 from loaders.contracts.cost import Cost, Part
 from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, REGISTER_LOCKER
 from loaders.contracts.owners import SAVE_OWNER
-from loaders.contracts.writing import BatchRead, ItemRead, RangeRead, StepRule
+from loaders.contracts.write_parts import BatchRead, ItemRead, RangeRead, StepRule
 from loaders.conversion import Codec
 from loaders.table.operations import Action, BatchGet, Put, Query
 from loaders.table.positions import Key, Prefix
