@@ -46,7 +46,7 @@ def _from_text(name: str, description: str, example: str, parse: Callable[[str],
         try:
             return parse(value)
         except ValueError as error:
-            raise GraphQLError(f"{name} {error}.") from error
+            raise GraphQLError(f"{name} value {error}.") from error
 
     def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> Any:
         try:

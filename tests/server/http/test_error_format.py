@@ -119,7 +119,7 @@ async def test_an_argument_that_must_not_be_null_is_named(one: Api) -> None:
         (
             LITERAL % ("STANDING", f'"{SECRET}"'),
             None,
-            "DateTime is not an RFC 3339 time such as 2026-03-01T09:30:00Z.",
+            "DateTime value is not an RFC 3339 time such as 2026-03-01T09:30:00Z.",
         ),
         (LITERAL % (f'STANDING "{SECRET}, found: 1"', "null"), None, "Syntax Error: Expected Name, found String."),
         (
