@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test equivalence torture lint docs bench bench-growth bench-flood bench-process graphiql lock clean
+.PHONY: serve test equivalence torture lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
 serve: .venv/installed
@@ -38,6 +38,10 @@ docs: .venv/installed
 	$(BIN)/smartlocker schema export
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
 	$(BIN)/smartlocker permissions list > docs/permissions.md
+
+# Writes the requests of the contracts anew, which the tests compare with; review what changed.
+snapshots: .venv/tested
+	$(BIN)/python -m pytest --quiet --update-snapshots tests/contracts/test_requests.py
 
 # Compares SmartLocker with other GraphQL servers; QUICK=1 takes under three minutes and leaves docs/performance.md as it is.
 bench: .venv/tested

@@ -34,7 +34,7 @@ TWO_KEYS = parse_ring(f"{CODE_KEYS},{CODE_KEYS.replace('k1:', 'k0:')}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-snapshots", action="store_true", help="write tests/contracts/requests.json anew")
+    parser.addoption("--update-snapshots", action="store_true", help="write tests/contracts/requests/ anew")
 
 
 class Seeds:

@@ -30,7 +30,7 @@ from loaders.writes.reservations import create_reservation
 from tests.contracts.lists import LISTS, PAGED
 from tests.contracts.samples import LONGEST, at, day, record
 from tests.contracts.scenarios import PLACED, SCENARIOS
-from tests.contracts.test_requests import kept_requests
+from tests.contracts.snapshots import contracts_of, kept
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
@@ -72,8 +72,8 @@ async def test_a_write_costs_at_most_its_maximum_and_its_largest_example_at_leas
     contract: WriteContract, run_scenario: Runner
 ) -> None:
     most = 0.0
-    for name, sent in kept_requests().items():
-        if contract.id not in {operation["contract"] for operation in sent}:
+    for name, content in kept().items():
+        if contract.id not in contracts_of(content):
             continue
         records = await run_scenario(name, LONGEST)
         # A change that its condition refuses takes a unit too, which no store reports.
