@@ -23,7 +23,7 @@ from server.cli.demo_data import prepare
 from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
-from server.process.workers import Inheritance, Supervisor, WorkerServer
+from server.process.workers import Supervisor, WorkerConfig, WorkerServer
 from server.settings import Settings, is_loopback, variable_of
 from server.telemetry.logs import configured_logging
 
@@ -66,8 +66,8 @@ def serve(
     gc.disable()  # until what lives as long as the process is made: `_settle_memory`
     settings = read_settings(host=host, port=port, profile=profile, workers=workers)
     check_profile(settings)
-    inheritance = Inheritance.of_this_process()
-    uvloop.run(_serve(settings, context.obj) if inheritance is None else _work(settings, context.obj, inheritance))
+    config = WorkerConfig.of_this_process()
+    uvloop.run(_serve(settings, context.obj) if config is None else _serve_as_worker(settings, context.obj, config))
 
 
 def check_profile(settings: Settings) -> None:
@@ -112,18 +112,18 @@ async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
             await server.serve(sockets=[listener])
 
 
-async def _work(settings: Settings, observer: RequestObserver | None, inheritance: Inheritance) -> None:
+async def _serve_as_worker(settings: Settings, observer: RequestObserver | None, config: WorkerConfig) -> None:
     with configured_logging(settings):
         readiness = Readiness(watched_store(settings))
         app = create_app(
             settings,
-            inheritance.connection,
+            config.connection,
             readiness=readiness,
             observer=observer,
-            shared_budgets=inheritance.budgets,
-            shared_metrics=inheritance.shared_metrics,
+            shared_budgets=config.budgets,
+            shared_metrics=config.shared_metrics,
         )
-        server = WorkerServer(app, settings, readiness, inheritance)
+        server = WorkerServer(app, settings, readiness, config)
         _settle_memory()
         await server.serve(sockets=[])
 

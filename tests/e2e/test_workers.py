@@ -156,6 +156,21 @@ async def test_a_worker_that_is_told_to_stop_finishes_its_requests_and_is_replac
         assert await asyncio.to_thread(server.end) == 0
 
 
+def test_a_worker_that_does_not_answer_is_replaced_and_does_not_delay_the_end(tmp_path: Path, furnished: Path) -> None:
+    with serving(tmp_path / "run", workers=2, data_dir=furnished) as server:
+        stopped, other = workers_of(server)
+        os.kill(stopped, signal.SIGSTOP)
+        eventually(lambda: server.stderr.count("Application startup complete") == 3)
+        assert server.stderr.count("does not answer: it is killed") == 1
+        assert not is_running(stopped)
+        assert other in workers_of(server)
+        assert [ask(server) for _ in range(6)] == [TYPENAME] * 6
+
+        os.kill(other, signal.SIGSTOP)
+        assert server.end() == 0
+        assert not is_running(other)
+
+
 def test_a_killed_supervisor_leaves_neither_workers_nor_a_store_nor_files_and_its_port_is_free(
     tmp_path: Path, temporary: Path, furnished: Path
 ) -> None:
