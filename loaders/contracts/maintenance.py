@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from loaders.codecs import BOOKING, GUARD, LOCKER, OLD_BOOKING, OWNER_LOCKER, RESERVATION_SLOT, STORED_RESERVATION
+from loaders import keys
+from loaders.codecs import (
+    ACTIVE_POINTER,
+    BOOKING,
+    GUARD,
+    LOCKER,
+    OLD_BOOKING,
+    OWNER_LOCKER,
+    OWNER_RESERVATION,
+    RESERVATION_CLAIM,
+    RESERVATION_SLOT,
+    STORED_LIVE_RESERVATION,
+    STORED_RESERVATION,
+)
 from loaders.contracts.base import MAX_ITEMS
-from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ, UPGRADE_READS, UPGRADE_RULES
+from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ
 from loaders.contracts.scanning import ReadTable
-from loaders.contracts.write_parts import EXISTS, IS_NEW, ItemRead, delete, put, update
+from loaders.contracts.write_parts import EXISTS, IS_NEW, ItemRead, RangeRead, delete, put, update
 from loaders.contracts.writing import WriteContract
 from loaders.table.positions import Key
 
 _LARGEST_BYTES = 25_600
+_PAGE = 1000
+
+LIVE_COPIES_AT_ONCE = 5
+"""How many live copies of reservations of an earlier version one transaction writes."""
+
+_WRITTEN_BY_OTHERS = f"{EXISTS} AND attribute_not_exists(#revision)"
+_OLD = "a reservation has an older form"
 
 LOAD_DEMO_DATA = WriteContract(
     id="QC-72",
@@ -28,13 +48,39 @@ UPGRADE_RESERVATIONS = WriteContract(
     purpose="Bring the reservations and the active pointer of a locker to today's form",
     reads=(
         ItemRead("guard", GUARD),
-        *UPGRADE_READS,
+        RangeRead("all", keys.locker_reservations, STORED_RESERVATION, _PAGE),
+        RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, _PAGE),
+        ItemRead(
+            "claims",
+            RESERVATION_CLAIM,
+            at_once=MAX_ITEMS,
+            when="only where an earlier version wrote reservations without a revision",
+        ),
         SLOTS_READ,
     ),
     rounds=24,
     steps=(
         *GUARD_RULES,
-        *UPGRADE_RULES,
+        put("old form", STORED_RESERVATION, _WRITTEN_BY_OTHERS, when=_OLD),
+        delete(
+            "old key",
+            Key,
+            _WRITTEN_BY_OTHERS,
+            when=f"{_OLD} and an older spelling of its start",
+            item_bytes=STORED_RESERVATION.largest,
+        ),
+        put("new key", STORED_RESERVATION, IS_NEW, when="the same"),
+        put("new claim", RESERVATION_CLAIM, IS_NEW, when=_OLD),
+        put("new copy", OWNER_RESERVATION, "attribute_not_exists(#PK) OR #lockerId = :lockerId", when=_OLD),
+        put(
+            "new live copy",
+            STORED_LIVE_RESERVATION,
+            None,
+            when="an earlier version or another program wrote a live reservation",
+            most=LIVE_COPIES_AT_ONCE,
+        ),
+        put("new pointer", ACTIVE_POINTER, None, when="no older form is left, and one is active"),
+        delete("dropped pointer", ACTIVE_POINTER, None, when="the same, and none is active"),
         put(
             "taken slot",
             RESERVATION_SLOT,

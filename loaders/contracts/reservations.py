@@ -39,12 +39,11 @@ from loaders.codecs import (
     STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
 )
-from loaders.contracts.base import MAX_ITEMS, Consistency, Order, PageRule
+from loaders.contracts.base import Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.lockers import STATUS_RULES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import (
-    EXISTS,
     IS_NEW,
     REPEATED_CHANGE,
     BatchRead,
@@ -56,14 +55,9 @@ from loaders.contracts.write_parts import (
     update,
 )
 from loaders.contracts.writing import WriteContract
-from loaders.table.positions import Key
-
-LIVE_COPIES_AT_ONCE = 5
-"""How many live copies of reservations of an earlier version one transaction writes."""
 
 _MOST_SLOTS = 1000
 _BOTH = (Order.ASC, Order.DESC)
-_PAGE = 1000
 _ROUNDS = 24
 _CLAIMED = "only where the claim is visible before the reservation"
 _HOT_PARTITION = (
@@ -82,24 +76,10 @@ NEXT_READS = (
     replace(_BEFORE_READ, name="running", when=_POINTER_MOVES),
     RangeRead("ahead", keys.live_reservations, STORED_LIVE_RESERVATION, 2, usual=2, when=_POINTER_MOVES),
 )
-_OLDER = "only where the locker has no guard, or that of an earlier version"
-UPGRADE_READS = (
-    RangeRead("all", keys.locker_reservations, STORED_RESERVATION, _PAGE, when=_OLDER),
-    RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, _PAGE, when=_OLDER),
-    ItemRead(
-        "claims",
-        RESERVATION_CLAIM,
-        at_once=MAX_ITEMS,
-        when="only where an earlier version wrote reservations without a revision",
-    ),
-)
-
 SLOTS_READ = RangeRead("slots", keys.reservation_slots, RESERVATION_SLOT, _MOST_SLOTS, usual=5)
 
-GUARD_RULES = (
-    put("first guard", GUARD, IS_NEW, when="the locker has none yet"),
-    update("guard", GUARD, "#revision = :readRevision"),
-)
+_GUARD = update("guard", GUARD, "#revision = :readRevision")
+GUARD_RULES = (put("first guard", GUARD, IS_NEW, when="the locker has none yet"), _GUARD)
 # The items of a transaction become visible to other reads one by one. Each transaction is conditioned on the change
 # before it, so at most the last change can be partly visible while another write reads.
 _LAST_CHANGE_RULES = (
@@ -131,40 +111,13 @@ _NO_POINTER_RULES = (
 TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *_LAST_CHANGE_RULES)
 """What every write of a locker's reservations depends on."""
 
-_WRITTEN_BY_OTHERS = f"{EXISTS} AND attribute_not_exists(#revision)"
-_OLD = "a reservation has an older form"
-UPGRADE_RULES = (
-    put("old form", STORED_RESERVATION, _WRITTEN_BY_OTHERS, when=_OLD),
-    delete(
-        "old key",
-        Key,
-        _WRITTEN_BY_OTHERS,
-        when=f"{_OLD} and an older spelling of its start",
-        item_bytes=STORED_RESERVATION.largest,
-    ),
-    put("new key", STORED_RESERVATION, IS_NEW, when="the same"),
-    put("new claim", RESERVATION_CLAIM, IS_NEW, when=_OLD),
-    put("new copy", OWNER_RESERVATION, "attribute_not_exists(#PK) OR #lockerId = :lockerId", when=_OLD),
-    put(
-        "new live copy",
-        STORED_LIVE_RESERVATION,
-        None,
-        when="an earlier version or another program wrote a live reservation",
-        most=LIVE_COPIES_AT_ONCE,
-    ),
-    put("new pointer", ACTIVE_POINTER, None, when="no older form is left, and one is active"),
-    delete("dropped pointer", ACTIVE_POINTER, None, when="the same, and none is active"),
-)
-"""What brings the reservations of a locker to today's form. The guard orders these writes like all others."""
-
 _OWN_SLOT = "#reservationId = :reservationId AND #lockerId = :lockerId"
 _CHANGE_RULES = (
-    *GUARD_RULES,
+    _GUARD,
     update(
         "reservation",
         RESERVATION,
-        "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version)) "
-        "AND (#slot = :readSlot OR attribute_not_exists(#slot))",  # the migration gives older ones a slot
+        "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version))",
     ),
     put("reservation copy", OWNER_RESERVATION, None),
     put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live"),
@@ -190,10 +143,7 @@ CREATE_RESERVATION = WriteContract(
         SLOTS_READ,
         *NEXT_READS,
     ),
-    fallbacks=(
-        replace(_RESERVATION_READ, most=LOOKS_FOR_CLAIMED, when="only where the reservationId was used before"),
-        *UPGRADE_READS,
-    ),
+    fallbacks=(replace(_RESERVATION_READ, most=LOOKS_FOR_CLAIMED, when="only where the id was used before"),),
     rounds=_ROUNDS,
     steps=(
         *GUARD_RULES,
@@ -213,7 +163,6 @@ CREATE_RESERVATION = WriteContract(
             "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
         ),
         *_LAST_CHANGE_RULES,
-        *UPGRADE_RULES,
     ),
     most_steps=12,
     errors=(
@@ -228,9 +177,9 @@ CREATE_RESERVATION = WriteContract(
     ),
     note="The guard makes read-then-write atomic: where its revision changed, or the last change it names is not "
     "visible yet, everything is read again. Live reservations do not overlap, so the one with the latest start before "
-    "endAt decides. Reservations that other programs or earlier versions wrote are brought to today's form first. The "
-    "same id with the same content writes nothing and returns the current state, permanently. A free slot of the owner "
-    "is taken: there are as many as the owner may have live reservations.",
+    "endAt decides. A locker without a guard has no reservations. The same id with the same content writes nothing and "
+    "returns the current state, permanently. A free slot of the owner is taken: there are as many as the owner may "
+    "have live reservations.",
     cardinality="The reservation, its claim, the owner's copy, the live copy, a slot, the guard and the pointer, the "
     "claim of its reference and its details; the locker and the last change are checked.",
     hot_partition=f"{_HOT_PARTITION} The slots of one owner share its partition; reservations at once choose different "
@@ -316,10 +265,7 @@ CURRENT_RESERVATION = replace(
 )
 
 _EXISTING_READS = (BatchRead(items=(_GUARD_READ, _POINTER_READ, _CLAIM_READ, _LOCKER_READ)), _RESERVATION_READ)
-_EXISTING_FALLBACKS = (
-    replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),
-    *UPGRADE_READS,
-)
+_EXISTING_FALLBACKS = (replace(_RESERVATION_READ.part, most=_ROUNDS * (LOOKS_FOR_CLAIMED - 1), when=_CLAIMED),)
 
 CHANGE_RESERVATION = WriteContract(
     id="QC-13",
@@ -332,7 +278,6 @@ CHANGE_RESERVATION = WriteContract(
         *_CHANGE_RULES,
         update("slot end", RESERVATION_SLOT, _OWN_SLOT, when="the end of the reservation moves"),
         _LOCKER_IS_OWNED,
-        *UPGRADE_RULES,
     ),
     most_steps=10,
     errors=(
@@ -345,8 +290,7 @@ CHANGE_RESERVATION = WriteContract(
         ReservationStartedError,
         UnavailableError,
     ),
-    note=f"{REPEATED_CHANGE} Where the locker has no guard yet, the reservation is looked for without its claim, and "
-    "brought to today's form first. The owner of the locker may cancel a reservation of someone else, who is notified.",
+    note=f"{REPEATED_CHANGE} The owner of the locker may cancel a reservation of someone else, who is notified.",
     cardinality="The reservation, the owner's copy, the live copy, the slot, the guard, the pointer and a "
     "notification; the last change and the owner of the locker are checked.",
     hot_partition=_HOT_PARTITION,
@@ -359,7 +303,7 @@ _OVERSTAY = put(
     when="the locker is still occupied by a reservation that has ended",
     item_bytes=600,
 )
-_NOT_FOR_CHECK_IN = {"first guard", "no live copy", "free slot", "notification", "no pointer", "still no pointer"}
+_NOT_FOR_CHECK_IN = {"no live copy", "free slot", "notification", "no pointer", "still no pointer"}
 CHECK_IN_RULES = (
     *(rule for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN),
     *STATUS_RULES,
@@ -379,7 +323,6 @@ USE_RESERVATION = WriteContract(
         *STATUS_RULES,
         _LOCKER_IS_OWNED,
         _OVERSTAY,
-        *UPGRADE_RULES,
     ),
     most_steps=11,
     errors=(

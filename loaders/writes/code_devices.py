@@ -35,7 +35,7 @@ from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_D
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts, together
 from loaders.writes.doors import contended, door_path, door_step, named_door, require_manager
-from loaders.writes.timeline import MovedError, live_in, may_have_old
+from loaders.writes.timeline import MovedError, live_in
 
 if TYPE_CHECKING:
     import asyncio
@@ -308,7 +308,7 @@ async def _graces(
     """The ends of the grace periods of reservations, as far as a list reaches."""
     first, last = shift(now, -GRACE), shift(now, LIST_HORIZON)
     ending = [one for one in bases if isinstance(one, Reservation) and first < one.end_at < last]
-    if not ending or may_have_old(guard):
+    if not ending:
         return {}
     ends = sorted(one.end_at for one in ending)
     within = (ending[0].locker_id, ends[0], shift(ends[-1], GRACE))

@@ -47,6 +47,11 @@ class Ledger:
     claim: ReservationClaim | None
     locker: Locker | None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody has reserved the locker yet."""
+        return self.guard is None and self.pointer is None
+
 
 def creating(
     reservation: Reservation,
@@ -108,7 +113,6 @@ def changing(
             readStatus=before.status,
             readEnd=before.end_at,
             readVersion=before.version,
-            readSlot=read.slot or "none",
         ),
         contract.record_step("reservation copy", changed),
         live_step(contract, changed, guard),

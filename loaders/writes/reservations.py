@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -32,7 +31,6 @@ from domain.schedule import (
     has_begun,
     overlaps,
 )
-from domain.times import EARLIEST, shift
 from loaders import keys
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
 from loaders.conversion import DamagedItemError
@@ -50,8 +48,7 @@ from loaders.writes.reservation_steps import (
     slot_steps,
     using,
 )
-from loaders.writes.timeline import MOVED, MovedError, earliest_other, latest_before, may_have_old, pointer_after
-from loaders.writes.upgrades import MOST_UPGRADES, upgrade_reservations
+from loaders.writes.timeline import MOVED, MovedError, earliest_other, latest_before, pointer_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -65,10 +62,10 @@ if TYPE_CHECKING:
         ShortenReservation,
         StartReservation,
     )
-    from domain.models import Locker, LockerId, OwnerId, ReservationSlot
+    from domain.models import Locker, OwnerId, ReservationSlot
     from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import AnyClaim, Guard, ReservationClaim, StoredReservation
+    from loaders.codecs import AnyClaim, ReservationClaim, StoredReservation
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step
@@ -121,12 +118,10 @@ async def create_reservation(
             Reservation, command, reservation_id=reservation_id, status=live, created_at=now, updated_at=now
         )
         check_reservation_window(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
-        if await _is_old(store, locker_id, ledger):
-            await _upgrade(backend, CREATE_RESERVATION, locker_id, ledger.guard)
-            continue
+        latest_start = None if ledger.is_empty else reservation.end_at
         try:
             latest, (other, slots) = await _together(
-                latest_before(store, CREATE_RESERVATION, locker_id, reservation.end_at, ledger.guard),
+                latest_before(store, CREATE_RESERVATION, locker_id, latest_start, ledger.guard),
                 _together(
                     earliest_other(store, CREATE_RESERVATION, ledger.pointer, ledger.guard, reservation_id, now),
                     _slots(store, command.owner_id),
@@ -308,11 +303,9 @@ async def _change(
     missing, has_slot = NONE_MISSING, True
     async for _ in attempts(contract.rounds):
         now = backend.clock()
-        ledger = await _open_existing(store, contract, command, principal)
-        claim = ledger.claim
-        if claim is None or may_have_old(ledger.guard):
-            await _upgrade(backend, contract, command.locker_id, ledger.guard)
-            continue
+        claim, ledger = await _open_existing(store, contract, command, principal)
+        if ledger.guard is None:
+            continue  # that of the first reservation is not visible yet
         latest_start = None if new_end is None else max(new_end, claim.start_at)
         try:
             stored, (latest, other) = await _together(
@@ -425,8 +418,10 @@ def _existing(locker: Locker | None, claim: ReservationClaim) -> Locker:
     return locker
 
 
-async def _open_existing(store: Store, contract: WriteContract, command: _Change, principal: Principal) -> Ledger:
-    """What is known of a reservation that exists; it has no claim where it has an older form."""
+async def _open_existing(
+    store: Store, contract: WriteContract, command: _Change, principal: Principal
+) -> tuple[ReservationClaim, Ledger]:
+    """The claim of a reservation that exists, and what is known of its locker."""
     locker_id = command.locker_id
     read = await contract.read_batch(
         store,
@@ -435,31 +430,10 @@ async def _open_existing(store: Store, contract: WriteContract, command: _Change
         claim=(locker_id, command.reservation_id),
         locker=(locker_id,),
     )
-    ledger = Ledger(**read)
-    if ledger.claim is None:
-        old = await _unclaimed(store, contract, command) if may_have_old(ledger.guard) else None
-        if old is None or ledger.locker is None:
-            message = f"Locker {locker_id} has no reservation {command.reservation_id}."
-            raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
-        _party(principal, old, ledger.locker)
-    return ledger
-
-
-async def _unclaimed(store: Store, contract: WriteContract, command: _Change) -> Reservation | None:
-    async for _, stored in contract.read_range(store, "all", command.locker_id, EARLIEST):
-        # Another write may have given it today's form meanwhile; then everything is read again.
-        if stored.reservation.reservation_id == command.reservation_id:
-            reservation: Reservation = stored.reservation
-            return reservation
-    return None
-
-
-async def _upgrade(backend: Backend, contract: WriteContract, locker_id: LockerId, guard: Guard | None) -> None:
-    """Brings reservations to today's form; where another write is faster, everything is read again."""
-    now = backend.clock()
-    since = shift(now, -backend.longest_reservation)
-    with suppress(MovedError):
-        await upgrade_reservations(backend.store, contract, locker_id, guard, now, most=MOST_UPGRADES, since=since)
+    if read["claim"] is None:
+        message = f"Locker {locker_id} has no reservation {command.reservation_id}."
+        raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
+    return read["claim"], Ledger(**read)
 
 
 async def _together(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
@@ -488,15 +462,6 @@ def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) 
 def _check_in_service(locker: Locker) -> None:
     if locker.status is LockerStatus.MAINTENANCE:
         raise LockerInMaintenanceError(f"Locker {locker.locker_id} is in maintenance.", ("input", "lockerId"))
-
-
-async def _is_old(store: Store, locker_id: LockerId, ledger: Ledger) -> bool:
-    """Whether reservations of the locker must be brought to today's form first; a new locker has none and no guard."""
-    if ledger.guard is not None or ledger.pointer is not None:
-        return may_have_old(ledger.guard)
-    async for _ in CREATE_RESERVATION.read_range(store, "all", locker_id, EARLIEST):
-        return True
-    return False
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:

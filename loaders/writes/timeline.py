@@ -27,19 +27,14 @@ class MovedError(Exception):
     """A concurrent write is only partly visible: everything must be read again."""
 
 
-def may_have_old(guard: Guard | None) -> bool:
-    """Whether reservations of the locker may have an older form, or no live copy; other programs write no guard."""
-    return guard is None or guard.has_old is True or not guard.has_live
-
-
 async def latest_before(
     store: Store, contract: WriteContract, locker_id: LockerId, before: Instant | None, guard: Guard | None
 ) -> Reservation | None:
-    """The live reservation with the latest start before a time, if one is given; a locker without a guard has none.
+    """The live reservation with the latest start before a time, if one is given.
 
     Live reservations do not overlap, so all others before that time have ended when this one starts.
     """
-    if before is None or guard is None:
+    if before is None:
         return None
     found = await live_in(store, contract, "before", (locker_id, before), guard)
     return found[0] if found else None
@@ -144,7 +139,6 @@ def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
         changed_revision=revision,
         changed_removed=None if changed.status is ReservationStatus.ACTIVE else True,
         has_live=True,
-        lacks_ended=None if guard is None else guard.lacks_ended,
     )
 
 

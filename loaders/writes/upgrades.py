@@ -17,7 +17,7 @@ from domain.times import EARLIEST
 from loaders import keys
 from loaders.codecs import RESERVATION, Guard, StoredReservation
 from loaders.contracts.base import MAX_ITEMS
-from loaders.contracts.reservations import LIVE_COPIES_AT_ONCE
+from loaders.contracts.maintenance import LIVE_COPIES_AT_ONCE
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.reservation_steps import claim_of, slot_of
 from loaders.writes.timeline import MovedError, guard_step, next_revision

@@ -50,7 +50,7 @@ from loaders.writes.doors import (
 )
 from loaders.writes.lockers import NONE_MISSING
 from loaders.writes.reservation_steps import Ledger, changing, using
-from loaders.writes.timeline import MovedError, earliest_other, live_in, may_have_old, pointer_after
+from loaders.writes.timeline import MovedError, earliest_other, live_in, pointer_after
 
 if TYPE_CHECKING:
     from domain.access_codes import Basis, CodeDoor, CodeId
@@ -217,13 +217,15 @@ async def _reserved(store: Store, code: AccessCode) -> _Reserved | None:
     place = (code.locker_id, code.start_at, code.reservation_id)
     stored = await VERIFY_ACCESS_CODE.read(store, "reservation", *place)
     ledger = Ledger(guard=read["guard"], pointer=read["pointer"], claim=None, locker=read["reserved locker"])
+    if ledger.guard is None:
+        raise MovedError  # that of the first reservation is not visible yet
     return None if stored is None else _Reserved(stored, ledger)
 
 
 async def _opens(store: Store, code: AccessCode, basis: Basis, now: Instant, guard: Guard | None) -> bool:
     if validity_of(code, now, basis).state is AccessCodeState.ACTIVE:
         return True
-    if not isinstance(basis, Reservation) or not is_in_grace(code, now, basis) or may_have_old(guard):
+    if not isinstance(basis, Reservation) or not is_in_grace(code, now, basis):
         return False
     since = (basis.locker_id, basis.end_at, now)
     return not await live_in(store, VERIFY_ACCESS_CODE, "next reservation", since, guard)
@@ -269,7 +271,7 @@ async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant, 
 def _is_first_use(reserved: _Reserved, now: Instant) -> bool:
     """Whether this use checks the reservation in, as `startReservation` would."""
     reservation, ledger = reserved.stored.reservation, reserved.ledger
-    if reservation.started_at is not None or has_ended(reservation, now) or may_have_old(ledger.guard):
+    if reservation.started_at is not None or has_ended(reservation, now):
         return False
     return ledger.locker is not None and ledger.locker.status is not LockerStatus.MAINTENANCE
 

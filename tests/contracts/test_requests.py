@@ -25,17 +25,15 @@ if TYPE_CHECKING:
 # What may be written whatever is there: copies that are written as a whole, and items that are deleted or new.
 # The guard orders all writes of a pointer.
 OFFERS = {"offer", "gone offer"}
-_UPGRADES = {"new live copy", "new pointer", "dropped pointer"}
-_CHANGES = {"reservation copy", "notification", "live copy", "no live copy", *_UPGRADES}
+_CHANGES = {"reservation copy", "notification", "live copy", "no live copy"}
 UNCONDITIONAL = {
     "QC-03": OFFERS,
-    "QC-04": _UPGRADES,
     "QC-06": {"old copy", "new copy"} | OFFERS,
     "QC-11": OFFERS,
     "QC-12": {"old location copy", "new location copy"} | OFFERS,
     "QC-13": _CHANGES,
     "QC-43": {"copy", "notification"},
-    "QC-74": _UPGRADES,
+    "QC-74": {"new live copy", "new pointer", "dropped pointer"},
     "QC-78": {"copy", "old copy"},
     "QC-84": {"live copy"},
     "QC-87": _CHANGES,

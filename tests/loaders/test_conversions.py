@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 
-from domain.authorization import DEVELOPMENT_ADMIN
-from domain.commands.lockers import UpdateLockerStatus
-from domain.commands.owners import CreateOwner
-from domain.commands.reservations import CreateReservation, ReleaseReservation
-from domain.models import LocationId, LockerId, LockerStatus, OwnerId, OwnerKind, ReservationId
-from domain.times import Instant
+from domain.models import LocationId
 from loaders import codecs
 from loaders.conversion import Codec
 from loaders.table.client import DynamoStore
-from loaders.writes.lockers import update_locker_status
-from loaders.writes.owners import create_owner
-from loaders.writes.reservations import create_reservation, release_reservation
 from tests.api import unchanged
 from tests.conftest import NOW
-from tests.invariants import check_invariants, live_reservations
+from tests.invariants import check_invariants
 from tests.loaders.test_migration import FORMAT_ITEM, delete, migration, run
 from tests.old_items import OLD_ITEMS, put
 
@@ -187,35 +178,3 @@ async def test_a_migration_that_is_interrupted_within_a_page_is_finished_by_the_
                 interrupted += 1
     assert interrupted > 1
     check_invariants(await dump(), NOW, is_counted=False)
-
-
-async def test_writes_go_on_while_the_table_is_migrated(old: Backend, dump: Callable[[], Any]) -> None:
-    owner = CreateOwner(owner_id=OwnerId("999"), kind=OwnerKind.USER, name="Ada")
-    await create_owner(old, owner)
-    locker = LockerId("123")
-
-    async def reserve(number: int) -> None:
-        day = f"2026-03-{10 + number:02d}"
-        command = CreateReservation(
-            locker_id=locker,
-            reservation_id=ReservationId(f"n{number}"),
-            owner_id=OwnerId("999"),
-            start_at=Instant(f"{day}T10:00:00.000Z"),
-            end_at=Instant(f"{day}T11:00:00.000Z"),
-        )
-        await create_reservation(old, command, DEVELOPMENT_ADMIN)
-
-    async def occupy() -> None:
-        for version, status in ((4, LockerStatus.OCCUPIED), (5, LockerStatus.AVAILABLE)):
-            command = UpdateLockerStatus(locker_id=locker, new_status=status, expected_version=version)
-            await update_locker_status(old, command, DEVELOPMENT_ADMIN)
-
-    async def release() -> None:
-        command = ReleaseReservation(locker_id=locker, reservation_id=ReservationId("r-now"))
-        await release_reservation(old, command, DEVELOPMENT_ADMIN)
-
-    await asyncio.gather(run(old, location_id=LOCATION), occupy(), release(), *(reserve(number) for number in range(4)))
-    items = await dump()
-    check_invariants(items, NOW, is_counted=False)
-    assert items["LOCKER#123", "META"]["version"] == 6
-    assert [item["reservationId"] for item in live_reservations(items, "123")] == ["r-past", "n0", "n1", "n2", "n3"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +11,11 @@ import pytest_asyncio
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import UpdateLockerStatus
-from domain.commands.reservations import CancelReservation, CreateReservation, ExtendReservation, ShortenReservation
-from domain.errors import OverlapError, UnavailableError
+from domain.commands.reservations import CancelReservation, CreateReservation
+from domain.errors import UnavailableError
 from domain.models import LockerId, LockerStatus, ReservationId
-from domain.times import Instant, shift
+from domain.times import Instant
 from loaders import keys
-from loaders.contracts.maintenance import UPGRADE_RESERVATIONS
 from loaders.reads.table_format import CURRENT_FORMAT, read_format, require_format
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.values import item_to_wire
@@ -28,23 +26,20 @@ from loaders.writes.lockers import update_locker_status
 from loaders.writes.reservations import (
     cancel_reservation,
     create_reservation,
-    extend_reservation,
-    shorten_reservation,
 )
-from loaders.writes.upgrades import take_slots
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.old_items import put
 from tests.races.holding import Held
-from tests.wire import Answer, Hold
+from tests.wire import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from domain.models import Reservation
     from loaders.backend import Backend
-    from tests.conftest import Clock, Prepared
+    from tests.conftest import Prepared
     from tests.invariants import Items
     from tests.wire import Call, Wire
 
@@ -357,61 +352,3 @@ async def test_a_migration_gives_live_reservations_their_copies_and_slots_and_fi
     assert migrated.left == 0
     again = await migration(of_format_3).count(items_per_second=1e9, progress=lambda _: None)
     assert again.kinds == {}
-
-
-async def test_a_write_at_a_locker_that_is_not_migrated_sees_its_reservations_and_gives_them_copies(
-    of_format_3: Backend, dump: Callable[[], Any]
-) -> None:
-    pointer = of_kind(await dump(), "RESERVATION_ACTIVE")[0]
-    with pytest.raises(OverlapError):
-        await reserve(of_format_3, pointer["lockerId"], None, pointer["startAt"], pointer["endAt"])
-    items = await dump()
-    assert items[pointer["PK"], "GUARD#RES"]["hasLive"] is True
-    assert any(item["PK"] == pointer["PK"] for item in of_kind(items, "LIVE_RESERVATION"))
-    far = (Instant("2026-04-01T12:00:00.000Z"), Instant("2026-04-02T12:00:00.000Z"))
-    await reserve(of_format_3, pointer["lockerId"], None, *far)
-    check_invariants(await dump(), NOW, is_counted=False)
-
-
-@pytest.mark.parametrize("change", ["cancel", "extend"])
-async def test_a_change_that_meets_the_migration_keeps_the_slot_of_its_reservation_true(
-    of_format_3: Backend, wire: Wire, dump: Callable[[], Any], change: str
-) -> None:
-    latest = max(of_kind(await dump(), "RESERVATION"), key=lambda item: str(item["startAt"]))
-    locker = LockerId(latest["lockerId"])
-    place: dict[str, Any] = {"locker_id": locker, "reservation_id": latest["reservationId"]}
-    end = Instant(latest["endAt"])
-    await shorten_reservation(
-        of_format_3, ShortenReservation(**place, new_end_at=shift(end, -timedelta(minutes=1))), DEVELOPMENT_ADMIN
-    )
-    hold = Hold("TransactWriteItems")
-    wire.fault = hold
-    changing = asyncio.ensure_future(
-        cancel_reservation(of_format_3, CancelReservation(**place), DEVELOPMENT_ADMIN)
-        if change == "cancel"
-        else extend_reservation(of_format_3, ExtendReservation(**place, new_end_at=end), DEVELOPMENT_ADMIN)
-    )
-    await hold.arrivals()
-    wire.fault = lambda _: None
-    assert await take_slots(of_format_3.store, UPGRADE_RESERVATIONS, locker, NOW) > 0
-    hold.release()
-    await changing
-    check_invariants(await dump(), NOW, is_counted=False)
-
-
-async def test_reservations_that_ended_before_a_locker_was_written_get_their_copies_from_the_migration(
-    of_format_3: Backend, dump: Callable[[], Any], clock: Clock
-) -> None:
-    old = of_kind(await dump(), "RESERVATION_ACTIVE")[0]
-    clock.move(days=60)
-    start = shift(clock.now, timedelta(days=1))
-    for _ in range(2):
-        made = await reserve(of_format_3, old["lockerId"], None, start, shift(start, timedelta(hours=1)))
-        await cancel(of_format_3, made)
-    await run(of_format_3, now=clock.now)
-    items = await dump()
-    live = [item for item in of_kind(items, "RESERVATION") if item["status"] == "ACTIVE"]
-    assert live
-    assert all((item["PK"], item["SK"].replace("RES#", "LIVE#")) in items for item in live)
-    assert not any("lacksEnded" in item for item in items.values())
-    check_invariants(items, clock.now, is_counted=False)

@@ -119,17 +119,7 @@ OLD_RESERVATIONS = (
     old_reservation("2026-03-02T12:00:00.000Z", "reservation"),
     old_reservation("2026-03-03T12:00:00Z", "later"),
 )
-OLD_POINTER = written(
-    "LOCKER#{locker}",
-    "RES#ACTIVE",
-    entityType="RESERVATION_ACTIVE",
-    reservationId="{reservation}",
-    ownerId="{owner}",
-    startAt="2026-03-01T12:00:00Z",
-    endAt="2026-03-01T13:00:00Z",
-)
 OLD_CANCELLED = old_reservation("2026-03-02T12:00:00Z", "reservation", "CANCELLED")
-OLD_RELEASED = old_reservation("2026-02-02T12:00:00Z", "reservation", "COMPLETED")
 
 SCENARIOS: dict[str, tuple[Call, ...]] = {
     "create an owner": (OWNER,),
@@ -161,8 +151,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "create a reservation after another": FOLLOWED,
     "create a reservation before another": (*PLACED, reserve(60, 120, "later"), reserve(0, 60)),
     "create a reservation between two others": (*RESERVED, reserve(200, 260, "later"), reserve(60, 120, "between")),
-    "create a reservation beside older ones": (*OLD_RESERVATIONS, reserve(60, 120, "between")),
-    "create a reservation where an older pointer names none": (*PLACED, OLD_POINTER, reserve(0, 60)),
     "create a reservation after a cancellation": (*UNFOLLOWED, reserve(60, 120, "between")),
     "create a reservation for a recipient": (*PLACED, OTHER_OWNER, FOR_RECIPIENT),
     "create a reservation again": (*RESERVED, reserve(0, 60)),
@@ -177,8 +165,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "cancel a reservation before another": (*UPCOMING, reserve(60, 120, "later"), CANCEL),
     "cancel a reservation after another": (*FOLLOWED, CANCEL_LATER),
     "cancel a reservation without a pointer": (*UPCOMING, NO_POINTER, CANCEL),
-    "cancel an older reservation": (*OLD_RESERVATIONS, CANCEL),
-    "cancel an older reservation again": (*PLACED, OLD_CANCELLED, CANCEL),
     "cancel a reservation of another owner": (
         *PLACED,
         OTHER_OWNER,
@@ -197,7 +183,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     ),
     "start a reservation after a cancellation": (*UNFOLLOWED, START),
     "start a reservation without a pointer": (*RESERVED, NO_POINTER, START),
-    "start an older reservation": (*OLD_RESERVATIONS, wait(24 * 60), START),
     "release a started reservation": (*RESERVED, START, RELEASE),
     "release a reservation before another": (*FOLLOWED, RELEASE),
     "release a reservation of another owner": (
@@ -207,7 +192,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         use("releaseReservation", reason=its.name),
     ),
     "release a reservation without a pointer": (*RESERVED, NO_POINTER, RELEASE),
-    "release an older reservation again": (*PLACED, OLD_RELEASED, RELEASE),
     "record an event": (*PLACED, record_events(None)),
     "record an event with an id": (*PLACED, record_events("01")),
     "record an event again": (*PLACED, record_events("01"), record_events("01")),
