@@ -32,12 +32,14 @@ lint: .venv/tested
 	$(BIN)/smartlocker schema check
 	$(BIN)/smartlocker contracts check
 	$(BIN)/smartlocker permissions check
+	$(BIN)/smartlocker settings check
 
-# Writes what is generated: the schema and the pages of access patterns and permissions.
+# Writes what is generated: the schema and the pages of access patterns, permissions and settings.
 docs: .venv/installed
 	$(BIN)/smartlocker schema export
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
 	$(BIN)/smartlocker permissions list > docs/permissions.md
+	$(BIN)/smartlocker settings list > docs/settings.md
 
 # Writes the requests of the contracts anew, which the tests compare with; review what changed.
 snapshots: .venv/tested

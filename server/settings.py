@@ -145,7 +145,7 @@ class Settings(BaseSettings):
         default=8000, description="Port to listen on; 0 picks a free port."
     )
     workers: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=1, description="Number of server processes that share the port; about one per core."
+        default=1, description="Number of server processes (workers) that share the port; about one per core."
     )
     profile: Literal["development", "production"] = Field(
         default="development",
@@ -158,7 +158,7 @@ class Settings(BaseSettings):
         default=None, description="The issuer's public keys: the `https` URL of a JWKS, or a file."
     )
     jwt_claims: dict[ClaimName, str] = Field(
-        default={}, description="JSON object from SmartLocker's claim names to the issuer's names."
+        default={}, description="Object from SmartLocker's claim names to the issuer's names."
     )
     longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = Field(
         default=30,
@@ -175,11 +175,11 @@ class Settings(BaseSettings):
         default=20, description="Bookings of one owner that may wait for a decision at the same time."
     )
     max_live_reservations: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=20, description="Reservations of one owner that have not ended, at the same time; at most 1,000."
+        default=20, description="Reservations of one owner that have not ended, at the same time."
     )
     live_reservations: dict[str, Annotated[int, Field(ge=0, le=1000)]] = Field(
         default={},
-        description="JSON object from owner ids to other limits, for example for the organisation of a partner.",
+        description="Object from owner ids to other limits, for example for the organization of a partner.",
     )
     page_size: _Count = Field(default=25, description="Page size when a request names none.")
     page_size_max: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = Field(
@@ -263,7 +263,9 @@ class Settings(BaseSettings):
         default="on",
         description="Whether the request log names callers: subject, role, API key id and client address.",
     )
-    metrics: Literal["off", "on"] = Field(default="off", description="`on`: Prometheus metrics at /metrics.")
+    metrics: Literal["off", "on"] = Field(
+        default="off", description="`on`: Prometheus metrics at /metrics. Keep that path inside your network."
+    )
     tracing: Literal["off", "otlp"] = Field(
         default="off", description="`otlp`: OpenTelemetry spans by OTLP, configured with the standard OTEL_ variables."
     )

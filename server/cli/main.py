@@ -45,6 +45,7 @@ _COMMANDS = {
     "schema": ("server.cli.schema_commands:schema_app", "Export and check the GraphQL schema."),
     "contracts": ("server.cli.contract_commands:contracts_app", "The query contracts."),
     "permissions": ("server.cli.schema_commands:permissions_app", "List and check permissions."),
+    "settings": ("server.cli.settings_commands:settings_app", "List and check the settings."),
     "codes": ("server.cli.code_commands:codes_app", "Manage access codes."),
     "keys": ("server.cli.auth_commands:keys_app", "Manage API keys of partners and devices."),
 }

@@ -20,6 +20,7 @@ from server.app import create_app
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
+from server.cli.settings_commands import shown_default
 from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
@@ -46,7 +47,7 @@ class _ServeCommand(TyperCommand):
         super().format_help(ctx, formatter)
         typer.echo("Settings, from environment variables:\n")
         for name, field in Settings.model_fields.items():
-            typer.echo(f"  {variable_of(name)} (default: {_shown(field.default)})\n      {field.description}")
+            typer.echo(f"  {variable_of(name)} (default: {shown_default(name)})\n      {field.description}")
 
 
 serve_app = typer.Typer(add_completion=False)
@@ -168,12 +169,3 @@ def _print_greeting(settings: Settings, connection: StoreConnection, port: int) 
     typer.echo("Open it in a browser, or run:")
     body = json.dumps({"query": query})
     typer.echo(f"  curl -s {address}{credentials} -H 'Content-Type: application/json' -d '{body}'")
-
-
-def _shown(default: object) -> str:
-    """A default as it is written in the environment."""
-    if default is None:
-        return "unset"
-    if isinstance(default, bool):
-        return str(default).lower()
-    return ",".join(default) or "none" if isinstance(default, tuple) else str(default)
