@@ -31,8 +31,6 @@ class Backend:
     most_live_reservations: int = 20
     live_reservations_of: Mapping[str, int] = field(default_factory=dict)
     """Other limits of live reservations, by owner id."""
-    known_formats: set[int] = field(default_factory=set)
-    """The table formats that the table is known to have; shared by all requests."""
     code_ring: Callable[[], CodeRing] = _no_ring
     """The secrets of access codes, which a development server creates on first use."""
 

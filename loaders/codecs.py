@@ -145,14 +145,14 @@ class StoredAccessCode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableFormat:
-    """The format version of the table, and where a migration to the next one continues, if one is under way."""
+class TableState:
+    """The format version of the table, and the one that it is being migrated to, if it is."""
 
     format_version: int
     revision: int
     migrating_to: int | None = None
-    position_pk: str | None = None
-    position_sk: str | None = None
+    is_drained: bool = False
+    """Whether no server serves the table any more, so that a migration may convert its items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +253,7 @@ API_KEY = Codec(
 # 16 KB of JSON take up to 24 KB in the table: an element `1,` has two bytes in JSON and three in the table.
 ACCESS_EVENT = Codec(AccessEvent, "ACCESS_EVENT", keys.door_event, largest=25_600, usual=350)
 EVENT_CLAIM = Codec(EventClaim, "ACCESS_EVENT_CLAIM", keys.door_event_claim, largest=600, usual=300)
-TABLE_FORMAT = Codec(TableFormat, "TABLE_FORMAT", keys.table_format, largest=500, usual=200)
+TABLE_STATE = Codec(TableState, "TABLE_FORMAT", keys.table_state, largest=500, usual=200)
 ACCESS_CODE = Codec(
     AccessCode,
     "ACCESS_CODE",

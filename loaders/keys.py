@@ -348,8 +348,8 @@ def address_of(partition: str) -> str:
     return partition.removeprefix("EMAIL#")
 
 
-def table_format() -> Key:
-    """The format version of the table."""
+def table_state() -> Key:
+    """The state of the table: its format version, and whether it is being migrated."""
     return Key("TABLE", "FORMAT")
 
 

@@ -17,7 +17,7 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
 from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEY_BY_ID
-from loaders.reads.probe import probing
+from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.health import WatchedTransport
 from loaders.table.recording import RecordedStore
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from domain.authorization import Principal
-    from loaders.table.health import StoreHealth
     from loaders.trace import Trace
     from server.auth.authenticator import Authenticator
     from server.auth.tokens import Issuer, TokenVerifier
@@ -119,7 +118,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         keys = nullcontext() if issuer is None else issuer.keys.refreshing()
-        async with telemetry.running(), _opened(connection, readiness.store, clock) as store, keys:
+        async with telemetry.running(), _opened(connection, readiness, clock) as store, keys:
             backend = Backend(
                 store,
                 clock,
@@ -171,6 +170,7 @@ def create_app(
             limit,
             _budgets(settings, shared_store, clock, shared_budgets),
         ),
+        require_usable_table=readiness.require_usable_table,
         shows_graphiql=settings.shows_graphiql,
         observer=observer,
     )
@@ -198,14 +198,14 @@ def create_app(
 
 @asynccontextmanager
 async def _opened(
-    connection: StoreConnection, health: StoreHealth | None, clock: Callable[[], Instant]
+    connection: StoreConnection, readiness: Readiness, clock: Callable[[], Instant]
 ) -> AsyncIterator[DynamoStore]:
     async with open_store(connection) as store:
-        if health is None:
+        if readiness.store is None or readiness.table is None:
             yield store
             return
-        watched = DynamoStore(WatchedTransport(store.transport, health, clock), store.table)
-        async with probing(watched, health):
+        watched = DynamoStore(WatchedTransport(store.transport, readiness.store, clock), store.table)
+        async with watching(watched, readiness.store, readiness.table):
             yield watched
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.reads.table_state import FIRST_STATE
 from loaders.table.client import DynamoStore
 from loaders.table.values import item_from_wire
 from loaders.tools.definition import definition
+from loaders.tools.table_state import CURRENT_STATE, save_state
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -36,7 +37,7 @@ class PlainClient:
         """An empty table of the current format."""
         name = f"test-{uuid4()}"
         await self.create_table(**definition(name))
-        await DynamoStore(self.transport, name).transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+        await save_state(DynamoStore(self.transport, name), FIRST_STATE, CURRENT_STATE)
         return name
 
     async def fill(self, table: str, items: Sequence[dict[str, Any]]) -> None:

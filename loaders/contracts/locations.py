@@ -100,7 +100,6 @@ LOCATION_OFFERS = ReadPage(
     purpose="Lockers at a location that an audience may reserve",
     range=keys.offers,
     codec=LOCKER_OFFER,
-    needs_format=4,
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="An audience is everyone, an owner, or the members of an organisation. A caller belongs to several; the lists "
     "are merged, one Query for each, 10 at most: a caller of more must name owners. Ordered by size and, within a "

@@ -89,7 +89,6 @@ OWNER_LOCKERS_BY_STATUS = ReadPage(
     purpose="Lockers of an owner with a given status",
     range=keys.owner_lockers_by_status,
     codec=OWNER_LOCKER,
-    needs_format=2,
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="Ordered by lockerId. The status is part of the index key, so nothing is filtered. A change of status appears "
     "here a moment later.",

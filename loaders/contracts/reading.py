@@ -109,8 +109,6 @@ class ReadPage(_ReadContract[M]):
     page_rule: PageRule = field(default_factory=PageRule)
     errors: tuple[type[SmartLockerError], ...] = (BadInputError, InvalidCursorError)
     orders: tuple[Order, ...] = (Order.ASC,)
-    needs_format: int = 1
-    """The table format from which on the items that this list reads are complete."""
     operation: str = field(default="Query", init=False)
 
     ALLOWED_OPERATIONS = frozenset({"Query"})

@@ -215,7 +215,6 @@ OVERLAPPING_RESERVATIONS = ReadPage(
     range=keys.live_reservations,
     codec=LIVE_RESERVATION,
     orders=_BOTH,
-    needs_format=4,
     errors=(BadInputError, InvalidCursorError, UnavailableError),
     note="By start time. Live reservations do not overlap, so besides those that start in the window only the one "
     "before it (QC-86) may reach into it: then the list begins with that one.",
@@ -230,7 +229,6 @@ RESERVATION_BEFORE = ReadPage(
     codec=LIVE_RESERVATION,
     page_rule=PageRule(default=1, maximum=1, look_ahead=0),
     orders=(Order.DESC,),
-    needs_format=4,
     errors=(UnavailableError,),
     note="Says where the list of QC-85 begins.",
     cardinality="One item a read.",

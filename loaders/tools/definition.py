@@ -6,14 +6,13 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import OperatorError, UnavailableError
-from loaders.contracts.table_format import FORMAT_VERSION
-from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, read_format, saving
+from domain.errors import UnavailableError
+from loaders.reads.table_state import FIRST_STATE, refusal
 from loaders.table.client import open_store, open_transport
 from loaders.table.transport import NoAnswerError, RefusedRequestError
+from loaders.tools.table_state import CURRENT_STATE, TableProblemError, check_format, read_state, save_state
 
 if TYPE_CHECKING:
-    from loaders.codecs import TableFormat
     from loaders.table.client import StoreConnection
 
 
@@ -21,10 +20,6 @@ logger = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 60
 _POLL_SECONDS = 0.2
-
-
-class TableProblemError(OperatorError):
-    """The table is missing, has another layout or cannot be reached; the message says what to do."""
 
 
 def definition(table: str) -> dict[str, Any]:
@@ -77,8 +72,7 @@ async def create_table(connection: StoreConnection) -> bool:
     if is_new:
         await _set_time_to_live(connection)
         async with open_store(connection) as store:
-            request, _ = saving(FIRST_FORMAT, CURRENT_FORMAT)
-            await store.transact(request)
+            await save_state(store, FIRST_STATE, CURRENT_STATE)
     await check_table(connection)
     return is_new
 
@@ -111,22 +105,13 @@ async def check_table(connection: StoreConnection) -> None:
         )
     async with open_store(connection) as store:
         try:
-            found_format = await read_format(store)
+            state = await read_state(store)
         except UnavailableError as error:
             raise TableProblemError(f"{_place(connection)} cannot be read: {error.__cause__}") from error
-    check_format(connection.table, found_format)
-    if found_format.format_version < FORMAT_VERSION:
-        logger.warning("table %s is not migrated: run `smartlocker migrate`", connection.table)
-
-
-def check_format(table: str, found: TableFormat) -> None:
-    """Refuses a table that a newer version of SmartLocker has migrated, or is migrating."""
-    version = max(found.format_version, found.migrating_to or 0)
-    if version > FORMAT_VERSION:
-        raise TableProblemError(
-            f"table {table} has format {version}, and this version of SmartLocker supports formats up to "
-            f"{FORMAT_VERSION}: install the version that migrated the table, or a newer one"
-        )
+    check_format(connection.table, state)
+    reason = refusal(state)
+    if reason is not None:
+        logger.warning("table %s cannot be served: %s", connection.table, reason)
 
 
 async def _set_time_to_live(connection: StoreConnection) -> None:

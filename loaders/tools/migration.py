@@ -1,7 +1,7 @@
 """Migrates an existing table to the current format: brings items that older versions and other programs wrote to it.
 
-It scans the table, and is run from the command line; no request of the API reaches it. It may run while servers of
-this version write, may be interrupted and run again, and changes nothing twice: each change is conditioned on what was
+It scans the table, and is run from the command line; no request of the API reaches it. Servers refuse requests while
+it converts. It may be interrupted and run again, and changes nothing twice: each change is conditioned on what was
 read.
 """
 
@@ -39,19 +39,16 @@ from loaders.codecs import (
     RESERVATION,
     EmailClaim,
     OldBooking,
-    TableFormat,
 )
 from loaders.contracts.maintenance import CONVERT_ITEM, MIGRATION_SCAN, UPGRADE_RESERVATIONS
-from loaders.contracts.table_format import FORMAT_VERSION
 from loaders.conversion import DamagedItemError
-from loaders.reads.table_format import CURRENT_FORMAT, read_format, saving
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.retry import attempts
 from loaders.table.values import Item, item_from_wire
 from loaders.tools.conversions import booking_of, calendar_event_of, event_claim_of, owner_of_user
-from loaders.tools.definition import TableProblemError, check_format
 from loaders.tools.pace import Pace
+from loaders.tools.table_state import being_migrated
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.timeline import MovedError
@@ -109,12 +106,21 @@ def migration_cost(description: dict[str, Any]) -> str:
 class Migration:
     """A migration of a table to the current format.
 
-    `location_id` is for bookings and calendar events that another program wrote without a location.
+    `drained` returns when no server serves the table any more, and `location_id` is for bookings and calendar events
+    that another program wrote without a location.
     """
 
-    def __init__(self, store: DynamoStore, *, now: Instant, location_id: LocationId | None = None) -> None:
+    def __init__(
+        self,
+        store: DynamoStore,
+        *,
+        now: Instant,
+        drained: Callable[[], Awaitable[None]],
+        location_id: LocationId | None = None,
+    ) -> None:
         self._store = store
         self._now = now
+        self._drained = drained
         self._location_id = location_id
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._changes: dict[str, Callable[[Item], Awaitable[int]]] = {
@@ -144,28 +150,15 @@ class Migration:
         return migrated
 
     async def run(self, *, items_per_second: float, progress: Callable[[Migrated], None]) -> Migrated:
-        """Migrates the table, from where an interrupted run stopped; refuses a newer format, and a second migration."""
-        store = self._store
-        found = await read_format(store)
-        check_format(store.table, found)
-        migrated = Migrated()
-        if found.format_version == FORMAT_VERSION:
-            return migrated
-        if found.migrating_to != FORMAT_VERSION:
-            started = TableFormat(format_version=found.format_version, revision=0, migrating_to=FORMAT_VERSION)
-            found = await _save(store, found, started)
-        pace = Pace(items_per_second)
-        position = None if found.position_pk is None else Key(found.position_pk, str(found.position_sk))
-        async for page in MIGRATION_SCAN.pages(store, position):
-            old = await self._old_of(page.items)
-            changed, left = await self._change(old)
-            migrated = _plus(migrated, len(page.items), changed, old, left)
-            if page.last is None:
-                await _save(store, found, CURRENT_FORMAT)
-            else:
-                found = await _save(store, found, replace(found, position_pk=page.last.pk, position_sk=page.last.sk))
-            progress(migrated)
-            await pace.keep(len(page.items))
+        """Migrates the whole table, whatever its format; refuses a newer one, and a second migration."""
+        migrated, pace = Migrated(), Pace(items_per_second)
+        async with being_migrated(self._store, self._drained):
+            async for page in MIGRATION_SCAN.pages(self._store):
+                old = await self._old_of(page.items)
+                changed, left = await self._change(old)
+                migrated = _plus(migrated, len(page.items), changed, old, left)
+                progress(migrated)
+                await pace.keep(len(page.items))
         return migrated
 
     async def _old_of(self, items: Sequence[WireItem]) -> list[tuple[str, Item]]:
@@ -388,12 +381,3 @@ def _moved(item: Item, place: Key, attributes: dict[str, Any]) -> list[Step]:
 
 def _taking(slot: CalendarSlot) -> Step:
     return CONVERT_ITEM.step("new item", CALENDAR_SLOT.key_of(slot), CALENDAR_SLOT.encode(slot))
-
-
-async def _save(store: DynamoStore, read: TableFormat, becomes: TableFormat) -> TableFormat:
-    request, written = saving(read, becomes)
-    try:
-        await store.transact(request)
-    except TransactionRefusedError:
-        raise TableProblemError(f"another migration of table {store.table} is running: let it finish") from None
-    return written

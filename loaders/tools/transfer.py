@@ -16,8 +16,7 @@ import orjson
 
 from domain.errors import OperatorError
 from loaders.contracts.maintenance import IMPORT_ITEM, TRANSFER_SCAN
-from loaders.contracts.table_format import FORMAT_VERSION
-from loaders.reads.table_format import read_format
+from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
 from loaders.table.positions import Key
@@ -80,7 +79,6 @@ async def export_table(
     store: DynamoStore, path: Path, *, items_per_second: float, progress: Callable[[int], None]
 ) -> Tally:
     """Writes all items to a file; an interrupted export goes on where it stopped."""
-    await _check_format(store)
     partial = _partial(path)
     tally, last = _continue(partial)
     pace = Pace(items_per_second)
@@ -137,7 +135,6 @@ async def import_table(
 
     A table with other items is refused, unless they may be overwritten.
     """
-    await _check_format(store)
     expected = check_export(path)
     there = await _digests(store)
     if not overwrite:
@@ -161,11 +158,6 @@ async def import_table(
             f"{expected.items:,}"
         )
     return written
-
-
-async def _check_format(store: DynamoStore) -> None:
-    if (await read_format(store)).format_version != FORMAT_VERSION:
-        raise TransferError(f"table {store.table} is not migrated: run `smartlocker migrate`")
 
 
 def _partial(path: Path) -> Path:

@@ -21,11 +21,10 @@ from domain.models import LocationStatus, ReservationId, record_from
 from domain.schedule import check_end_after_start, check_reservation_window
 from loaders import keys
 from loaders.codecs import AnyClaim
-from loaders.contracts.locations import LOCATION_BY_ID, LOCATION_OFFERS
+from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION, ANY_CLAIM_BY_ID, RESERVATION_BY_KEY
 from loaders.reads.claimed import claimed
 from loaders.reads.offers import Search, Wanted
-from loaders.reads.table_format import require_format
 from loaders.writes.reservations import IdTakenByOwnerError, create_reservation
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ async def _check_location(backend: Backend, command: ReserveAnyLocker) -> None:
         raise NotFoundError(f"Location {command.location_id} does not exist.", path)
     if location.status is LocationStatus.INACTIVE:
         raise LocationInactiveError(f"Location {command.location_id} is inactive.", path)
-    await require_format(backend, LOCATION_OFFERS.needs_format)
 
 
 async def _made_before(

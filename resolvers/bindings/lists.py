@@ -14,11 +14,9 @@ from domain.errors import BadInputError
 from loaders.contracts.base import Order
 from loaders.contracts.cost import Cost
 from loaders.contracts.reading import without_damage
-from loaders.contracts.table_format import STORED_FORMAT
 from loaders.conversion import DamagedItemError
 from loaders.keys import masked
 from loaders.pages import ALL_TIMES, Window, page_request
-from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
 from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LARGE_PAGE = "only where a page has more than 1 MB"
-FORMAT_UNKNOWN = "only until the server knows that the table is migrated"
 
 PAGING = (
     Argument("first", int | None, "Number of items from the start of the list, or after the cursor `after`."),
@@ -86,10 +83,10 @@ class Pages(Reading):
     def contracts(self) -> tuple[Contract, ...]:
         return (
             self.contract,
-            *(() if self.narrowed is None else (self.narrowed[1], STORED_FORMAT)),
+            *(() if self.narrowed is None else (self.narrowed[1],)),
             *(() if self.offers is None else (self.offers,)),
             *(() if self.full is None else (self.full,)),
-            *(() if self.overlapping is None else (*self.overlapping, STORED_FORMAT)),
+            *(() if self.overlapping is None else self.overlapping),
         )
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
@@ -139,8 +136,6 @@ class Pages(Reading):
         if maximum.operations > 1:
             more = Cost(maximum.operations - 1) * queries
             charges.append(Charge(contract, "Query", maximum=more, condition=LARGE_PAGE))
-        if contract.needs_format > 1:
-            charges.append(format_charge())
         if self.reads_records(step, bound):
             assert self.full is not None  # noqa: S101  # reads_records says so
             charges += [
@@ -161,8 +156,6 @@ class Pages(Reading):
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
         contract, store = bound.contract, request.backend.store
-        if contract.needs_format > 1:
-            await require_migrated(contract, step.path, request)
 
         def read(key: Any) -> Awaitable[Page[Any]]:
             parent = () if self.key is None else (key,)
@@ -281,18 +274,6 @@ class Whole(Reading):
             return shown
 
         return await query_each(read, self.row_keys(rows), step.path, request)
-
-
-async def require_migrated(contract: ReadPage[Any], path: str, request: RequestState) -> None:
-    """Refuses a read that relies on a format to which the table is not migrated yet."""
-    with asking(path):
-        await require_format(request.backend, contract.needs_format)
-
-
-def format_charge() -> Charge:
-    """What it costs to learn that the table is migrated."""
-    look = Cost(1, 1, STORED_FORMAT.maximum_units)
-    return Charge(STORED_FORMAT, "GetItem", maximum=look, condition=FORMAT_UNKNOWN)
 
 
 async def query_each(

@@ -10,9 +10,8 @@ from domain.models import ActivePointer
 from domain.schedule import is_current, may_hide_another, may_precede_another
 from domain.times import EARLIEST, LATEST, shift
 from loaders.contracts.reservations import ACTIVE_RESERVATION, CURRENT_RESERVATION, NEXT_RESERVATION
-from loaders.contracts.table_format import STORED_FORMAT
 from resolvers.bindings.base import Charge
-from resolvers.bindings.lists import format_charge, query_each, require_migrated
+from resolvers.bindings.lists import query_each
 from resolvers.bindings.references import Reference
 from resolvers.bindings.rules import NEXT_RESERVATIONS
 
@@ -45,12 +44,12 @@ class FromPointer(Reference):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return self.contract, self.searched, STORED_FORMAT
+        return self.contract, self.searched
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         """See Reading: the pointers, and a Query for each that does not tell."""
         search = Charge(self.searched, "Query", maximum=self.searched.maximum(1) * parents, condition=self.condition)
-        return [*Reference.price(self, step, parents, bound), search, format_charge()]
+        return [*Reference.price(self, step, parents, bound), search]
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
         return await self.follow(await Reference.fetch(self, step, rows, bound, request), step.path, request)
@@ -72,7 +71,6 @@ class FromPointer(Reference):
             if shown[place] is None and pointer is not None and self.is_unsure(pointer, now)
         ]
         if unsure:
-            await require_migrated(self.searched, path, request)
             found = await query_each(search, [locker_id for _, locker_id in unsure], path, request)
             for (place, _), reservation in zip(unsure, found, strict=True):
                 shown[place] = reservation

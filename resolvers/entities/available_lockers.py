@@ -11,11 +11,9 @@ from domain.errors import BadInputError
 from domain.models import LocationStatus, LockerStatus
 from domain.models import Locker as Record
 from domain.schedule import check_span, future_of
-from loaders.contracts.locations import LOCATION_OFFERS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION
 from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted
-from loaders.reads.table_format import require_format
 from loaders.table.recording import asking
 from resolvers.bindings.base import Charge, Reading, column, embedded, look_up_charge
 from resolvers.bindings.lists import is_failure
@@ -108,7 +106,6 @@ class Available(Reading):
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: BoundSearch, request: RequestState) -> list[Any]:
         with asking(step.path):
-            await require_format(request.backend, LOCATION_OFFERS.needs_format)
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._found_or_error(step, row, bound, request)) for row in rows]
         return [task.result() for task in tasks]

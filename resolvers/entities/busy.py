@@ -10,10 +10,9 @@ from domain.schedule import check_span, future_of, merged
 from domain.times import Instant
 from loaders.contracts.base import MAX_ITEMS, Order
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
-from loaders.contracts.table_format import STORED_FORMAT
 from loaders.pages import PageRequest
 from resolvers.bindings.base import Charge, Reading, column, described
-from resolvers.bindings.lists import format_charge, query_each, require_migrated
+from resolvers.bindings.lists import query_each
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -39,7 +38,7 @@ class Busy(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE, STORED_FORMAT
+        return OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> _Window:
         window = values["window"]["from_"], values["window"]["to"]
@@ -49,11 +48,8 @@ class Busy(Reading):
     def price(self, step: FieldStep, parents: int, bound: _Window) -> list[Charge]:
         sizes = ((RESERVATION_BEFORE, 1), (OVERLAPPING_RESERVATIONS, MAX_ITEMS))
         return [
-            *(
-                Charge(contract, "Query", contract.expected(size) * parents, contract.maximum(size) * parents)
-                for contract, size in sizes
-            ),
-            format_charge(),
+            Charge(contract, "Query", contract.expected(size) * parents, contract.maximum(size) * parents)
+            for contract, size in sizes
         ]
 
     def price_key(self, bound: _Window) -> Hashable:
@@ -64,7 +60,6 @@ class Busy(Reading):
         return parents * MAX_ITEMS
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: _Window, request: RequestState) -> list[Any]:
-        await require_migrated(OVERLAPPING_RESERVATIONS, step.path, request)
         store, (start, end) = request.backend.store, future_of(*bound, request.now)
 
         async def read(locker_id: Any) -> list[BusyInterval]:

@@ -21,11 +21,10 @@ from loaders.contracts.access_codes import CODE_DOOR_BY_ID
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
-from loaders.contracts.table_format import STORED_FORMAT
 from loaders.reads.code_keys import basis_key
 from loaders.table.retry import together
 from resolvers.bindings.base import Charge, Reading, column, described, look_up_charge
-from resolvers.bindings.lists import format_charge, query_each, require_migrated
+from resolvers.bindings.lists import query_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +61,7 @@ class ValidityOf(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, STORED_FORMAT)
+        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -81,7 +80,6 @@ class ValidityOf(Reading):
                 maximum=RESERVATION_BEFORE.maximum(1) * parents,
                 condition="only in the grace period after a reservation",
             ),
-            format_charge(),
         ]
 
     async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
@@ -134,7 +132,6 @@ class ValidityOf(Reading):
         ]
         if not lockers:
             return {}
-        await require_migrated(RESERVATION_BEFORE, step.path, request)
         store, after_now = request.backend.store, shift(request.now, _INSTANT)
         found = await query_each(
             lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, step.path, request

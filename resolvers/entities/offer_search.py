@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.reservations import ACTIVE_RESERVATION, RESERVATION_BEFORE
-from loaders.contracts.table_format import STORED_FORMAT
 from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES
 from resolvers.bindings.base import Charge, look_up_charge
-from resolvers.bindings.lists import format_charge
 
 if TYPE_CHECKING:
     from domain.models import LockerSize
@@ -21,7 +19,6 @@ SEARCH_CONTRACTS: tuple[Contract, ...] = (
     LOCATION_OFFERS_OF_SIZE,
     ACTIVE_RESERVATION,
     RESERVATION_BEFORE,
-    STORED_FORMAT,
 )
 _TOO_FEW = "only where too few free lockers were found"
 _POINTER_DOES_NOT_TELL = "only where a locker's active pointer does not tell whether it is free"
@@ -42,5 +39,4 @@ def search_charges(size: LockerSize | None, audiences: int, *, most_audiences: i
         Charge(ACTIVE_RESERVATION, pointers.operation, pointers.expected * searches, pointers.maximum * searches),
         Charge(ACTIVE_RESERVATION, pointers.operation, maximum=more_batches, condition=_TOO_FEW),
         Charge(RESERVATION_BEFORE, "Query", maximum=before, condition=_POINTER_DOES_NOT_TELL),
-        format_charge(),
     ]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from graphql import GraphQLError, VariableNode, get_argument_values
 from graphql.execution.values import coerce_argument
 
-from loaders.contracts.table_format import STORED_FORMAT
 from resolvers.bindings.base import Column, Embedded, FieldStep, Reading
 from resolvers.bindings.lists import Pages
 from resolvers.bindings.rules import AS_OBJECT
@@ -149,7 +148,6 @@ def compile_operation(
     compiler = _Compiler(schema, walker, document, operation)
     place = compiler.place(root, [SelectionPart(operation.selection_set)], "")
     users = Counter(contract.id for step in place.reading for contract in step.contracts)
-    del users[STORED_FORMAT.id]  # the one contract whose records no loader keeps
     for step in place.reading:
         step.is_alone = all(users[contract.id] <= 1 for contract in step.contracts)
     return place

@@ -66,7 +66,7 @@ def doctor_command(
 async def _examine(records: Records, *, yes: bool, rate: float, repair: bool) -> tuple[list[Finding], list[Finding]]:
     """What was found, and what is left of it."""
     settings = load_settings()
-    async with open_table(settings) as (connection, store):
+    async with open_table(settings, any_state=not repair) as (connection, store):
         # Refuses repairs if the clock of this machine is wrong: pointers depend on the time.
         watched = DynamoStore(WatchedTransport(store.transport, StoreHealth(), utc_now), store.table)
         doctor = Doctor(watched, utc_now)

@@ -135,8 +135,6 @@ def _read_page(contract: ReadPage[Any]) -> list[str]:
         f"{contract.maximum(size).read_units:g} at most"
         for size in dict.fromkeys((rule.default, rule.maximum))
     ]
-    if contract.needs_format > 1:
-        lines.append(f"- Table format: {contract.needs_format} or later")
     return lines
 
 

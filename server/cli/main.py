@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -13,7 +13,11 @@ from typer.core import TyperCommand, TyperGroup
 from domain.errors import InternalError, OperatorError, SmartLockerError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from server.http.observer import RequestObserver
+
+    Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 _COMMANDS = {
     "serve": (
@@ -49,6 +53,13 @@ _COMMANDS = {
     "codes": ("server.cli.code_commands:codes_app", "Manage access codes."),
     "keys": ("server.cli.auth_commands:keys_app", "Manage API keys of partners and devices."),
 }
+
+
+class Injected(NamedTuple):
+    """What a command is given beside its options: by tests."""
+
+    observer: RequestObserver | None
+    sleep: Sleep | None
 
 
 class _Deferred(TyperCommand):
@@ -107,14 +118,15 @@ def _smartlocker(
     """SmartLocker: a GraphQL API server for physical lockers."""
 
 
-def main(observer: RequestObserver | None = None) -> None:
+def main(observer: RequestObserver | None = None, sleep: Sleep | None = None) -> None:
     """Runs the command; errors that the user can fix are printed as one line.
 
     Args:
         observer: sees the requests that `serve` executes.
+        sleep: what `migrate` waits for servers with. Default: asyncio's.
     """
     try:
-        app(obj=observer)
+        app(obj=Injected(observer, sleep))
     except (OperatorError, SmartLockerError, InternalError) as error:
         _fail(" ".join(str(error).split()))
     except OSError as error:

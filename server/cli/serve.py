@@ -68,7 +68,8 @@ def serve(
     settings = read_settings(host=host, port=port, profile=profile, workers=workers)
     check_profile(settings)
     config = WorkerConfig.of_this_process()
-    uvloop.run(_serve(settings, context.obj) if config is None else _serve_as_worker(settings, context.obj, config))
+    observer = context.obj.observer
+    uvloop.run(_serve(settings, observer) if config is None else _serve_as_worker(settings, observer, config))
 
 
 def check_profile(settings: Settings) -> None:

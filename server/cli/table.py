@@ -9,6 +9,7 @@ import typer
 
 from loaders.table.client import open_store
 from loaders.tools.definition import check_table, create_table
+from loaders.tools.table_state import require_current
 from server.cli.command import CommandError
 from server.process.store import connect
 
@@ -25,14 +26,19 @@ ReadRate = Annotated[float, typer.Option(min=1, help="The most items to read in 
 
 @asynccontextmanager
 async def open_table(
-    settings: Settings, *, creates: bool = False
+    settings: Settings, *, creates: bool = False, any_state: bool = False
 ) -> AsyncIterator[tuple[StoreConnection, DynamoStore]]:
-    """Opens the table and checks its definition; with `creates`, the embedded store creates a missing table."""
+    """Opens the table and checks its definition and, unless `any_state` will do, that it can be used.
+
+    With `creates`, the embedded store creates a missing table.
+    """
     async with connect(settings) as connection:
         if creates and settings.is_embedded:
             await create_table(connection)
         await check_table(connection)
         async with open_store(connection) as store:
+            if not any_state:
+                await require_current(store)
             yield connection, store
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from domain.models import LocationId
 from loaders.tools.definition import check_table, create_table, describe_table
 from loaders.tools.migration import Migration, migration_cost
+from loaders.tools.table_state import drain_seconds
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table
 from server.cli.table import ReadRate, Yes, confirm, open_table
@@ -54,6 +56,7 @@ async def table_describe() -> None:
 
 @asynchronous
 async def migrate(
+    context: typer.Context,
     yes: Yes = False,
     rate: ReadRate = 1000,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the items that would be changed.")] = False,
@@ -62,13 +65,20 @@ async def migrate(
     ] = None,
 ) -> None:
     """Bring items that older versions or other programs wrote to today's form; can be interrupted and run again."""
+    sleep = context.obj.sleep or asyncio.sleep
     settings = load_settings()
-    async with open_table(settings) as (connection, store):
+    async with open_table(settings, any_state=True) as (connection, store):
         cost = migration_cost(await describe_table(connection) or {})
         typer.echo(f"Migrating table {settings.table_name} {cost}.")
         confirm("Migrate the table?", yes=yes or dry_run, refused="the table was not migrated")
         place = None if location is None else LocationId(location)
-        migration = Migration(store, now=utc_now(), location_id=place)
+
+        async def drained() -> None:
+            seconds = drain_seconds(settings.request_seconds)
+            typer.echo(f"waiting {seconds:g} s until no server serves the table", err=True)
+            await sleep(seconds)
+
+        migration = Migration(store, now=utc_now(), drained=drained, location_id=place)
         run = migration.count if dry_run else migration.run
         migrated = await run(items_per_second=rate, progress=_show)
         for kind, count in sorted(migrated.kinds.items()):

@@ -64,6 +64,7 @@ class GraphQLEndpoint:
     host_origin_check: HostOriginCheck
     limits: RequestLimits
     _: KW_ONLY
+    require_usable_table: Callable[[], None]
     shows_graphiql: bool
     observer: RequestObserver | None
 
@@ -107,6 +108,7 @@ class GraphQLEndpoint:
             return graphiql_page()
         if media_type is None:
             raise HttpError(406, f"The response is {GRAPHQL} or {JSON}: accept one of them.")
+        self.require_usable_table()
         principal = await self.authenticate(request)
         record_caller(principal)
         cost.budget = budget = self.limits.budget(principal)

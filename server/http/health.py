@@ -1,7 +1,8 @@
 """Health checks for orchestrators and load balancers.
 
 They do not access the store, so they answer at once whatever it does. Liveness does not depend on it at all; readiness
-fails only if no read has succeeded for some time, so that a stall does not take all servers out of rotation.
+fails if no read has succeeded for some time, so that a stall does not take all servers out of rotation, and while the
+table cannot be used. A server relies on what it knows of the table for longer than a stall.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+
+from loaders.reads.table_state import TableWatch
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -21,12 +24,19 @@ class Readiness:
     """Whether the server accepts new requests: until it is stopping, while its store works and agrees on the time.
 
     Args:
-        store: whether the store works; None if that is not watched.
+        store: whether the store works; None if neither it nor the state of its table is watched.
+        table: whether the table can be used.
     """
 
-    def __init__(self, store: StoreHealth | None = None) -> None:
+    def __init__(self, store: StoreHealth | None = None, table: TableWatch | None = None) -> None:
         self.is_stopping = False
         self.store = store
+        self.table = None if store is None else table or TableWatch()
+
+    def require_usable_table(self) -> None:
+        """Refuses a request while the table has another format or is being migrated."""
+        if self.table is not None:
+            self.table.require_current()
 
 
 def health_routes(readiness: Readiness) -> list[Route]:
@@ -42,6 +52,8 @@ def health_routes(readiness: Readiness) -> list[Route]:
             return PlainTextResponse("store down", 503)
         if readiness.store is not None and not readiness.store.clock_skew.is_tolerated:
             return PlainTextResponse("clock skew", 503)
+        if readiness.table is not None and readiness.table.refusal is not None:
+            return PlainTextResponse(readiness.table.refusal, 503)
         return PlainTextResponse("ready")
 
     return [Route("/health", health), Route("/ready", ready)]

@@ -10,7 +10,8 @@ import pytest
 
 from loaders.table.client import StoreConnection
 from loaders.table.embedded import find_binary, run_embedded
-from loaders.tools.definition import TableProblemError, create_table, describe_table
+from loaders.tools.definition import create_table, describe_table
+from loaders.tools.table_state import TableProblemError
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, eventually, is_running, offspring_of, serving, start
 

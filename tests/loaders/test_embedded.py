@@ -19,7 +19,8 @@ from loaders.table.embedded import (
     reserve_address,
     run_embedded,
 )
-from loaders.tools.definition import TableProblemError, check_table, create_table
+from loaders.tools.definition import check_table, create_table
+from loaders.tools.table_state import TableProblemError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loaders.reads.probe import probing
+from loaders.reads.table_state import TableWatch
+from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore
 from loaders.table.health import GRACE_SECONDS, StoreHealth, WatchedTransport
 from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError
@@ -32,7 +33,7 @@ async def test_an_idle_server_reads_one_item_through_its_contract(
 ) -> None:
     health = StoreHealth()
     store = DynamoStore(WatchedTransport(transport, health, utc_now), table)
-    async with probing(store, health), asyncio.timeout(60):
+    async with watching(store, health, TableWatch()), asyncio.timeout(60):
         while not wire.calls:  # noqa: ASYNC110  # the wire has no event
             await asyncio.sleep(0.05)
     (call, *_) = wire.calls
@@ -49,7 +50,7 @@ async def test_a_server_that_reads_anyway_sends_no_further_reads(transport: Tran
         health.reads.succeeded()
 
     health = StoreHealth(lambda: 1.0, find_problem=check)
-    async with probing(DynamoStore(transport, table), health), asyncio.timeout(60):
+    async with watching(DynamoStore(transport, table), health, TableWatch(lambda: 1.0)), asyncio.timeout(60):
         wire.reset()
         while not checks:  # noqa: ASYNC110  # as above
             await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""The migration of a table that an older version wrote: complete, resumable, and safe while servers write."""
+"""The migration of a table that an older version wrote: complete, and can be run again."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import pytest_asyncio
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import UpdateLockerStatus
 from domain.commands.reservations import CancelReservation, CreateReservation
-from domain.errors import UnavailableError
 from domain.models import LockerId, LockerStatus, ReservationId
 from domain.times import Instant
 from loaders import keys
-from loaders.reads.table_format import CURRENT_FORMAT, read_format, require_format
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.values import item_to_wire
-from loaders.tools.definition import TableProblemError, check_table, create_table
+from loaders.tools.definition import check_table, create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
 from loaders.tools.migration import Migrated, Migration
+from loaders.tools.table_state import CURRENT_STATE, TableProblemError, read_state, require_current
 from loaders.writes.lockers import update_locker_status
 from loaders.writes.reservations import (
     cancel_reservation,
@@ -50,9 +49,13 @@ FORMAT_ITEM: dict[str, Any] = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TAB
 COPIES = {"OWNER_LOCKER", "LOCATION_LOCKER"}
 
 
+async def no_wait() -> None:
+    """No server serves the table."""
+
+
 def migration(backend: Backend, **options: Any) -> Migration:
     assert isinstance(backend.store, DynamoStore)
-    return Migration(backend.store, **{"now": NOW, **options})
+    return Migration(backend.store, **{"now": NOW, "drained": no_wait, **options})
 
 
 async def run(backend: Backend, progress: Callable[[Migrated], None] = lambda _: None, **options: Any) -> Migrated:
@@ -151,16 +154,13 @@ def check_migrated(dump: Callable[[], Any], plain_client: Any, table: str) -> Ch
     return check
 
 
-async def test_a_list_by_status_is_unavailable_until_the_table_is_migrated(
+async def test_copies_are_in_the_index_by_status_when_the_table_is_migrated(
     old: Backend, plain_client: Any, table: str, check_migrated: Check
 ) -> None:
     within = keys.owner_lockers_by_status(owner_id(0), LockerStatus.AVAILABLE).pk
     assert await indexed(plain_client, table, within) == []
-    with pytest.raises(UnavailableError, match="run `smartlocker migrate`"):
-        await require_format(old, 2)
     seen: list[Migrated] = []
     migrated = await run(old, seen.append)
-    await require_format(old, 2)
     items = await check_migrated()
     assert migrated == seen[-1]
     assert migrated.read == len(items) + 1  # the format is an item too
@@ -181,8 +181,8 @@ async def test_the_latest_end_is_that_of_the_last_reservation_that_is_not_cancel
     assert items[key]["lastEndAt"] == max(item["endAt"] for item in own if item["status"] == "ACTIVE")
 
 
-async def test_a_migration_that_was_interrupted_goes_on_where_it_stopped(
-    old: Backend, dump: Callable[[], Any], wire: Wire, check_migrated: Check
+async def test_a_migration_that_was_interrupted_is_finished_by_the_next(
+    old: Backend, dump: Callable[[], Any], check_migrated: Check
 ) -> None:
     class StoppedError(Exception):
         pass
@@ -190,27 +190,21 @@ async def test_a_migration_that_was_interrupted_goes_on_where_it_stopped(
     def stop(_: Migrated) -> None:
         raise StoppedError
 
-    for _ in range(2):
-        with pytest.raises(StoppedError):
-            await run(old, stop)
-    with pytest.raises(UnavailableError):
-        await require_format(old, 2)
-    found = await read_format(old.store)
-    assert (found.format_version, found.migrating_to) == (1, 4)
-    wire.reset()
+    with pytest.raises(StoppedError):
+        await run(old, stop)
+    with pytest.raises(TableProblemError, match="is being migrated"):
+        await require_current(old.store)
     migrated = await run(old)
-    (first, *_) = wire.of("Scan")
-    assert first.request["ExclusiveStartKey"] == {"PK": {"S": found.position_pk}, "SK": {"S": found.position_sk}}
-    assert migrated.read == len(await dump()) + 1 - 2 * 200
+    assert migrated.read == len(await dump()) + 1
+    await require_current(old.store)
     await check_migrated()
 
 
-async def test_a_migrated_table_is_not_read_again(old: Backend, wire: Wire, dump: Callable[[], Any]) -> None:
+async def test_a_migrated_table_is_read_again_and_not_changed(old: Backend, dump: Callable[[], Any]) -> None:
     await run(old)
     async with unchanged(dump):
-        wire.reset()
-        assert await run(old) == Migrated()
-        assert wire.operations == {"GetItem": 1}
+        migrated = await run(old)
+    assert (migrated.read, migrated.changed) == (len(await dump()) + 1, 0)
 
 
 async def test_status_changes_while_the_table_is_migrated_are_in_the_index(
@@ -265,7 +259,6 @@ async def test_two_migrations_at_once_do_not_undo_each_other(old: Backend, check
     problems = [str(result) for result in results if isinstance(result, TableProblemError)]
     assert all("is running: let it finish" in problem for problem in problems)
     assert len(problems) < 2
-    await require_format(old, 2)
     await check_migrated()
 
 
@@ -274,15 +267,15 @@ async def test_a_new_table_needs_no_migration(store_url: str, wire: Wire) -> Non
     assert await create_table(connection)
 
     async with open_store(connection) as store:
-        assert await read_format(store) == CURRENT_FORMAT
+        assert await read_state(store) == CURRENT_STATE
 
 
-@pytest.mark.parametrize("newer", [{"formatVersion": 5}, {"formatVersion": 4, "migratingTo": 5}])
+@pytest.mark.parametrize("newer", [{"formatVersion": 6}, {"formatVersion": 5, "migratingTo": 6}])
 async def test_a_table_of_a_newer_format_is_refused(
     store_url: str, backend: Backend, plain_client: Any, table: str, newer: dict[str, int]
 ) -> None:
     await put(plain_client, table, FORMAT_ITEM | {"revision": 9, **newer})
-    refusal = rf"^table {table} has format 5, and this version of SmartLocker supports formats up to 4: "
+    refusal = rf"^table {table} has format 6, and this version of SmartLocker supports formats up to 5: "
     with pytest.raises(TableProblemError, match=refusal):
         await check_table(StoreConnection(table, "eu-central-1", store_url, local=True))
     with pytest.raises(TableProblemError, match=refusal):
@@ -294,7 +287,7 @@ async def test_a_server_starts_on_a_table_that_is_not_migrated_and_logs_it(
 ) -> None:
     assert old
     await check_table(StoreConnection(table, "eu-central-1", store_url, local=True))
-    assert f"table {table} is not migrated: run `smartlocker migrate`" in caplog.text
+    assert f"table {table} cannot be served: The table is not migrated yet: run `smartlocker migrate`." in caplog.text
 
 
 async def test_older_lockers_get_offers_and_say_who_may_reserve_them(
@@ -305,10 +298,7 @@ async def test_older_lockers_get_offers_and_say_who_may_reserve_them(
             await delete(plain_client, table, item)
         elif item["entityType"] in {"LOCKER", *COPIES}:
             await strip(plain_client, table, item, "reservableBy", "size", "features")
-    with pytest.raises(UnavailableError, match="run `smartlocker migrate`"):
-        await require_format(old, 4)
     await run(old)
-    await require_format(old, 4)
     items = await dump()
     check_invariants(items, NOW, is_counted=False)
     lockers = of_kind(items, "LOCKER")

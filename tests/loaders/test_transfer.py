@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 SHAPE = DemoShape(3, 20, 40)
 FAST = 1e9
-FORMAT = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
 BUDGET = {"PK": {"S": "RATE#x"}, "SK": {"S": "META"}, "fullAt": {"N": "1"}}
 
 
@@ -111,7 +110,7 @@ async def test_an_export_has_a_header_items_in_the_json_of_dynamodb_and_a_summar
     source: DynamoStore, dump_of: Any, path: Any
 ) -> None:
     header, *items, summary = map(json.loads, path.read_text().splitlines())
-    assert header == {"SmartLockerExport": {"version": 1, "tableFormat": 4}}
+    assert header == {"SmartLockerExport": {"version": 1, "tableFormat": 5}}
     assert [item["Item"] for item in items] == list((await dump_of(source)).values())
     assert summary["Summary"]["items"] == len(items)
     assert len(summary["Summary"]["digest"]) == 64
@@ -223,8 +222,8 @@ def without_line(text: str, number: int) -> str:
         (lambda text: text.replace("Metro Parcel 1", "Metro Parcel 2", 1), "is damaged: its items do not match its"),
         (lambda text: text + text, "is damaged: it goes on after its summary"),
         (lambda text: text[: len(text) // 2], "is damaged: a line of it is not JSON"),
-        (lambda text: text.replace('"tableFormat":4', '"tableFormat":5'), "is not an export of a table with format 4"),
-        (lambda _: "", "is not an export of a table with format 4"),
+        (lambda text: text.replace('"tableFormat":5', '"tableFormat":4'), "is not an export of a table with format 5"),
+        (lambda _: "", "is not an export of a table with format 5"),
     ],
 )
 async def test_a_damaged_export_is_refused_before_anything_is_written(
@@ -243,17 +242,6 @@ async def test_an_export_overwrites_no_file(source: DynamoStore, path: Any) -> N
     with pytest.raises(TransferError, match="exists: name a new file"):
         await export(source, path)
     assert path.read_text() == "precious"
-
-
-async def test_a_table_that_is_not_migrated_is_neither_exported_nor_imported_into(
-    source: DynamoStore, target: DynamoStore, plain_client: Any, path: Any, tmp_path: Path
-) -> None:
-    for store in (source, target):
-        await plain_client.delete_item(TableName=store.table, Key=FORMAT)
-    with pytest.raises(TransferError, match="is not migrated: run `smartlocker migrate`"):
-        await export(source, tmp_path / "new.jsonl")
-    with pytest.raises(TransferError, match="is not migrated"):
-        await import_(target, path)
 
 
 async def test_the_cost_is_at_least_what_the_store_measures(target: DynamoStore, plain_client: Any, path: Any) -> None:

@@ -32,13 +32,10 @@ def at(time: str) -> Instant:
 
 
 @pytest_asyncio.fixture
-async def booked(one: Api, clock: Clock, wire: Wire) -> Api:
+async def booked(one: Api, wire: Wire) -> Api:
     """A locker that is reserved from 13 to 14 and from 15 to 16, at noon."""
     await one.reservation("r1", "l1", "ada", at("13:00"), at("14:00"))
     await one.reservation("r2", "l1", "ada", at("15:00"), at("16:00"))
-    clock.move(hours=2)
-    assert await active(one) is None  # the server learns that the table is migrated
-    clock.move(hours=-2)
     wire.reset()
     return one
 

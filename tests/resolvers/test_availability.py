@@ -10,7 +10,7 @@ import pytest_asyncio
 from tests.api import mutation
 from tests.places import DEACTIVATE, ulid
 from tests.principals import device, owner
-from tests.resolvers.test_discovery import DAY, FREE, LIST, free, stock
+from tests.resolvers.test_discovery import DAY, FREE, free, stock
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -188,21 +188,3 @@ async def test_a_device_reads_its_locker_with_the_current_and_the_next_reservati
     wire.reset()
     assert await reservations() == ["next", None]
     assert [call.request["Limit"] for call in wire.of("Query")] == [1] * 4  # the pointer has ended
-
-
-@pytest.mark.usefixtures("place")
-async def test_searches_are_unavailable_until_the_table_is_migrated(
-    plain_client: Any, table: str, open_api: Any
-) -> None:
-    key = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
-    await plain_client.update_item(
-        TableName=table,
-        Key=key,
-        UpdateExpression="SET formatVersion = :three",
-        ExpressionAttributeValues={":three": {"N": "3"}},
-    )
-    async with open_api() as fresh:
-        for query, variables in ((LIST, {}), (FREE, {"window": DAY})):
-            (error,) = (await fresh.by(owner("eve")).send(query, **variables))["errors"]
-            assert error["extensions"]["code"] == "UNAVAILABLE"
-            assert "smartlocker migrate" in error["message"]

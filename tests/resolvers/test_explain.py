@@ -193,7 +193,6 @@ async def test_a_search_behind_an_ended_pointer_is_explained_at_its_field(stocke
     assert brief(operations, "contract", "operation", "asked", "path") == [
         ("QC-01", "BatchGetItem", 2, "a"),
         ("QC-07", "BatchGetItem", 2, "a.activeReservation"),
-        ("QC-70", "GetItem", 1, "a.activeReservation"),
         ("QC-19", "Query", 1, "a.activeReservation"),
     ]
 

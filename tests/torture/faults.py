@@ -67,7 +67,7 @@ class Throttling:
         self.transactions: Counter[str] = Counter()
 
     def __call__(self, call: Call) -> Answer:
-        self.calls += call.keys != [keys.table_format()]
+        self.calls += call.keys != [keys.table_state()]
         if call.operation == "TransactWriteItems":
             self.transactions[call.request["ClientRequestToken"]] += 1
         return Answer.error("ProvisionedThroughputExceededException")

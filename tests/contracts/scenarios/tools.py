@@ -10,12 +10,13 @@ from loaders import keys
 from loaders.codecs import CALENDAR_SLOT
 from loaders.contracts.doctor import DOCTOR_SCAN
 from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
-from loaders.reads.table_format import CURRENT_FORMAT, FIRST_FORMAT, saving
+from loaders.reads.table_state import FIRST_STATE
 from loaders.table.operations import Action
 from loaders.table.values import item_from_wire
 from loaders.tools.doctor import Doctor, Records
 from loaders.tools.invariants import table_violations
 from loaders.tools.migration import Migration
+from loaders.tools.table_state import CURRENT_STATE, save_state
 from loaders.writes.budgets import TableRates
 from tests.contracts.samples import DAY, NOON, at, day, record
 from tests.contracts.scenarios.actions import changed, its, step, without, writes, written
@@ -44,11 +45,15 @@ def spend(backend: Any, names: Names) -> Awaitable[Any]:
 
 
 def save_format(backend: Backend, _: Names) -> Awaitable[Any]:
-    return backend.store.transact(saving(FIRST_FORMAT, CURRENT_FORMAT)[0])
+    return save_state(backend.store, FIRST_STATE, CURRENT_STATE)
+
+
+async def no_wait() -> None:
+    """No server serves the table."""
 
 
 def migrate(backend: Any, names: Names) -> Awaitable[Any]:
-    migration = Migration(backend.store, now=backend.clock(), location_id=names.location)
+    migration = Migration(backend.store, now=backend.clock(), drained=no_wait, location_id=names.location)
     return migration.run(items_per_second=1e9, progress=lambda _: None)
 
 
@@ -93,7 +98,7 @@ def older(builder: Callable[..., Key], *attributes: str) -> Call:
     return changed(builder, lockerId=its.locker, **dict.fromkeys(attributes))
 
 
-WITHOUT_FORMAT = without(keys.table_format)
+WITHOUT_FORMAT = without(keys.table_state)
 OLD_END = (*RESERVED, WITHOUT_FORMAT, older(keys.active_pointer, "lastEndAt"))
 OTHER_PROGRAM = (
     LOCATION,

@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import UnavailableError
 from domain.times import Instant
-from loaders.contracts.table_format import STORED_FORMAT
+from loaders.contracts.table_state import STATE_OF_TABLE
 from loaders.table.client import DynamoStore
 from loaders.table.clock_skew import ClockSkew
 from loaders.table.health import StoreHealth, WatchedTransport
@@ -80,7 +80,7 @@ def test_the_clocks_are_compared_every_ten_seconds() -> None:
 async def test_both_clients_tell_the_time_of_the_embedded_store(store_url: str, table: str, open_to: Opener) -> None:
     health = StoreHealth()
     async with open_to(store_url) as store:
-        await STORED_FORMAT.read(DynamoStore(WatchedTransport(store.transport, health, utc_now), table))
+        await STATE_OF_TABLE.read(DynamoStore(WatchedTransport(store.transport, health, utc_now), table))
     assert health.clock_skew.seconds is not None
     assert health.clock_skew.is_tolerated
 

@@ -1,0 +1,88 @@
+"""The state of the table as a server knows it: whether the table has the format of this version now.
+
+A server reads the state every few seconds, outside of requests, and relies on what it has read for a while only. So
+whoever marks the table as being migrated knows when the last server has stopped serving it, also one that cannot
+reach the store.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from domain.errors import UnavailableError
+from loaders.codecs import TableState
+from loaders.contracts.table_state import FORMAT_VERSION, STATE_OF_TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from loaders.table.client import Store
+
+logger = logging.getLogger(__name__)
+
+READ_SECONDS = 5
+"""How old the state that a server knows may get before it reads it again."""
+VALID_SECONDS = 15
+"""How long a server relies on it. Longer than the store may stall before the server counts it as down."""
+
+FIRST_STATE = TableState(format_version=1, revision=0)
+"""The state of a table without a state item."""
+
+_UNKNOWN = "The state of the table cannot be read: try again later."
+# Counts also while the machine sleeps.
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def refusal(state: TableState) -> str | None:
+    """Why a table in this state cannot be used by this version; None if it can."""
+    if max(state.format_version, state.migrating_to or 0) > FORMAT_VERSION:
+        return "The table has a newer format: a newer version of SmartLocker is needed."
+    if state.migrating_to is not None:
+        return "The table is being migrated: wait until `smartlocker migrate` has ended, or run it again."
+    if state.format_version < FORMAT_VERSION:
+        return "The table is not migrated yet: run `smartlocker migrate`."
+    return None
+
+
+class TableWatch:
+    """What a server knows of the state of its table, and for how long that holds."""
+
+    def __init__(self, clock: Callable[[], float] = lambda: time.clock_gettime(_CLOCK)) -> None:
+        self._clock = clock
+        self._sent_at = float("-inf")
+        self._refusal: str | None = None
+        self._logged: str | None = None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why requests are refused now; None if they are not."""
+        return self._refusal if self._clock() - self._sent_at < VALID_SECONDS else _UNKNOWN
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the state is to be read again."""
+        return self._clock() - self._sent_at >= READ_SECONDS
+
+    def require_current(self) -> None:
+        """Refuses a request while the table cannot be used."""
+        reason = self.refusal
+        if reason is not None:
+            raise UnavailableError(reason)
+
+    async def read(self, store: Store) -> None:
+        """Reads the state; it holds from the moment when the read was sent."""
+        sent_at = self._clock()
+        state = await STATE_OF_TABLE.read(store) or FIRST_STATE
+        self._sent_at, self._refusal = sent_at, refusal(state)
+
+    def log(self) -> None:
+        """Logs what has changed."""
+        reason = self.refusal
+        if reason != self._logged:
+            self._logged = reason
+            if reason is None:
+                logger.warning("the table has this version's format: requests are served again")
+            else:
+                logger.error("all requests are refused: %s", reason)

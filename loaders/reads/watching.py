@@ -1,0 +1,46 @@
+"""Reads the table's state beside the requests: whether the table can be used, and whether the store works."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from loaders.reads.table_state import TableWatch
+    from loaders.table.client import Store
+    from loaders.table.health import StoreHealth
+
+_IDLE_SECONDS = 2
+"""After how long without a read that has succeeded one is sent to see whether the store works."""
+_CHECK_SECONDS = 1
+
+
+@asynccontextmanager
+async def watching(store: Store, health: StoreHealth, table: TableWatch) -> AsyncIterator[None]:
+    """While the block runs, reads the table's state: at the start, when it is due, and when nothing else is read."""
+    await _read(store, table)
+    watch = asyncio.create_task(_watch(store, health, table))
+    try:
+        yield
+    finally:
+        watch.cancel()
+        with suppress(asyncio.CancelledError):
+            await watch
+
+
+async def _watch(store: Store, health: StoreHealth, table: TableWatch) -> None:
+    while True:
+        await asyncio.sleep(_CHECK_SECONDS)
+        is_idle = health.clock() - health.reads.succeeded_at >= _IDLE_SECONDS
+        if is_idle or table.is_due:
+            await _read(store, table)
+        health.check()
+
+
+async def _read(store: Store, table: TableWatch) -> None:
+    with suppress(Exception):  # the transport has told the health of it; what is known of the table expires
+        await table.read(store)
+    table.log()

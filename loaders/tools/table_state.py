@@ -1,0 +1,101 @@
+"""The state of the table as commands use it: created with the table, required by what writes, changed by a migration.
+
+A migration marks the table, waits until no server serves it, and then converts its items. An interrupted one leaves
+the mark, so that no server serves a table of which only a part is converted; the next one goes on.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from domain.errors import OperatorError
+from loaders.codecs import TABLE_STATE, TableState
+from loaders.contracts.table_state import FORMAT_VERSION, SAVE_TABLE_STATE
+from loaders.reads.table_state import FIRST_STATE, VALID_SECONDS, refusal
+from loaders.table.errors import TransactionRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from loaders.table.client import DynamoStore, Store
+
+CURRENT_STATE = TableState(format_version=FORMAT_VERSION, revision=1)
+"""The state of a new table."""
+
+_FIRST_WATCHED_FORMAT = 5
+"""Servers of earlier formats do not look at the state while they run: they are stopped by hand."""
+_LATE_WRITE_SECONDS = 5
+"""For how long the store may still apply a write whose request has ended."""
+
+
+class TableProblemError(OperatorError):
+    """The table is missing, has another layout or cannot be reached; the message says what to do."""
+
+
+async def read_state(store: Store) -> TableState:
+    """The state of the table."""
+    found: TableState | None = await SAVE_TABLE_STATE.read(store, "state")
+    return FIRST_STATE if found is None else found
+
+
+async def require_current(store: Store) -> None:
+    """Refuses a table that is not of this version's format, or is being migrated."""
+    reason = refusal(await read_state(store))
+    if reason is not None:
+        raise TableProblemError(reason)
+
+
+def check_format(table: str, found: TableState) -> None:
+    """Refuses a table that a newer version of SmartLocker has migrated, or is migrating."""
+    version = max(found.format_version, found.migrating_to or 0)
+    if version > FORMAT_VERSION:
+        raise TableProblemError(
+            f"table {table} has format {version}, and this version of SmartLocker supports formats up to "
+            f"{FORMAT_VERSION}: install the version that migrated the table, or a newer one"
+        )
+
+
+async def save_state(store: Store, read: TableState, becomes: TableState) -> TableState:
+    """Replaces the state that was read, unless another command has replaced it; returns it as it is written."""
+    written = replace(becomes, revision=read.revision + 1)
+    if read.revision == FIRST_STATE.revision:
+        step = SAVE_TABLE_STATE.step("new state", (), TABLE_STATE.encode(written))
+    else:
+        step = SAVE_TABLE_STATE.step("state", (), TABLE_STATE.encode(written), readRevision=read.revision)
+    await store.transact(SAVE_TABLE_STATE.transact(step))
+    return written
+
+
+def drain_seconds(request_seconds: float) -> float:
+    """How long after the mark a server may still write, if its requests have this deadline."""
+    return VALID_SECONDS + request_seconds + _LATE_WRITE_SECONDS
+
+
+@asynccontextmanager
+async def being_migrated(store: DynamoStore, drained: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Marks the table as being migrated while the block runs; it has the current format if the block succeeds.
+
+    If it fails, or the process is killed, the mark stays. Of two migrations at once, the one that began last ends.
+
+    Args:
+        store: the table.
+        drained: returns when no server can serve the table any more (see `drain_seconds`). It is called if one may.
+    """
+    found = await read_state(store)
+    check_format(store.table, found)
+    is_drained = found.is_drained or found.format_version < _FIRST_WATCHED_FORMAT
+    marked = await _save(store, found, replace(found, migrating_to=FORMAT_VERSION, is_drained=is_drained))
+    if not is_drained:
+        await drained()
+        marked = await _save(store, marked, replace(marked, is_drained=True))
+    yield
+    await _save(store, marked, CURRENT_STATE)
+
+
+async def _save(store: DynamoStore, read: TableState, becomes: TableState) -> TableState:
+    try:
+        return await save_state(store, read, becomes)
+    except TransactionRefusedError:
+        raise TableProblemError(f"another migration of table {store.table} is running: let it finish") from None

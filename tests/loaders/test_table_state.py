@@ -1,0 +1,188 @@
+"""The state of the table: what a server knows of it and for how long, and how a migration changes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.errors import UnavailableError
+from loaders.contracts.table_state import FORMAT_VERSION
+from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
+from loaders.table.client import DynamoStore
+from loaders.tools.table_state import (
+    CURRENT_STATE,
+    TableProblemError,
+    being_migrated,
+    drain_seconds,
+    read_state,
+    require_current,
+)
+from tests.table_state import MARKED, OLDER, UNUSABLE, set_state
+from tests.wire import Answer
+
+if TYPE_CHECKING:
+    from loaders.codecs import TableState
+    from loaders.table.transport import Transport
+    from tests.tables import PlainClient
+    from tests.wire import Wire
+
+
+class Time:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Servers:
+    """The servers that a migration waits for: notes the table's state at that moment."""
+
+    def __init__(self, store: DynamoStore) -> None:
+        self._store = store
+        self.seen: list[TableState] = []
+
+    async def drained(self) -> None:
+        self.seen.append(await read_state(self._store))
+
+
+@pytest.fixture
+def store(transport: Transport, table: str) -> DynamoStore:
+    return DynamoStore(transport, table)
+
+
+@pytest.fixture
+def servers(store: DynamoStore) -> Servers:
+    return Servers(store)
+
+
+@pytest.mark.parametrize(("state", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+async def test_a_table_in_another_state_is_used_neither_by_a_server_nor_by_a_command(
+    plain_client: PlainClient, store: DynamoStore, state: TableState | None, reason: str
+) -> None:
+    await set_state(plain_client, store.table, state)
+    watch = TableWatch()
+    await watch.read(store)
+    with pytest.raises(UnavailableError, match=reason):
+        watch.require_current()
+    with pytest.raises(TableProblemError, match=reason):
+        await require_current(store)
+    await set_state(plain_client, store.table, CURRENT_STATE)
+    await watch.read(store)
+    watch.require_current()
+    await require_current(store)
+
+
+async def test_a_server_relies_on_the_state_for_a_while_from_the_moment_when_it_sent_the_read(
+    store: DynamoStore, wire: Wire
+) -> None:
+    time = Time()
+    watch = TableWatch(time)
+    assert watch.refusal == "The state of the table cannot be read: try again later."
+
+    def slow(_: Any) -> None:
+        time.now += 3
+
+    wire.fault = slow
+    await watch.read(store)
+    (read,) = wire.of("GetItem")
+    assert read.request["ConsistentRead"]
+    watch.require_current()
+    assert not watch.is_due
+    time.now += READ_SECONDS - 3
+    watch.require_current()
+    assert watch.is_due
+    time.now += VALID_SECONDS - READ_SECONDS
+    with pytest.raises(UnavailableError, match="cannot be read"):
+        watch.require_current()
+
+
+async def test_a_read_that_fails_does_not_prolong_what_is_known(store: DynamoStore, wire: Wire) -> None:
+    time = Time()
+    watch = TableWatch(time)
+    await watch.read(store)
+    time.now += VALID_SECONDS - 1
+    wire.fault = lambda _: Answer.error("InternalServerError")
+    with pytest.raises(UnavailableError):
+        await watch.read(store)
+    assert watch.refusal is None
+    time.now += 1
+    assert watch.refusal is not None
+    wire.fault = lambda _: None
+    await watch.read(store)
+    assert watch.refusal is None
+
+
+async def test_a_migration_marks_a_table_that_servers_use_and_waits_for_them(
+    store: DynamoStore, servers: Servers
+) -> None:
+    async with being_migrated(store, servers.drained):
+        assert servers.seen == [replace(MARKED, revision=2)]
+        assert await read_state(store) == replace(MARKED, revision=3, is_drained=True)
+    assert await read_state(store) == replace(CURRENT_STATE, revision=4)
+
+
+@pytest.mark.parametrize("state", [None, OLDER, replace(OLDER, migrating_to=FORMAT_VERSION)])
+async def test_a_migration_does_not_wait_for_servers_that_do_not_look_at_the_state(
+    plain_client: PlainClient, store: DynamoStore, servers: Servers, state: TableState | None
+) -> None:
+    await set_state(plain_client, store.table, state)
+    async with being_migrated(store, servers.drained):
+        with pytest.raises(TableProblemError, match="is being migrated"):
+            await require_current(store)
+    assert servers.seen == []
+    await require_current(store)
+
+
+async def test_a_migration_that_was_interrupted_while_it_waited_waits_again(
+    store: DynamoStore, servers: Servers
+) -> None:
+    async def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        async with being_migrated(store, interrupted):
+            pytest.fail("nothing is converted before all servers have stopped")
+    assert (await read_state(store)).migrating_to == FORMAT_VERSION
+    async with being_migrated(store, servers.drained):
+        assert len(servers.seen) == 1
+
+
+async def test_a_migration_that_was_interrupted_later_leaves_the_mark_and_does_not_wait_again(
+    store: DynamoStore, servers: Servers
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        async with being_migrated(store, servers.drained):
+            raise KeyboardInterrupt
+    with pytest.raises(TableProblemError, match="is being migrated"):
+        await require_current(store)
+    async with being_migrated(store, servers.drained):
+        assert len(servers.seen) == 1
+    await require_current(store)
+
+
+@pytest.mark.parametrize("begins", ["while the first waits", "while the first converts"])
+async def test_of_two_migrations_at_once_the_one_that_began_last_ends(
+    store: DynamoStore, servers: Servers, begins: str
+) -> None:
+    async def second() -> None:
+        async with being_migrated(store, servers.drained):
+            pass
+
+    async def first() -> None:
+        waits = begins == "while the first waits"
+        async with being_migrated(store, second if waits else servers.drained):
+            assert not waits
+            await second()
+
+    with pytest.raises(TableProblemError, match="another migration of table"):
+        await first()
+    await require_current(store)
+
+
+def test_the_wait_covers_what_servers_know_and_the_requests_that_they_have_begun() -> None:
+    assert drain_seconds(10) >= VALID_SECONDS + 10
