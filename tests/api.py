@@ -32,6 +32,8 @@ def mutation(field: str, selection: str) -> str:
 CREATE_OWNER = mutation("createOwner", "owner { ownerId version }")
 REGISTER_LOCKER = mutation("registerLocker", "locker { lockerId alias status version }")
 UPDATE_STATUS = mutation("updateLockerStatus", "locker { lockerId status version }")
+RENAME = mutation("renameLocker", "locker { version }")
+TRANSFER = mutation("transferLocker", "locker { version ownerId }")
 RECORD_EVENT = mutation("recordAccessEvent", "accessEvent { eventId timestamp recordedAt action metadata }")
 CREATE_RESERVATION = """
 mutation ($input: CreateReservationInput!) {

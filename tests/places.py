@@ -34,6 +34,9 @@ REJECT = mutation("rejectBooking", _BOOKING)
 CREATE_EVENT = mutation("createCalendarEvent", "calendarEvent { eventId date duration title bookingId createdAt }")
 DELETE_EVENT = mutation("deleteCalendarEvent", "deletedEventId")
 PAY = mutation("recordPayment", "payment { paymentId bookingId amount { amount currency } method paidAt recordedAt }")
+PENDING = """query ($first: Int, $after: String) {
+  pendingBookings(first: $first, after: $after) { nodes { bookingId status } nextCursor }
+}"""
 
 
 def ulid(number: int) -> str:
@@ -100,3 +103,12 @@ async def paged(api: Api, query: str, size: int, **variables: Any) -> AsyncItera
         after = connection["nextCursor"]
         if after is None:
             return
+
+
+async def reject(api: Api, booking_id: str, version: int = 1, admin: str = "root", **values: Any) -> dict[str, Any]:
+    content = {"reason": "Closed for works", **values}
+    return await deciding(api, admin).mutate(REJECT, bookingId=booking_id, expectedVersion=version, **content)
+
+
+async def pending(api: Api) -> list[str]:
+    return [node["bookingId"] async for nodes in paged(api, PENDING, 100) for node in nodes]

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
+from domain.errors import ForbiddenError
 from domain.models import LocationId, LockerId, OwnerId
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 HEADER = "X-Test-Principal"
+REFUSAL = str(ForbiddenError())
 
 
 def owner(owner_id: str, *organizations: str) -> Principal:

@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphql import OperationDefinitionNode, parse
 
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.demo_codes import load_demo_codes
+from tests.documentation import EXAMPLE, EXAMPLES
 
 if TYPE_CHECKING:
     from loaders.backend import Backend
     from tests.api import Api
 
-PAGE = (Path(__file__).parent.parent / "examples" / "README.md").read_text()
-EXAMPLE = re.compile(
-    r"^## \d+\. .+?"
-    r"```graphql\n(?P<document>.+?)```\s+"
-    r"Variables:\s+```json\n(?P<variables>.+?)```\s+"
-    r"Answer:\s+```json\n(?P<answer>.+?)```",
-    re.DOTALL | re.MULTILINE,
-)
-
 
 async def test_the_examples_give_the_documented_answers_in_their_order(api: Api, backend: Backend) -> None:
     await load_demo(backend.store, DemoShape(), backend.clock(), lambda _: None)
     await load_demo_codes(backend)
-    examples = list(EXAMPLE.finditer(PAGE))
-    assert len(examples) == PAGE.count("\n## ") == 14
+    examples = list(EXAMPLE.finditer(EXAMPLES))
+    assert len(examples) == EXAMPLES.count("\n## ") == 14
     for example in examples:
         answer = await api.send(example["document"], **json.loads(example["variables"]))
         assert answer == json.loads(example["answer"]), example["document"]
 
 
 def test_every_example_has_a_name_and_takes_its_values_as_variables() -> None:
-    for example in EXAMPLE.finditer(PAGE):
+    for example in EXAMPLE.finditer(EXAMPLES):
         (operation,) = parse(example["document"]).definitions
         assert isinstance(operation, OperationDefinitionNode)
         assert operation.name is not None

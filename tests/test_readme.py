@@ -6,7 +6,6 @@ import io
 import json
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,19 +13,18 @@ import pytest_asyncio
 
 from loaders.tools.demo import DemoShape, load_demo
 from server.cli.main import main
+from tests.documentation import ANSWERED, README, ROOT
 from tests.explained import timeless
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loaders.backend import Backend
     from tests.api import Api
 
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
 DOMAIN = (ROOT / "docs" / "domain.md").read_text()
 HTTP = (ROOT / "docs" / "http.md").read_text()
 EXPLAIN = (ROOT / "docs" / "explain.md").read_text()
-# A document and its answer; between them there may be a sentence and a command.
-EXAMPLE = re.compile(r"```graphql\n(?P<query>[^`]+)```(?:[^`]+```sh\n[^`]+```)?\s+```json\n(?P<answer>[^`]+)```")
 CURL = re.compile(r"-d '(?P<body>\{.+?\})'\n```\s+(?:This is `extensions\.\w+`[^`]+)?```json\n(?P<answer>[^`]+)```")
 PLAN = re.compile(
     r"```graphql\n(?P<document>[^`]+)```\s+```sh\n.+--variables '(?P<variables>.+)'\n```\s+```\n(?P<table>[^`]+)```"
@@ -59,7 +57,7 @@ def found(pattern: re.Pattern[str], text: str) -> re.Match[str]:
 
 @pytest.mark.parametrize(("page", "count"), [(README, 2), (DOMAIN, 1)], ids=["readme", "domain"])
 async def test_the_examples_give_the_documented_answers_again_and_again(demo: Api, page: str, count: int) -> None:
-    examples = list(EXAMPLE.finditer(page))
+    examples = list(ANSWERED.finditer(page))
     assert len(examples) == page.count("```graphql") == count
     for example in examples * 2:
         assert await demo.send(example["query"]) == json.loads(example["answer"])

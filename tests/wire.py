@@ -15,6 +15,8 @@ from aiohttp import web
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+WRITES = {"TransactWriteItems", "PutItem"}
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -236,3 +238,15 @@ async def serve_wire(wire: SomeWire) -> AsyncIterator[SomeWire]:
         wire.url = f"http://{host}:{port}"
         yield wire
         await runner.cleanup()
+
+
+def once(fault: Any, *operations: str) -> Callable[[Call], Any]:
+    """The fault at the first call of these operations, and no other."""
+    left = [fault]
+    return lambda call: left.pop() if left and call.operation in operations else None
+
+
+def conflict(call: Call) -> Answer:
+    """What DynamoDB answers where two transactions meet at an item."""
+    steps = len(call.request["TransactItems"])
+    return Answer.cancelled("TransactionConflict", *["None"] * (steps - 1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests import test_examples, test_readme
 from tests.browser.graphiql import GraphiQL
+from tests.documentation import ANSWERED, EXAMPLE, EXAMPLES, README
 from tests.e2e.serving import serving
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ async def test_every_tab_works_after_the_documented_examples_in_any_order_and_ag
 ) -> None:
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(tmp_path / "data")) as server:
         expect_the_readmes_answers(server)
-        for example in test_examples.EXAMPLE.finditer(test_examples.PAGE):
+        for example in EXAMPLE.finditer(EXAMPLES):
             server.ask(example["document"], **json.loads(example["variables"]))
         context = await browser.new_context(viewport={"width": 1440, "height": 900})
         graphiql = await GraphiQL.open(context, server.url)
@@ -44,5 +44,5 @@ async def test_every_tab_works_after_the_documented_examples_in_any_order_and_ag
 
 
 def expect_the_readmes_answers(server: Server) -> None:
-    for example in test_readme.EXAMPLE.finditer(test_readme.README):
+    for example in ANSWERED.finditer(README):
         assert server.ask(example["query"]) == json.loads(example["answer"])["data"]

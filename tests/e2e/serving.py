@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from loaders.tools.definition import describe_table
+from loaders.tools.table_state import TableProblemError
 from tests.e2e import reports
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+
+    from loaders.table.client import StoreConnection
 
 COMMAND = Path(sys.executable).parent / "smartlocker"
 ROOT = Path(__file__).parents[2]
@@ -241,3 +245,10 @@ def _environment(settings: Mapping[str, object]) -> dict[str, str]:
     return os.environ | {
         name if name.isupper() else f"SMARTLOCKER_{name.upper()}": str(value) for name, value in named.items()
     }
+
+
+async def is_there(connection: StoreConnection) -> bool:
+    try:
+        return await describe_table(connection) is not None
+    except TableProblemError:
+        return False

@@ -13,7 +13,7 @@ from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table, describe_table
 from loaders.tools.table_state import TableProblemError
 from tests.api import CREATE_OWNER
-from tests.e2e.serving import Server, eventually, is_running, offspring_of, serving, start
+from tests.e2e.serving import Server, eventually, is_running, is_there, offspring_of, serving, start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,10 +84,3 @@ async def test_a_store_that_cannot_start_again_is_tried_until_it_can(
         async with asyncio.timeout(60):
             while not await is_there(connection):  # noqa: ASYNC110  # nor has a store
                 await asyncio.sleep(0.05)
-
-
-async def is_there(connection: StoreConnection) -> bool:
-    try:
-        return await describe_table(connection) is not None
-    except TableProblemError:
-        return False

@@ -22,7 +22,8 @@ from resolvers.request_state import PageSizes, RequestState
 from tests import places
 from tests.api import CREATE_RESERVATION, UPDATE_STATUS, mutation
 from tests.conftest import RING
-from tests.fuzz.tenants import CANCEL, CREATE_KEY, stock
+from tests.fuzz.tenants import CREATE_KEY, stock
+from tests.reservations import CANCEL
 
 if TYPE_CHECKING:
     from collections.abc import Container

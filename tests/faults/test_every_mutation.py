@@ -10,17 +10,15 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from tests.api import UPDATE_STATUS, mutation, unchanged
+from tests.api import RENAME, TRANSFER, UPDATE_STATUS, mutation, unchanged
 from tests.codes import Device
 from tests.conftest import NOW
-from tests.faults.test_faults import conflict, once
 from tests.inputs import GOOD, MUTATIONS, document
 from tests.inputs import stock as stock_all
 from tests.invariants import check_invariants
 from tests.places import approve, book, create_location, refusal, ulid
 from tests.principals import owner
-from tests.races.test_lockers import RENAME, TRANSFER
-from tests.wire import Answer, Lose, Meeting, Twice
+from tests.wire import WRITES, Answer, Lose, Meeting, Twice, conflict, once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from tests.conftest import Clock, Prepared
     from tests.wire import Call, Wire
 
-WRITES = {"TransactWriteItems", "PutItem"}
 INPUTS = GOOD | {
     "moveLocker from another location": {"lockerId": "l2", "newLocationId": ulid(1), "expectedVersion": 1},
     "cancelBooking once approved": {"bookingId": "approved"},

@@ -18,8 +18,8 @@ from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_L
 from tests.conftest import NOW
 from tests.inputs import GOOD
 from tests.invariants import check_invariants
-from tests.races.test_reservations import CANCEL, hours
-from tests.wire import Answer, Hold, Lose, Twice
+from tests.reservations import CANCEL, hours
+from tests.wire import Answer, Hold, Lose, Twice, conflict, once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,18 +31,6 @@ if TYPE_CHECKING:
     Script = Iterator[tuple[str, dict[str, Any]]]
 
 VERSION = '{ locker(lockerId: "l1") { version } }'
-
-
-def once(fault: Any, *operations: str) -> Callable[[Call], Any]:
-    """The fault at the first call of these operations, and no other."""
-    left = [fault]
-    return lambda call: left.pop() if left and call.operation in operations else None
-
-
-def conflict(call: Call) -> Answer:
-    """What DynamoDB answers where two transactions meet at an item."""
-    steps = len(call.request["TransactItems"])
-    return Answer.cancelled("TransactionConflict", *["None"] * (steps - 1))
 
 
 def code(answer: dict[str, Any]) -> str:

@@ -19,11 +19,8 @@ from server.app import new_id
 from tests.conftest import PATIENT, RING
 from tests.contracts.samples import SHORT
 from tests.contracts.scenarios import BOOKED, PLACED, RENAME, api_key, approve, record_events
-from tests.e2e.serving import offspring_of
-from tests.e2e.test_crashes import is_there
-from tests.faults.test_every_mutation import WRITES
-from tests.faults.test_faults import once
-from tests.wire import Lose, Until, open_wire
+from tests.e2e.serving import is_there, offspring_of
+from tests.wire import WRITES, Lose, Until, once, open_wire
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

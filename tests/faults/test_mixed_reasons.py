@@ -8,10 +8,9 @@ import pytest
 
 from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, unchanged
 from tests.conftest import NOW
-from tests.faults.test_faults import once
 from tests.invariants import check_invariants, live_reservations
-from tests.races.test_reservations import hours
-from tests.wire import Answer
+from tests.reservations import hours
+from tests.wire import Answer, once
 
 if TYPE_CHECKING:
     from collections.abc import Callable

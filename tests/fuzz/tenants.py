@@ -15,6 +15,7 @@ from domain.times import Instant
 from resolvers.bindings.nodes import to_global_id
 from tests import places
 from tests.api import mutation
+from tests.reservations import CANCEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +32,6 @@ LISTS = {
     "location": ["lockers"],
 }
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
-CANCEL = mutation("cancelReservation", "reservation { status }")
 
 WINDOWS = {
     "anna": ("2026-03-01T11:00:00.000Z", "2026-03-01T14:00:00.000Z"),

@@ -12,6 +12,7 @@ from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_
 from tests.over_http import GRAPHQL, JSON, only_error
 from tests.over_http import post as sent
 from tests.principals import owner
+from tests.reservations import CANCEL, EXTEND
 from tests.wire import Answer
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ LOCKERS = 'query ($after: String) { owner(ownerId: "ada") { lockers(after: $afte
 ALL_EVENTS = """{ locations(first: 100) { nodes {
   lockers(first: 100) { nodes { accessEvents(first: 100) { nextCursor } } }
 } } }"""
-CANCEL = mutation("cancelReservation", "reservation { status }")
-EXTEND = mutation("extendReservation", "reservation { endAt }")
 RELEASE = mutation("releaseReservation", "reservation { endAt }")
 RESERVE_ANY = mutation("reserveAnyLocker", "reservation { endAt }")
 NOW = {"startAt": "2026-03-01T11:00:00Z", "endAt": "2026-03-01T13:00:00Z"}

@@ -15,7 +15,7 @@ from loaders.table.client import DynamoStore
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.loaders.test_migration import FORMAT_ITEM, delete, migration, run
+from tests.loaders.migrations import FORMAT_ITEM, delete, migration, run
 from tests.old_items import OLD_ITEMS, put
 
 if TYPE_CHECKING:

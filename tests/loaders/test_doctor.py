@@ -23,8 +23,7 @@ from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import DAY, approve, book, prepare, ulid
 from tests.races.holding import Held
-from tests.races.test_clock_skew import START
-from tests.races.test_reservations import CANCEL, EXTEND
+from tests.reservations import CANCEL, EXTEND, START
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

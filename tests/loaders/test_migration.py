@@ -15,11 +15,10 @@ from domain.commands.reservations import CancelReservation, CreateReservation
 from domain.models import LockerId, LockerStatus, ReservationId
 from domain.times import Instant
 from loaders import keys
-from loaders.table.client import DynamoStore, StoreConnection, open_store
+from loaders.table.client import StoreConnection, open_store
 from loaders.table.values import item_to_wire
 from loaders.tools.definition import check_table, create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
-from loaders.tools.migration import Migrated, Migration
 from loaders.tools.table_state import CURRENT_STATE, TableProblemError, read_state, require_current
 from loaders.writes.lockers import update_locker_status
 from loaders.writes.reservations import (
@@ -29,6 +28,7 @@ from loaders.writes.reservations import (
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
+from tests.loaders.migrations import FORMAT_ITEM, delete, migration, run
 from tests.old_items import put
 from tests.races.holding import Held
 from tests.wire import Answer
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from domain.models import Reservation
     from loaders.backend import Backend
+    from loaders.tools.migration import Migrated
     from tests.conftest import Prepared
     from tests.invariants import Items
     from tests.wire import Call, Wire
@@ -45,21 +46,7 @@ if TYPE_CHECKING:
     Check = Callable[[], Awaitable[Items]]
 
 LOCKERS = 60
-FORMAT_ITEM: dict[str, Any] = {"PK": "TABLE", "SK": "FORMAT", "entityType": "TABLE_FORMAT"}
 COPIES = {"OWNER_LOCKER", "LOCATION_LOCKER"}
-
-
-async def no_wait() -> None:
-    """No server serves the table."""
-
-
-def migration(backend: Backend, **options: Any) -> Migration:
-    assert isinstance(backend.store, DynamoStore)
-    return Migration(backend.store, **{"now": NOW, "drained": no_wait, **options})
-
-
-async def run(backend: Backend, progress: Callable[[Migrated], None] = lambda _: None, **options: Any) -> Migrated:
-    return await migration(backend, **options).run(items_per_second=1e9, progress=progress)
 
 
 def of_kind(items: Items, *kinds: str) -> list[dict[str, Any]]:
@@ -75,10 +62,6 @@ async def strip(plain_client: Any, table: str, item: dict[str, Any], *attributes
         UpdateExpression=f"REMOVE {', '.join(names)}",
         ExpressionAttributeNames=names,
     )
-
-
-async def delete(plain_client: Any, table: str, item: dict[str, Any]) -> None:
-    await plain_client.delete_item(TableName=table, Key=item_to_wire({"PK": item["PK"], "SK": item["SK"]}))
 
 
 async def reserve(backend: Backend, locker: LockerId, name: str | None, start: Instant, end: Instant) -> Reservation:

@@ -13,6 +13,7 @@ from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import DEACTIVATE, create_location, ulid
 from tests.principals import owner, partner
+from tests.reservations import CANCEL
 from tests.wire import Meeting
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tests.wire import Wire
 
 ANY = mutation("reserveAnyLocker", "reservation { reservationId lockerId ownerId status }")
-CANCEL = mutation("cancelReservation", "reservation { status }")
 WINDOW = {"startAt": "2026-03-02T10:00:00Z", "endAt": "2026-03-02T12:00:00Z"}
 ASKED = {"locationId": ulid(0), "ownerId": "ada", "reservationId": "r1", **WINDOW}
 LOCKERS = 10

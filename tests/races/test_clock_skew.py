@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.api import CREATE_RESERVATION, mutation, unchanged
+from tests.api import CREATE_RESERVATION, unchanged
 from tests.invariants import check_invariants
-from tests.races.test_reservations import ACTIVE, CANCEL, EXTEND
+from tests.reservations import CANCEL, EXTEND, RELEASE, START, active
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock
 
-RELEASE = mutation("releaseReservation", "reservation { status }")
-START = mutation("startReservation", "reservation { version startedAt }")
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 NEXT = {"lockerId": "l1", "ownerId": "ada", "startAt": "2026-03-01T15:00:00Z", "endAt": "2026-03-01T16:00:00Z"}
 WRITES = {
@@ -36,11 +34,6 @@ async def ending(one: Api, clock: Clock) -> Api:
     await one.reservation("later", "l1", "ada", "2026-03-01T19:00:00Z", "2026-03-01T20:00:00Z")
     clock.move(minutes=58)
     return one
-
-
-async def active(api: Api) -> Any:
-    found = (await api.run(ACTIVE))["locker"]["activeReservation"]
-    return found and found["reservationId"]
 
 
 @pytest.mark.parametrize("write", WRITES)

@@ -14,7 +14,7 @@ from tests import codes
 from tests.api import CREATE_RESERVATION, RECORD_EVENT
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.races.test_reservations import CANCEL, EXTEND, hours
+from tests.reservations import CANCEL, EXTEND, hours
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.api import CREATE_OWNER, UPDATE_STATUS, mutation
+from tests.api import CREATE_OWNER, RENAME, TRANSFER, UPDATE_STATUS, mutation
 from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import (
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.wire import Wire
 
-RENAME = mutation("renameLocker", "locker { version }")
-TRANSFER = mutation("transferLocker", "locker { version ownerId }")
 UPDATE_OWNER = mutation("updateOwner", "owner { ownerId }")
 LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId locationId } }'
 

@@ -6,10 +6,11 @@ import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
-from tests.api import CREATE_RESERVATION, mutation
+from tests.api import CREATE_RESERVATION
 from tests.conftest import NOW
 from tests.invariants import check_invariants, live_reservations
 from tests.races.holding import Held
+from tests.reservations import ACTIVE, CANCEL, hours
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,18 +19,6 @@ if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock
     from tests.wire import Wire
-
-CANCEL = mutation("cancelReservation", "reservation { status }")
-EXTEND = mutation("extendReservation", "reservation { endAt }")
-ACTIVE = '{ locker(lockerId: "l1") { activeReservation { reservationId } } }'
-
-
-def hours(start: float, end: float) -> dict[str, str]:
-    """A window on the day after the tests' present."""
-    return {
-        f"{name}At": f"2026-03-02T{int(hour):02d}:{int(hour % 1 * 60):02d}:00Z"
-        for name, hour in (("start", start), ("end", end))
-    }
 
 
 async def test_ten_times_twenty_clients_race_for_a_window_and_one_gets_it(

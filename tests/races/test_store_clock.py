@@ -13,8 +13,7 @@ from server.clock import utc_now
 from server.http.health import Readiness
 from tests.api import CREATE_RESERVATION
 from tests.invariants import check_invariants
-from tests.races.test_clock_skew import active
-from tests.races.test_reservations import CANCEL
+from tests.reservations import CANCEL, active
 
 if TYPE_CHECKING:
     from collections.abc import Callable

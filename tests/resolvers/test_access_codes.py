@@ -14,6 +14,7 @@ from tests.api import mutation, refused
 from tests.codes import CREATE, PROVISION, REVEAL, REVOKE, ROTATE, create, furnish, verify, wrong
 from tests.conftest import CODE_KEYS
 from tests.principals import device, owner
+from tests.reservations import CANCEL
 from tests.wire import Meeting
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from tests.conftest import Clock, Dump, OpenApi
     from tests.wire import Wire
 
-CANCEL = mutation("cancelReservation", "reservation { status }")
 EXTEND = mutation("extendReservation", "reservation { status }")
 TRANSFER = mutation("transferLocker", "locker { version }")
 RESERVED = """{ reservation(lockerId: "l1", reservationId: "r1") {

@@ -10,7 +10,8 @@ import pytest_asyncio
 from domain.times import Instant
 from loaders.codecs import ACTIVE_POINTER
 from loaders.table.values import item_to_wire
-from tests.api import mutation, unchanged
+from tests.api import unchanged
+from tests.reservations import CANCEL
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -23,7 +24,6 @@ LISTS = """{
   owner(ownerId: "ada") { reservations { nodes { reservationId status } } }
 }"""
 ALL = '{ owner(ownerId: "ada") { lockers(first: 100) { nodes { lockerId activeReservation { endAt } } } } }'
-CANCEL = mutation("cancelReservation", "reservation { status }")
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 
 

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation
 from tests.places import DEACTIVATE, ulid
 from tests.principals import device, owner
-from tests.resolvers.test_discovery import DAY, FREE, free, stock
+from tests.reservations import CANCEL
+from tests.resolvers.offers import DAY, FREE, free, stock
 
 if TYPE_CHECKING:
     from tests.api import Api
     from tests.conftest import Clock, Prepared
     from tests.wire import Wire
 
-CANCEL = mutation("cancelReservation", "reservation { status }")
 BUSY = """query ($id: ID!, $window: TimeSpan!) { locker(lockerId: $id) { busy(window: $window) { startAt endAt } } }"""
 
 

@@ -16,19 +16,20 @@ from tests.places import (
     CREATE_EVENT,
     DAY,
     DEACTIVATE,
+    PENDING,
     REJECT,
     approve,
     book,
     create_location,
-    deciding,
     paged,
+    pending,
     prepare,
     refusal,
+    reject,
     slots,
     ulid,
 )
 from tests.principals import admin, owner
-from tests.resolvers.test_bookings import PENDING, pending
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -40,11 +41,6 @@ NOTIFICATIONS = """{ owner(ownerId: "ada") { notifications {
 DECIDED = "query ($id: ID!) { booking(bookingId: $id) { decidedById decidedBySubject decidedBy { name } } }"
 CLOSED = ("BOOKING_CLOSED", 409, ["input", "bookingId"])
 MORNING, AFTERNOON = f"{DAY} MORNING", f"{DAY} AFTERNOON"
-
-
-async def reject(api: Api, booking_id: str, version: int = 1, admin: str = "root", **values: Any) -> dict[str, Any]:
-    content = {"reason": "Closed for works", **values}
-    return await deciding(api, admin).mutate(REJECT, bookingId=booking_id, expectedVersion=version, **content)
 
 
 async def check_decided(

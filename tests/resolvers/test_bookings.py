@@ -22,6 +22,7 @@ from tests.places import (
     book,
     create_location,
     paged,
+    pending,
     prepare,
     refusal,
     slots,
@@ -44,13 +45,6 @@ MINE = """query ($window: DateRange, $first: Int, $after: String) {
     bookings(window: $window, first: $first, after: $after) { nodes { bookingId status version } nextCursor }
   }
 }"""
-PENDING = """query ($first: Int, $after: String) {
-  pendingBookings(first: $first, after: $after) { nodes { bookingId status } nextCursor }
-}"""
-
-
-async def pending(api: Api) -> list[str]:
-    return [node["bookingId"] async for nodes in paged(api, PENDING, 100) for node in nodes]
 
 
 async def mine(api: Api, **window: str) -> list[str]:

@@ -12,10 +12,11 @@ import pytest_asyncio
 
 from loaders.table.values import item_to_wire
 from tests import places
-from tests.api import mutation, refused, unchanged
+from tests.api import refused, unchanged
 from tests.codes import CREATE, END, PROVISION, REPORT, REVEAL, REVOKE, START, VERIFY, Device, create, furnish, verify
 from tests.explained import brief, explain
 from tests.principals import device, device_at, owner
+from tests.reservations import CANCEL
 from tests.wire import Answer, Hold
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 CODES = "accessCodes { nodes { codeId validity { state deviceStatus } } }"
 EVENTS = "{ %s { accessEvents { nodes { action metadata } } } }"
-CANCEL = mutation("cancelReservation", "reservation { status }")
 STALE = "STALE_ACCESS_CODE_LIST"
 
 

@@ -19,6 +19,7 @@ from tests.conftest import NOW
 from tests.invariants import check_invariants
 from tests.places import MOVE, create_location, ulid
 from tests.principals import admin, owner, partner
+from tests.resolvers.offers import DAY, FREE, LIST, free, stock
 from tests.wire import Hold
 
 if TYPE_CHECKING:
@@ -34,25 +35,8 @@ STATUS = mutation("updateLockerStatus", "locker { status version }")
 TRANSFER = mutation("transferLocker", "locker { ownerId }")
 RENAME = mutation("renameLocker", "locker { alias }")
 RESERVE = mutation("createReservation", "reservation { reservationId lockerId }")
-LIST = """query (
-  $first: Int, $after: String, $last: Int, $before: String, $owners: [ID!], $place: ID! = "01HX0000000000000000000000"
-) {
-  location(locationId: $place) {
-    lockers(first: $first, after: $after, last: $last, before: $before, ownerIds: $owners) {
-      nodes { lockerId } nextCursor
-    }
-  }
-}"""
 PUBLIC = "id lockerId alias size features locationId location { code }"
 PRIVATE = ["status", "reservableBy", "updatedAt", "version", "createdAt", "ownerId"]
-FREE = """query ($window: TimeSpan!, $size: LockerSize, $first: Int = 25, $owners: [ID!]) {
-  location(locationId: "01HX0000000000000000000000") {
-    availableLockers(window: $window, size: $size, first: $first, ownerIds: $owners) {
-      lockers { lockerId } isComplete
-    }
-  }
-}"""
-DAY = {"from": "2026-03-02T00:00:00Z", "to": "2026-03-03T00:00:00Z"}
 RESERVES = partner(Scope.RESERVATIONS_WRITE, of=("acme", "bob"))
 OFFERED: dict[str, tuple[Principal, set[str]]] = {
     "the owner": (owner("acme"), {"mine", "ours", "all", "bob-all"}),
@@ -65,21 +49,6 @@ OFFERED: dict[str, tuple[Principal, set[str]]] = {
 }
 
 
-async def stock(api: Api) -> None:
-    """A location with lockers of an organisation and of bob, for every audience."""
-    await create_location(api)
-    for name in ("acme", "bob", "mia", "eve"):
-        await api.owner(name)
-    for locker, whose, audience in (
-        ("mine", "acme", "OWNER"),
-        ("ours", "acme", "MEMBERS"),
-        ("all", "acme", "EVERYONE"),
-        ("bob-ours", "bob", "MEMBERS"),
-        ("bob-all", "bob", "EVERYONE"),
-    ):
-        await api.locker(locker, whose, locationId=ulid(0), reservableBy=audience, alias=locker)
-
-
 @pytest_asyncio.fixture
 async def place(api: Api, prepared: Prepared) -> Api:
     await prepared(stock, api)
@@ -89,11 +58,6 @@ async def place(api: Api, prepared: Prepared) -> Api:
 async def listed(api: Api, **arguments: Any) -> list[str]:
     page = (await api.run(LIST, **{"first": 100, **arguments}))["location"]["lockers"]
     return [node["lockerId"] for node in page["nodes"]]
-
-
-async def free(api: Api, **arguments: Any) -> list[str]:
-    found = (await api.run(FREE, **{"window": DAY, **arguments}))["location"]["availableLockers"]
-    return [locker["lockerId"] for locker in found["lockers"]]
 
 
 async def offers(dump: Callable[[], Any]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation
+from tests.reservations import CANCEL, SHORTEN
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -19,7 +19,6 @@ QUERY = """query (
   locker(lockerId: "l1") {
     reservations(overlapping: $overlapping, window: $window, orderBy: $order, first: $first, after: $after) {
       nodes { reservationId } edges { cursor } nextCursor pageInfo { hasPreviousPage hasNextPage } } } }"""
-CANCEL = mutation("cancelReservation", "reservation { status }")
 
 
 def at(hour: int) -> str:
@@ -82,9 +81,6 @@ async def test_pages_of_an_overlapped_window_follow_one_another(reserved: Api, o
     assert after is None
     expected = ["night", "noon", "later"]
     assert names == (expected if order == "ASC" else expected[::-1])
-
-
-SHORTEN = mutation("shortenReservation", "reservation { endAt }")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from domain.authorization import Scope
 from tests.api import mutation, refused, user_error
 from tests.invariants import check_invariants
 from tests.principals import owner, partner
+from tests.reservations import CANCEL, RELEASE, SHORTEN
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 DETAILS = "details { recipient { name email phone } metadata }"
 CREATE = mutation("createReservation", f"reservation {{ reservationId reference {DETAILS} }}")
-CANCEL = mutation("cancelReservation", "reservation { status }")
-RELEASE = mutation("releaseReservation", "reservation { status }")
-SHORTEN = mutation("shortenReservation", "reservation { endAt }")
 BY_REFERENCE = f"""query ($owner: ID!, $reference: String!) {{
   reservationByReference(ownerId: $owner, reference: $reference) {{ reservationId reference {DETAILS} }} }}"""
 OF_LOCKER = f'{{ locker(lockerId: "l1") {{ reservations {{ nodes {{ reservationId reference {DETAILS} }} }} }} }}'

@@ -23,6 +23,7 @@ from resolvers.schema import build_schema
 from tests import codes, places
 from tests.api import mutation, unchanged
 from tests.principals import device, device_at, owner, partner
+from tests.reservations import CANCEL
 from tests.resolvers.permission_cases import CASES
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ ACTORS: dict[str, Principal] = {
     "device of the location's door": device_at(places.ulid(0)),
 }
 CREATE_KEY = mutation("createApiKey", "apiKey { keyId }")
-CANCEL = mutation("cancelReservation", "reservation { status }")
 RESERVE = mutation("createReservation", "reservation { status }")
 
 

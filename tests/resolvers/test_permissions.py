@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 
 from domain.authorization import Principal, Scope
-from domain.errors import ForbiddenError
 from domain.times import Instant
 from resolvers.bindings.nodes import to_global_id
 from tests import places
 from tests.api import mutation
-from tests.principals import device, owner, partner
+from tests.principals import REFUSAL, device, owner, partner
 
 if TYPE_CHECKING:
     from tests.api import Api
-    from tests.conftest import Clock, Prepared
+    from tests.conftest import Clock
     from tests.wire import Wire
 
-REFUSAL = str(ForbiddenError())
 RENAME = mutation("renameLocker", "locker { alias ownerId }")
 TRANSFER = mutation("transferLocker", "locker { ownerId }")
 CONFIGURE = mutation("configureLocker", "locker { reservableBy }")
@@ -31,25 +28,6 @@ OF_LOCKERS_ALONE = [owner("bob", "org", "gone"), partner(Scope.LOCKERS_READ, of=
 NESTED = (
     "activeReservation { endAt } latestEvent { action } reservations { nodes { endAt } } accessEvents { nextCursor }"
 )
-
-
-async def share(api: Api) -> None:
-    """Ada and Bob, an organisation, and a locker of each; Ada's is reserved and was opened."""
-    for name in ("ada", "bob"):
-        await api.owner(name, email=f"{name}@example.com")
-    await api.owner("org", kind="ORGANIZATION")
-    await api.locker("l1", "ada", alias="A1")
-    await api.locker("l2", "bob")
-    await api.locker("l3", "org")
-    await api.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
-    await api.event("l1", eventId="e1")
-
-
-@pytest_asyncio.fixture
-async def shared(api: Api, wire: Wire, prepared: Prepared) -> Api:
-    await prepared(share, api)
-    wire.reset()
-    return api
 
 
 def described(answer: dict[str, Any]) -> list[tuple[Any, ...]]:

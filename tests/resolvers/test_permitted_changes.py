@@ -6,13 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 
 from domain.authorization import Principal, Scope
 from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, mutation, unchanged, user_error
 from tests.inputs import GOOD, document, stock
-from tests.principals import device, owner, partner
-from tests.resolvers.test_permissions import REFUSAL, share
+from tests.principals import REFUSAL, device, owner, partner
 from tests.wire import Until
 
 if TYPE_CHECKING:
@@ -26,13 +24,6 @@ RENAME = mutation("renameLocker", "locker { alias ownerId }")
 TRANSFER = mutation("transferLocker", "locker { ownerId }")
 UPDATE_OWNER = mutation("updateOwner", "owner { name role }")
 RECORD_EVENTS = mutation("recordAccessEvents", "accessEvents { eventId }")
-
-
-@pytest_asyncio.fixture
-async def shared(api: Api, wire: Wire, prepared: Prepared) -> Api:
-    await prepared(share, api)
-    wire.reset()
-    return api
 
 
 def forbidden(payload: dict[str, Any], message: str = REFUSAL) -> list[str]:

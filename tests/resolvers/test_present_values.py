@@ -9,8 +9,7 @@ from graphql import is_non_null_type
 
 from tests.api import mutation
 from tests.inputs import MUTATIONS
-from tests.places import approve, book, create_location, prepare, refusal, ulid
-from tests.resolvers.test_booking_decisions import reject
+from tests.places import approve, book, create_location, prepare, refusal, reject, ulid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

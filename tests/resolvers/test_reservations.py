@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.api import mutation, refused, unchanged, user_error
+from tests.reservations import CANCEL
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 FIELDS = "reservationId lockerId ownerId startAt endAt status createdAt updatedAt"
 CREATE = mutation("createReservation", f"reservation {{ {FIELDS} }}")
-CANCEL = mutation("cancelReservation", "reservation { status }")
 UPDATE_STATUS = mutation("updateLockerStatus", "locker { status }")
 BY_ID = f"""query ($locker: ID!) {{ reservation(lockerId: $locker, reservationId: "r1") {{
   {FIELDS} locker {{ lockerId status version }} owner {{ ownerId name }}

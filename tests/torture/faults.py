@@ -9,8 +9,7 @@ import aiohttp
 from aiohttp import web
 
 from loaders import keys
-from tests.faults.test_faults import conflict
-from tests.wire import Answer, Lose, Twice, Wait, Wire
+from tests.wire import Answer, Lose, Twice, Wait, Wire, conflict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

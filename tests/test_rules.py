@@ -1,0 +1,55 @@
+"""Rules of the suite itself, which `tests/README.md` states."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TESTS = Path(__file__).parent
+OURS = ("bench", "domain", "loaders", "resolvers", "server", "tests")
+MODULES = {str(path.relative_to(TESTS.parent)): ast.parse(path.read_text()) for path in TESTS.rglob("*.py")}
+
+
+def imported(module: ast.Module) -> Iterator[tuple[str, str, int]]:
+    """The names that a module imports, each with where it comes from."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            yield from ((one.asname or one.name.partition(".")[0], one.name, node.lineno) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((one.asname or one.name, f"{node.module}.{one.name}", node.lineno) for one in node.names)
+
+
+def root(node: ast.expr) -> str:
+    """The name that an expression such as `server.cli.serve` or `get_loop().time` begins with."""
+    while isinstance(node, ast.Attribute | ast.Call):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    if isinstance(node, ast.Constant):
+        return str(node.value).partition(".")[0]
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def patched(module: ast.Module) -> Iterator[tuple[ast.expr, int]]:
+    """What a module patches with `setattr`, `delattr`, `setitem`, `patch.object` or by an assignment."""
+    names = {name for name, _, _ in imported(module)}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            is_patch = node.func.attr == "patch" or (node.func.attr, root(node.func)) == ("object", "patch")
+            if node.func.attr in {"setattr", "delattr", "setitem", "delitem"} or is_patch:
+                yield node.args[0], node.lineno
+        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
+            for target in node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]:
+                if isinstance(target, ast.Attribute) and root(target) in names:
+                    yield target, node.lineno
+
+
+def test_no_helper_is_imported_from_a_module_of_tests() -> None:
+    assert not [
+        f"{path}:{line} {source}"
+        for path, module in MODULES.items()
+        for _, source, line in imported(module)
+        if any(part.startswith("test_") for part in source.split("."))
+    ]
