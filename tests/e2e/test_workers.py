@@ -13,7 +13,9 @@ import pytest
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
+from loaders.tools.table_state import CURRENT_STATE
 from tests.e2e.serving import Server, eventually, is_running, running, serving, start
+from tests.table_state import MARKED, set_state
 from tests.wire import Hold
 
 if TYPE_CHECKING:
@@ -136,6 +138,23 @@ async def test_a_killed_worker_is_replaced_while_the_other_serves_and_its_counts
         assert other in workers_of(server)
         assert await asyncio.to_thread(metric, server, "smartlocker_requests_total") >= 19
         await in_thread(lambda: metric(server, "smartlocker_requests_in_flight") == 0)
+        assert await asyncio.to_thread(server.end) == 0
+
+
+async def test_all_workers_refuse_requests_while_the_table_is_migrated(
+    tmp_path: Path, at_wire: dict[str, Any], table: str, plain_client: Any
+) -> None:
+    def answers(status: int) -> bool:
+        """Whether each worker answers so."""
+        return {server.post("{ __typename }").status_code for _ in range(4)} == {status} == {server.ready[0]}
+
+    async with running(tmp_path / "run", workers=2, **at_wire) as server:
+        assert await asyncio.to_thread(answers, 200)
+        await set_state(plain_client, table, MARKED)
+        await in_thread(lambda: answers(503))
+        await set_state(plain_client, table, CURRENT_STATE)
+        await in_thread(lambda: answers(200))
+        assert server.stderr.count("all requests are refused: The table is being migrated") == 2
         assert await asyncio.to_thread(server.end) == 0
 
 

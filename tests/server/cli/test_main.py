@@ -27,11 +27,13 @@ from tests.conftest import CODE_KEYS, NOW
 from tests.invariants import check_invariants
 from tests.old_items import OLD_ITEMS, put
 from tests.server.conftest import Result
+from tests.table_state import UNUSABLE, set_state
 from tests.wire import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from loaders.codecs import TableState
     from tests.conftest import Clock
     from tests.over_http import OpenApi
     from tests.server.conftest import Run, RunOnTable
@@ -104,19 +106,43 @@ async def test_table_describe_says_its_keys_and_its_index_or_what_makes_it(on_ta
     )
 
 
-async def test_migrate_migrates_an_older_table_once_when_it_is_confirmed(
+async def test_migrate_migrates_any_table_when_it_is_confirmed_and_waits_for_servers_of_its_format(
     on_table: RunOnTable, table: str, plain_client: Any
 ) -> None:
     await plain_client.delete_item(TableName=table, Key=FORMAT)
     declined = await on_table("migrate", stdin="n\n")
     assert (declined.status, declined.err) == (1, "smartlocker: the table was not migrated\n")
     assert "Item" not in await plain_client.get_item(TableName=table, Key=FORMAT)
-    for _ in range(2):
-        migrated = await on_table("migrate", "--yes")
+    for waits in (False, True):
+        migrated = await on_table("migrate", "--yes", request_seconds="7")
         assert migrated.status == 0
+        assert ("waiting 27 s until no server serves the table\n" in migrated.err) == waits
         assert migrated.out.splitlines()[0].startswith(f"Migrating table {table} reads the whole table once")
         assert migrated.out.splitlines()[-1] == f"table {table} is migrated: 0 items changed"
     assert "Item" in await plain_client.get_item(TableName=table, Key=FORMAT)
+
+
+@pytest.mark.parametrize(("state", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+async def test_commands_refuse_a_table_that_servers_refuse(
+    on_table: RunOnTable, table: str, plain_client: Any, tmp_path: Path, state: TableState | None, reason: str
+) -> None:
+    assert (await on_table("export", tmp_path / "export", "--yes")).status == 0
+    await set_state(plain_client, table, state)
+    before = await plain_client.items(table)
+    for words in (
+        ("demo", "load"),
+        ("keys", "create", "--name", "x", "--role", "device", "--locker", "l1"),
+        ("keys", "list"),
+        ("import", tmp_path / "export", "--yes"),
+        ("export", tmp_path / "other", "--yes"),
+        ("doctor", "--full-scan", "--yes", "--repair"),
+    ):
+        refused = await on_table(*words)
+        assert refused.status in {1, 2}
+        assert reason in refused.err or "has format 6" in refused.err
+    if "newer" not in reason:
+        assert (await on_table("doctor", "--full-scan", "--yes")).status == 0
+    assert await plain_client.items(table) == before
 
 
 async def test_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_them(

@@ -1,0 +1,193 @@
+"""A server whose table has another format, or is being migrated, refuses all requests until that has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from domain.times import shift
+from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
+from loaders.table.client import DynamoStore
+from loaders.table.health import StoreHealth
+from loaders.tools.table_state import CURRENT_STATE, being_migrated
+from server.clock import utc_now
+from server.http.health import Readiness
+from tests.api import CREATE_OWNER, mutation
+from tests.over_http import assert_rejected, post
+from tests.places import prepare
+from tests.principals import owner
+from tests.races.holding import Held
+from tests.table_state import KEY, UNUSABLE, set_state
+from tests.wire import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import httpx
+
+    from loaders.codecs import TableState
+    from loaders.table.transport import Transport
+    from tests.api import Api
+    from tests.over_http import OpenApi
+    from tests.tables import PlainClient
+    from tests.wire import Call, Wire
+
+STATE = [(KEY["PK"], KEY["SK"])]
+OWNER = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
+NAME = '{ owner(ownerId: "ada") { name } }'
+RESERVE_ANY = mutation("reserveAnyLocker", "reservation { lockerId }")
+INTROSPECTION = "{ __schema { queryType { name } } }"
+LISTS = """query ($window: TimeWindow!, $span: TimeSpan!) {
+  owner(ownerId: "ada") { lockers(status: AVAILABLE) { nodes { lockerId } } }
+  locker(lockerId: "l1") {
+    activeReservation { status } nextReservation { status } busy(window: $span) { startAt }
+    reservations(overlapping: $window) { nodes { status } }
+  }
+  locations {
+    nodes { lockers(status: AVAILABLE) { nodes { lockerId } } availableLockers(window: $span) { isComplete } }
+  }
+}"""
+"""Every field that relied on a format of the table."""
+
+
+class Server:
+    """A server that watches its table by a clock of the test."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.table = TableWatch(lambda: self.now)
+        self.readiness = Readiness(StoreHealth(lambda: 0.0), self.table)  # its clock stands, so it is never idle
+        self.api: Api
+
+    async def ready(self) -> tuple[int, str]:
+        response = await self.api.client.get("/ready")
+        return response.status_code, response.text
+
+    async def every_request(self) -> list[httpx.Response]:
+        """The responses to requests of all kinds."""
+        by_get = self.api.client.get("/graphql", params={"query": "{ __typename }"}, headers=self.api.headers)
+        return [
+            await post(self.api, NAME),
+            await post(self.api, CREATE_OWNER, variables={"input": OWNER}),
+            await post(self.api, INTROSPECTION),
+            await post(self.api, "{ __typename }", extensions={"explain": "plan"}),
+            await post(self.api, "{ nonsense"),
+            await post(self.api, None),
+            await by_get,
+            await self.api.client.post("/graphql", content="nonsense", headers={"Authorization": "Bearer nonsense"}),
+        ]
+
+    async def look_again(self) -> None:
+        """Lets time pass until the server has read the state again."""
+        self.now += READ_SECONDS
+        async with asyncio.timeout(60):
+            while self.table.is_due:  # noqa: ASYNC110  # the watch has no event
+                await asyncio.sleep(0.05)
+
+
+@pytest_asyncio.fixture
+async def server(open_api: OpenApi, wire: Wire) -> AsyncIterator[Server]:
+    opened = Server()
+    async with open_api(readiness=opened.readiness, server_clock=utc_now) as opened.api:
+        wire.reset()
+        yield opened
+
+
+@pytest.mark.parametrize(("state", "reason"), UNUSABLE.values(), ids=UNUSABLE)
+async def test_every_request_is_refused_while_the_table_cannot_be_used(
+    server: Server, plain_client: PlainClient, table: str, wire: Wire, state: TableState | None, reason: str
+) -> None:
+    assert await server.ready() == (200, "ready")
+    await set_state(plain_client, table, state)
+    await server.look_again()
+    wire.reset()
+    for response in await server.every_request():
+        assert_rejected(response, "UNAVAILABLE", 503)
+        assert reason in response.json()["errors"][0]["message"]
+        assert response.headers["retry-after"]
+    assert wire.calls == []
+    status, text = await server.ready()
+    assert status == 503
+    assert reason in text
+    assert (await server.api.client.get("/health")).text == "ok"
+    await set_state(plain_client, table, CURRENT_STATE)
+    await server.look_again()
+    await server.api.owner("ada")
+    assert await server.ready() == (200, "ready")
+
+
+async def test_a_server_that_starts_on_a_table_that_is_not_migrated_refuses_requests(
+    open_api: OpenApi, plain_client: PlainClient, table: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await set_state(plain_client, table, None)
+    server = Server()
+    async with open_api(readiness=server.readiness, server_clock=utc_now) as server.api:
+        for response in await server.every_request():
+            assert_rejected(response, "UNAVAILABLE", 503)
+        await set_state(plain_client, table, CURRENT_STATE)
+        await server.look_again()
+        await server.api.owner("ada")
+    assert caplog.messages == [
+        "all requests are refused: The table is not migrated yet: run `smartlocker migrate`.",
+        "the table has this version's format: requests are served again",
+    ]
+
+
+async def test_no_request_reads_the_state(server: Server, wire: Wire) -> None:
+    api = server.api
+    place = await prepare(api)
+    await api.locker("l1", "ada", locationId=place)
+    start, end = (shift(utc_now(), timedelta(hours=hours)) for hours in (1, 2))
+    await api.by(owner("ada")).done(RESERVE_ANY, locationId=place, ownerId="ada", startAt=start, endAt=end)
+    await api.run(LISTS, window={"from": start, "to": end}, span={"from": start, "to": end})
+    assert len(wire.calls) > 10
+    assert [call for call in wire.calls if set(call.keys) & set(STATE)] == []
+
+
+async def test_a_server_that_cannot_read_the_state_refuses_requests_once_it_may_have_changed(
+    server: Server, wire: Wire
+) -> None:
+    await server.api.owner("ada")
+
+    def unreadable(call: Call) -> Answer | None:
+        return Answer.error("InternalServerError") if call.keys == STATE else None
+
+    wire.fault = unreadable
+    server.now += VALID_SECONDS - 1
+    async with asyncio.timeout(60):
+        while not any(call.keys == STATE and call.status for call in wire.calls):  # noqa: ASYNC110  # the wire has none
+            await asyncio.sleep(0.05)
+    assert await server.api.run(NAME) == {"owner": {"name": "ada"}}
+    assert await server.ready() == (200, "ready")
+    server.now += 1
+    for response in await server.every_request():
+        assert_rejected(response, "UNAVAILABLE", 503, "The state of the table cannot be read: try again later.")
+    assert await server.ready() == (503, "The state of the table cannot be read: try again later.")
+    wire.reset()
+    await server.look_again()
+    assert await server.api.run(NAME) == {"owner": {"name": "ada"}}
+
+
+async def test_a_migration_converts_nothing_before_a_write_that_was_in_flight_has_ended(
+    server: Server, transport: Transport, table: str, wire: Wire
+) -> None:
+    await server.api.owner("ada")
+    wire.fault = held = Held(lambda call: call.operation == "TransactWriteItems" and call.keys[0][0] == "LOCKER#l1")
+    writing = asyncio.create_task(server.api.locker("l1", "ada"))
+    await held.reached()
+
+    async def drained() -> None:
+        await server.look_again()
+        assert_rejected(await post(server.api, NAME), "UNAVAILABLE", 503)
+        held.release()
+        await writing
+
+    async with being_migrated(DynamoStore(transport, table), drained):
+        assert writing.done()
+        assert_rejected(await post(server.api, NAME), "UNAVAILABLE", 503)
+    await server.look_again()
+    assert await server.api.run('{ locker(lockerId: "l1") { lockerId } }') == {"locker": {"lockerId": "l1"}}
