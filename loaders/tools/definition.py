@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import UnavailableError
 from loaders.reads.table_state import FIRST_STATE, refusal
 from loaders.table.client import open_store, open_transport
+from loaders.table.errors import TransactionRefusedError
 from loaders.table.transport import NoAnswerError, RefusedRequestError
 from loaders.tools.table_state import CURRENT_STATE, TableProblemError, check_format, read_state, save_state
 
@@ -54,7 +56,10 @@ async def describe_table(connection: StoreConnection) -> dict[str, Any] | None:
 
 
 async def create_table(connection: StoreConnection) -> bool:
-    """Creates the table where there is none, waits until it is ready, and checks it; returns whether it was created."""
+    """Creates the table where there is none, waits until it is ready, and checks it; returns whether it was created.
+
+    In a local store, an empty table is one that an interrupted call has made: it is finished. (AWS counts items late.)
+    """
     is_new = await describe_table(connection) is None
     if is_new:
         try:
@@ -64,15 +69,17 @@ async def create_table(connection: StoreConnection) -> bool:
                 raise TableProblemError(f"{_place(connection)} did not create the table: {error}") from error
             is_new = False
     for _ in range(int(_WAIT_SECONDS / _POLL_SECONDS)):
-        if (await describe_table(connection) or {}).get("TableStatus") == "ACTIVE":
+        found = await describe_table(connection) or {}
+        if found.get("TableStatus") == "ACTIVE":
             break
         await asyncio.sleep(_POLL_SECONDS)
     else:
         raise TableProblemError(f"table {connection.table} was not ready after {_WAIT_SECONDS} seconds: try again")
-    if is_new:
+    if is_new or (connection.local and not found["ItemCount"]):
         await _set_time_to_live(connection)
         async with open_store(connection) as store:
-            await save_state(store, FIRST_STATE, CURRENT_STATE)
+            with suppress(TransactionRefusedError):  # another call was faster
+                await save_state(store, FIRST_STATE, CURRENT_STATE)
     await check_table(connection)
     return is_new
 

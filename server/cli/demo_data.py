@@ -31,7 +31,7 @@ async def prepare(settings: Settings, connection: StoreConnection) -> None:
     is_missing = await describe_table(connection) is None
     if _unfinished(settings).exists() or (is_missing and not settings.is_production):
         await make_demo_table(settings, connection)
-    elif is_missing:
+    else:
         await create_table(connection)
 
 

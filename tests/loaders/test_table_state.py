@@ -10,7 +10,8 @@ import pytest
 from domain.errors import UnavailableError
 from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
-from loaders.table.client import DynamoStore
+from loaders.table.client import DynamoStore, StoreConnection
+from loaders.tools.definition import create_table
 from loaders.tools.table_state import (
     CURRENT_STATE,
     TableProblemError,
@@ -19,6 +20,7 @@ from loaders.tools.table_state import (
     read_state,
     require_current,
 )
+from tests.old_items import put
 from tests.table_state import MARKED, OLDER, UNUSABLE, set_state
 from tests.wire import Answer
 
@@ -186,3 +188,17 @@ async def test_of_two_migrations_at_once_the_one_that_began_last_ends(
 
 def test_the_wait_covers_what_servers_know_and_the_requests_that_they_have_begun() -> None:
     assert drain_seconds(10) >= VALID_SECONDS + 10
+
+
+async def test_a_table_whose_creation_was_interrupted_is_finished_while_it_is_empty(
+    plain_client: PlainClient, store: DynamoStore, store_url: str
+) -> None:
+    connection = StoreConnection(store.table, "eu-central-1", store_url, local=True)
+    await set_state(plain_client, store.table, None)
+    assert not await create_table(connection)
+    await require_current(store)
+    await set_state(plain_client, store.table, None)
+    await put(plain_client, store.table, {"PK": "USER#1", "SK": "METADATA"})
+    assert not await create_table(connection)
+    with pytest.raises(TableProblemError, match="run `smartlocker migrate`"):
+        await require_current(store)
