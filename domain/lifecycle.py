@@ -8,13 +8,18 @@ from domain.errors import InvalidTransitionError
 from domain.models import LockerStatus
 
 if TYPE_CHECKING:
-    from domain.models import Locker
+    from domain.models import Locker, LockerSummary
 
 TRANSITIONS: dict[LockerStatus, tuple[LockerStatus, ...]] = {
     LockerStatus.AVAILABLE: (LockerStatus.OCCUPIED, LockerStatus.MAINTENANCE),
     LockerStatus.OCCUPIED: (LockerStatus.AVAILABLE, LockerStatus.MAINTENANCE),
     LockerStatus.MAINTENANCE: (LockerStatus.AVAILABLE,),
 }
+
+
+def is_in_service(locker: Locker | LockerSummary) -> bool:
+    """Whether the locker accepts reservations, and opens for them."""
+    return locker.status is not LockerStatus.MAINTENANCE
 
 
 def check_transition(locker: Locker, new_status: LockerStatus) -> None:

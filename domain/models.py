@@ -278,8 +278,8 @@ class ReservationSlot:
 class ActivePointer:
     """A locker's earliest reservation that had not ended when the pointer was written.
 
-    `last_end_at` is at least the latest end of the locker's reservations that are not cancelled; it is unknown where an
-    older version wrote the pointer.
+    `last_end_at` is at least the latest end of the locker's reservations that are not cancelled; it is unknown where a
+    lost pointer was written again.
     """
 
     reservation: Reservation

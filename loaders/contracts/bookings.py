@@ -49,7 +49,7 @@ REQUEST_BOOKING = WriteContract(
     reads=(BatchRead(items=(_LOCATION_READ, ItemRead("booking", REQUESTED_BOOKING))),),
     steps=(
         put("booking", _PENDING, IS_NEW, index_writes=1),
-        put("copy", OWNER_BOOKING, IS_NEW, item_bytes=_PENDING.largest),
+        put("copy", OWNER_BOOKING, None, item_bytes=_PENDING.largest),
         check("owner", OWNER, EXISTS),
         _LOCATION,
         update(

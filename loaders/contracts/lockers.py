@@ -18,24 +18,17 @@ from domain.errors import (
 from loaders import keys
 from loaders.codecs import LOCATION, LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER, OWNER_LOCKER
 from loaders.contracts.base import Consistency
-from loaders.contracts.cost import Part
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import EXISTS, IS_NEW, REPEATED_CHANGE, ItemRead, check, delete, put, update
 from loaders.contracts.writing import WriteContract
 
 _AS_READ = "#version = :expectedVersion AND #ownerId = :readOwner"
 
+# Each transaction is conditioned on the locker as it was read, so its copies are written whole, whatever is there.
 _LOCKER_AS_READ = update("locker", LOCKER, _AS_READ)
-_OWNER_COPY = update("copy", OWNER_LOCKER, EXISTS, index_writes=1)
-_MISSING_OWNER_COPY = put("missing copy", OWNER_LOCKER, IS_NEW, when="older data has no copy", index_writes=1)
-_LOCATION_COPY = update("location copy", LOCATION_LOCKER, EXISTS, when="the locker is at a location", index_writes=1)
-_MISSING_LOCATION_COPY = put(
-    "missing location copy",
-    LOCATION_LOCKER,
-    IS_NEW,
-    when="the locker is at a location that has no copy",
-    index_writes=1,
-)
+_OWNER_COPY = put("copy", OWNER_LOCKER, None, index_writes=1)
+_LOCATION_COPY = put("location copy", LOCATION_LOCKER, None, when="the locker is at a location", index_writes=1)
+_COPIES = (_OWNER_COPY, _LOCATION_COPY)
 _LOCATION_IS_ACTIVE = check(
     "location", LOCATION, f"{EXISTS} AND #status = :active", when="the locker is placed at a location"
 )
@@ -46,21 +39,8 @@ _LOCKER_READ = ItemRead("locker", LOCKER)
 
 
 # A change of status moves each copy within the index.
-STATUS_RULES = (
-    _LOCKER_AS_READ,
-    replace(_OWNER_COPY, index_writes=2),
-    _MISSING_OWNER_COPY,
-    replace(_LOCATION_COPY, index_writes=2),
-    _MISSING_LOCATION_COPY,
-)
+STATUS_RULES = (_LOCKER_AS_READ, *(replace(copy, index_writes=2) for copy in _COPIES))
 """What changes the status of a locker and of its copies."""
-
-
-def _with_missing_copies(items: int) -> Part:
-    """Older data may lack a copy: then the transaction is sent once more, and creates what is missing."""
-    return Part(
-        operation="TransactWriteItems", sizes=(LOCKER.largest,) * items, when="only where older data has no copy"
-    )
 
 
 LOCKER_BY_ID = ReadOne(
@@ -101,7 +81,6 @@ CHANGE_LOCKER_STATUS = WriteContract(
     purpose="Change a locker's status",
     reads=(_LOCKER_READ,),
     steps=(*STATUS_RULES, *_OFFERS),
-    fallbacks=(_with_missing_copies(5),),
     most_steps=5,
     errors=(BadInputError, NotFoundError, InvalidTransitionError, IdTakenError, VersionConflictError),
     note=f"The transition is checked before anything is written. {REPEATED_CHANGE}",
@@ -118,17 +97,13 @@ TRANSFER_LOCKER = WriteContract(
     steps=(
         _LOCKER_AS_READ,
         delete("old copy", OWNER_LOCKER, None, index_writes=1),
-        put("new copy", OWNER_LOCKER, None, index_writes=1),
         check("new owner", OWNER, EXISTS),
-        _LOCATION_COPY,
-        _MISSING_LOCATION_COPY,
+        *_COPIES,
         *_OFFERS,
     ),
-    fallbacks=(_with_missing_copies(9),),
     most_steps=9,
     errors=(BadInputError, NotFoundError, IdTakenError, VersionConflictError),
-    note="A missing old copy does not prevent the transfer. Reservations stay with the owners who made them. "
-    f"{REPEATED_CHANGE}",
+    note=f"Reservations stay with the owners who made them. {REPEATED_CHANGE}",
     cardinality="The locker, the old and the new owner's copies and, at a location, the location's copy and up to two "
     "offers to each owner; the new owner is checked.",
     hot_partition="None: a locker is transferred rarely.",
@@ -139,9 +114,8 @@ REGISTER_LOCKER = WriteContract(
     purpose="Register a locker",
     steps=(
         put("locker", LOCKER, IS_NEW),
-        put("copy", OWNER_LOCKER, IS_NEW, index_writes=1),
+        *_COPIES,
         check("owner", OWNER, EXISTS),
-        put("location copy", LOCATION_LOCKER, IS_NEW, when="the locker is at a location", index_writes=1),
         _LOCATION_IS_ACTIVE,
         _OFFER,
     ),
@@ -160,16 +134,11 @@ CHANGE_LOCKER = WriteContract(
     reads=(_LOCKER_READ,),
     steps=(
         _LOCKER_AS_READ,
-        _OWNER_COPY,
-        _MISSING_OWNER_COPY,
-        _LOCATION_COPY,
-        _MISSING_LOCATION_COPY,
+        *_COPIES,
         delete("old location copy", LOCATION_LOCKER, None, when="the locker leaves a location", index_writes=1),
-        put("new location copy", LOCATION_LOCKER, None, when="the locker is placed at a location", index_writes=1),
         _LOCATION_IS_ACTIVE,
         *_OFFERS,
     ),
-    fallbacks=(_with_missing_copies(9),),
     most_steps=9,
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError, VersionConflictError),
     note=REPEATED_CHANGE,

@@ -150,7 +150,7 @@ CREATE_RESERVATION = WriteContract(
         put("reservation", STORED_RESERVATION, IS_NEW),
         put("claim", RESERVATION_CLAIM, IS_NEW),
         put("copy", OWNER_RESERVATION, IS_NEW),
-        put("live copy", STORED_LIVE_RESERVATION, IS_NEW),
+        put("live copy", STORED_LIVE_RESERVATION, None),
         put("any claim", ANY_CLAIM, IS_NEW, when="any locker of a location was asked for"),
         put("slot", RESERVATION_SLOT, "attribute_not_exists(#PK) OR #endAt <= :now"),
         put("reference", REFERENCE_CLAIM, IS_NEW, when="the reservation has a reference"),

@@ -38,7 +38,7 @@ from loaders.codecs import ACCESS_EVENT, GUARD, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.table.errors import TransactionRefusedError
 from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
-from loaders.writes.lockers import registering
+from loaders.writes.lockers import register_transaction
 from loaders.writes.owners import creating as creating_owner
 from loaders.writes.reservation_steps import Ledger, creating, details_of, slot_of
 
@@ -201,7 +201,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
     reservations: list[Reservation] = []
     if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
-    piece = registering(locker, content).new_items
+    piece = register_transaction(locker, content).new_items
     return piece + _timeline(locker, reservations, number, now) if reservations else piece
 
 

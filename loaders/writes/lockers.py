@@ -8,7 +8,7 @@ from domain.authorization import Scope, acts_for, may_transfer, not_found_or_for
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import IdTakenError, NotFoundError
-from domain.lifecycle import check_transition
+from domain.lifecycle import check_transition, is_in_service
 from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary, record_from
 from loaders import keys
 from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
-NONE_MISSING = frozenset[str]()
-_SHOWN = ("alias", "status", "updatedAt", "reservableBy", "size", "features", "GSI1PK", "GSI1SK")
-
 
 async def register_locker(backend: Backend, command: RegisterLocker, principal: Principal) -> Locker:
     """Registers a locker of an existing owner, at an active location or at none (QC-11)."""
@@ -54,7 +51,7 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
     )
     content = fingerprint(command, without="locker_id")
     try:
-        await backend.store.transact(registering(locker, content))
+        await backend.store.transact(register_transaction(locker, content))
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("locker")
         if existing and existing.get("fingerprint") == content:
@@ -102,7 +99,7 @@ async def move_locker(backend: Backend, command: MoveLocker, principal: Principa
         check_location(refusal, command.new_location_id, ("input", "newLocationId"))
 
     values = {"location_id": command.new_location_id}
-    return await _change(backend, CHANGE_LOCKER, command, principal, values, build=moving, explain=explain)
+    return await _change(backend, CHANGE_LOCKER, command, principal, values, explain=explain)
 
 
 async def transfer_locker(backend: Backend, command: TransferLocker, principal: Principal) -> Locker:
@@ -116,65 +113,41 @@ async def transfer_locker(backend: Backend, command: TransferLocker, principal: 
             raise NotFoundError(f"Owner {command.new_owner_id} does not exist.", ("input", "newOwnerId")) from None
 
     values = {"owner_id": command.new_owner_id}
-    return await _change(
-        backend, TRANSFER_LOCKER, command, principal, values, build=transferring, check=check, explain=explain
-    )
+    return await _change(backend, TRANSFER_LOCKER, command, principal, values, check=check, explain=explain)
 
 
-def registering(locker: Locker, content: str) -> Transact:
+def register_transaction(locker: Locker, content: str) -> Transact:
     """The request that registers a locker."""
     steps = [
         REGISTER_LOCKER.record_step("locker", locker, {"fingerprint": content}),
-        REGISTER_LOCKER.step("copy", (locker.owner_id, locker.locker_id), owner_copy(locker)),
+        *_copy_steps(REGISTER_LOCKER, locker),
         REGISTER_LOCKER.step("owner", (locker.owner_id,)),
     ]
     if locker.location_id is not None:
         steps += [
-            REGISTER_LOCKER.step(
-                "location copy", (locker.location_id, locker.locker_id), location_copy(locker, locker.location_id)
-            ),
             REGISTER_LOCKER.step("location", (locker.location_id,), active=LocationStatus.ACTIVE),
             *(REGISTER_LOCKER.step("offer", place, offer) for place, offer in offers_of(locker).items()),
         ]
     return REGISTER_LOCKER.transact(*steps)
 
 
-def changing(contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str]) -> list[Step]:
-    """The steps that change a locker and its copies; those that are `missing` are created."""
-    return [
-        _locker_step(contract, current, changed),
-        _owner_copy_step(contract, changed, missing),
-        *_location_copy_step(contract, changed, missing),
-        *_offer_steps(contract, current, changed),
+def change_steps(contract: WriteContract, current: Locker, changed: Locker) -> list[Step]:
+    """The steps that change a locker and its copies, and move these with its owner and location."""
+    locker_id, old_location, new_location = current.locker_id, current.location_id, changed.location_id
+    steps = [
+        contract.change_step("locker", current, changed, expectedVersion=current.version, readOwner=current.owner_id),
+        *_copy_steps(contract, changed),
     ]
-
-
-def moving(contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str]) -> list[Step]:
-    """The steps that move a locker from one location's list to another's."""
-    locker_id = current.locker_id
-    steps = [_locker_step(contract, current, changed), _owner_copy_step(contract, changed, missing)]
-    if current.location_id is not None:
-        steps.append(contract.step("old location copy", (current.location_id, locker_id)))
-    if changed.location_id is not None:
+    if changed.owner_id != current.owner_id:
         steps += [
-            contract.step(
-                "new location copy", (changed.location_id, locker_id), location_copy(changed, changed.location_id)
-            ),
-            contract.step("location", (changed.location_id,), active=LocationStatus.ACTIVE),
+            contract.step("old copy", (current.owner_id, locker_id)),
+            contract.step("new owner", (changed.owner_id,)),
         ]
+    if old_location not in {None, new_location}:
+        steps.append(contract.step("old location copy", (old_location, locker_id)))
+    if new_location not in {None, old_location}:
+        steps.append(contract.step("location", (new_location,), active=LocationStatus.ACTIVE))
     return steps + _offer_steps(contract, current, changed)
-
-
-def transferring(contract: WriteContract, current: Locker, changed: Locker, missing: frozenset[str]) -> list[Step]:
-    """The steps that move a locker from one owner's list to another's."""
-    return [
-        _locker_step(contract, current, changed),
-        contract.step("old copy", (current.owner_id, current.locker_id)),
-        contract.step("new copy", (changed.owner_id, changed.locker_id), owner_copy(changed)),
-        contract.step("new owner", (changed.owner_id,)),
-        *_location_copy_step(contract, changed, missing),
-        *_offer_steps(contract, current, changed),
-    ]
 
 
 def _require_change(principal: Principal, owner_id: OwnerId) -> None:
@@ -188,11 +161,10 @@ async def _change(
     principal: Principal,
     values: dict[str, Any],
     *,
-    build: Callable[[WriteContract, Locker, Locker, frozenset[str]], list[Step]] = changing,
     check: Callable[[Locker], None] = lambda _: None,
     explain: Callable[[TransactionRefusedError], None] = lambda _: None,
 ) -> Locker:
-    """Changes a locker and its copies; where older data lacks a copy, once more, creating the copies that are missing.
+    """Changes a locker and its copies.
 
     The write is conditioned on the owner that was read. A caller who has transferred a locker may not see it any more,
     but gets the result again.
@@ -207,49 +179,28 @@ async def _change(
     if changed is current:
         return current
     check(current)
-    missing = NONE_MISSING
-    while True:
-        try:
-            await backend.store.transact(contract.transact(*build(contract, current, changed, missing)))
-        except TransactionRefusedError as refusal:
-            item = refusal.failed.get("locker")
-            if item is not None:
-                # A locker is never deleted, so one that is not as it was read has another version, perhaps that of this
-                # very request, or another owner, and then the caller may not see it any more.
-                now_there = LOCKER.decode(item)
-                if not request.is_made(now_there):
-                    _require_change(principal, now_there.owner_id)
-                request.check_made(now_there)
-                return changed
+    try:
+        await backend.store.transact(contract.transact(*change_steps(contract, current, changed)))
+    except TransactionRefusedError as refusal:
+        item = refusal.failed.get("locker")
+        if item is None:
             explain(refusal)
-            if missing:
-                raise
-            missing = frozenset(refusal.failed) & {"copy", "location copy"}
-            if not missing:
-                raise
-            continue
-        return changed
+            raise
+        # A locker is never deleted, so one that is not as it was read has another version, perhaps that of this very
+        # request, or another owner, and then the caller may not see it any more.
+        now_there = LOCKER.decode(item)
+        if not request.is_made(now_there):
+            _require_change(principal, now_there.owner_id)
+        request.check_made(now_there)
+    return changed
 
 
-def _locker_step(contract: WriteContract, current: Locker, changed: Locker) -> Step:
-    return contract.change_step("locker", current, changed, expectedVersion=current.version, readOwner=current.owner_id)
-
-
-def _owner_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> Step:
-    place = (changed.owner_id, changed.locker_id)
-    if "copy" in missing:
-        return contract.step("missing copy", place, owner_copy(changed))
-    return contract.step("copy", place, _shown(owner_copy(changed)))
-
-
-def _location_copy_step(contract: WriteContract, changed: Locker, missing: frozenset[str]) -> list[Step]:
-    if changed.location_id is None:
-        return []
-    place = (changed.location_id, changed.locker_id)
-    copy = location_copy(changed, changed.location_id)
-    if "location copy" in missing:
-        return [contract.step("missing location copy", place, copy)]
-    return [contract.step("location copy", place, _shown(copy) | {"ownerId": changed.owner_id})]
+def _copy_steps(contract: WriteContract, locker: Locker) -> list[Step]:
+    steps = [contract.step("copy", (locker.owner_id, locker.locker_id), owner_copy(locker))]
+    if locker.location_id is not None:
+        place = (locker.location_id, locker.locker_id)
+        steps.append(contract.step("location copy", place, location_copy(locker, locker.location_id)))
+    return steps
 
 
 def _offer_steps(contract: WriteContract, current: Locker, changed: Locker) -> list[Step]:
@@ -262,7 +213,7 @@ def _offer_steps(contract: WriteContract, current: Locker, changed: Locker) -> l
 
 def offers_of(locker: Locker) -> dict[tuple[Any, ...], dict[str, Any]]:
     """The offers of a locker by the arguments of their keys: none unless it is in service at a location."""
-    if locker.location_id is None or locker.status is LockerStatus.MAINTENANCE:
+    if locker.location_id is None or not is_in_service(locker):
         return {}
     offer = LOCKER_OFFER.encode(record_from(LockerOffer, locker))
     place = (locker.size, keys.lot_of(locker.locker_id), locker.locker_id)
@@ -280,7 +231,3 @@ def location_copy(locker: Locker, location_id: LocationId) -> dict[str, Any]:
     """The attributes of a location's copy of a locker, with its place in the index by status."""
     index = keys.location_locker_index(location_id, locker.status, locker.locker_id)
     return LOCATION_LOCKER.encode(record_from(LockerSummary, locker)) | index
-
-
-def _shown(copy: dict[str, Any]) -> dict[str, Any]:
-    return {name: copy.get(name) for name in _SHOWN}

@@ -21,7 +21,7 @@ from domain.models import (
 )
 from loaders.codecs import ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
-from loaders.writes.lockers import changing as changing_locker
+from loaders.writes.lockers import change_steps as locker_steps
 from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
 
 if TYPE_CHECKING:
@@ -178,14 +178,13 @@ def using(
     reservation: Reservation,
     locker: Locker,
     changed: Locker,
-    missing: frozenset[str],
     new_id: Callable[[], str],
 ) -> list[Step]:
     """The steps that change a locker with the reservation that uses it.
 
     Where the reservation finds the locker still occupied by an ended one, an event records it.
     """
-    steps = changing_locker(contract, locker, changed, missing)
+    steps = locker_steps(contract, locker, changed)
     if changed.occupied_by is not None and locker.occupied_by is not None:
         event = AccessEvent(
             event_id=EventId(new_id()),

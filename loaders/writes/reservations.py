@@ -22,6 +22,7 @@ from domain.errors import (
     TooManyReservationsError,
     UnavailableError,
 )
+from domain.lifecycle import is_in_service
 from domain.models import LockerStatus, Reservation, ReservationId, ReservationParty, ReservationStatus, record_from
 from domain.schedule import (
     check_end_after_start,
@@ -37,7 +38,6 @@ from loaders.conversion import DamagedItemError
 from loaders.reads.claimed import claimed
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts, together
-from loaders.writes.lockers import NONE_MISSING
 from loaders.writes.reservation_steps import (
     Ledger,
     changing,
@@ -300,7 +300,7 @@ async def _change(
     """
     store = backend.store
     request = ChangeRequest.of(command, backend.new_id, principal.subject)
-    missing, has_slot = NONE_MISSING, True
+    has_slot = True
     async for _ in attempts(contract.rounds):
         now = backend.clock()
         claim, ledger = await _open_existing(store, contract, command, principal)
@@ -311,7 +311,7 @@ async def _change(
             stored, (latest, other) = await _together(
                 _claimed(store, contract, claim),
                 _together(
-                    latest_before(store, contract, claim.locker_id, latest_start, ledger.guard),
+                    latest_before(store, contract, claim.locker_id, latest_start, ledger.guard, claim.reservation_id),
                     earliest_other(store, contract, ledger.pointer, ledger.guard, claim.reservation_id, now, ends=ends),
                 ),
             )
@@ -332,28 +332,25 @@ async def _change(
         changed = request.apply(reservation, now, **values)
         steps = changing(contract, stored, changed, ledger, pointer_after(ledger.pointer, changed, other))
         steps += slot_steps(contract, stored, changed) if has_slot else []
-        steps += _locker_steps(backend, contract, state, use(state, locker), missing)
+        steps += _locker_steps(backend, contract, state, use(state, locker))
         if changed.end_reason is not None and party is not ReservationParty.OWNER:
             steps.append(notifying(contract, changed, now))
         try:
             await store.transact(contract.transact(*steps))
         except TransactionRefusedError as refusal:
-            # Everything is read again, unless older data lacks a copy of the locker, or the slot of a reservation that
-            # has ended by the clock of another server was taken.
-            missing = frozenset(refusal.failed) & {"copy", "location copy"}
+            # Everything is read again. The slot of a reservation that has ended by the clock of another server may have
+            # been taken.
             has_slot = not refusal.failed.keys() & {"free slot", "slot end"}
             continue
         return changed
     raise _contended()
 
 
-def _locker_steps(
-    backend: Backend, contract: WriteContract, state: _State, changed: Locker, missing: frozenset[str]
-) -> list[Step]:
+def _locker_steps(backend: Backend, contract: WriteContract, state: _State, changed: Locker) -> list[Step]:
     """The steps that change the locker with the reservation, or check its owner, who ends one of someone else."""
     locker = state.locker
     if changed != locker:
-        return using(contract, state.reservation, locker, changed, missing, backend.new_id)
+        return using(contract, state.reservation, locker, changed, backend.new_id)
     if state.party is not ReservationParty.LOCKER_OWNER:
         return []
     return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)]
@@ -460,7 +457,7 @@ def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) 
 
 
 def _check_in_service(locker: Locker) -> None:
-    if locker.status is LockerStatus.MAINTENANCE:
+    if not is_in_service(locker):
         raise LockerInMaintenanceError(f"Locker {locker.locker_id} is in maintenance.", ("input", "lockerId"))
 
 

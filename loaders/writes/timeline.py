@@ -28,7 +28,12 @@ class MovedError(Exception):
 
 
 async def latest_before(
-    store: Store, contract: WriteContract, locker_id: LockerId, before: Instant | None, guard: Guard | None
+    store: Store,
+    contract: WriteContract,
+    locker_id: LockerId,
+    before: Instant | None,
+    guard: Guard | None,
+    changed: ReservationId | None = None,
 ) -> Reservation | None:
     """The live reservation with the latest start before a time, if one is given.
 
@@ -36,7 +41,7 @@ async def latest_before(
     """
     if before is None:
         return None
-    found = await live_in(store, contract, "before", (locker_id, before), guard)
+    found = await live_in(store, contract, "before", (locker_id, before), guard, but=changed)
     return found[0] if found else None
 
 
@@ -65,21 +70,27 @@ async def earliest_other(
     since = shift(now, -CLOCK_SKEW)
     if pointer.last_end_at is not None and pointer.last_end_at <= since:
         return None
-    running = await live_in(store, contract, "running", (pointed.locker_id, since), guard)
+    running = await live_in(store, contract, "running", (pointed.locker_id, since), guard, but=changed)
     if running and running[0].reservation_id != changed and not has_ended(running[0], since):
         return running[0]
-    ahead = await live_in(store, contract, "ahead", (pointed.locker_id, since), guard)
+    ahead = await live_in(store, contract, "ahead", (pointed.locker_id, since), guard, but=changed)
     return next((one for one in ahead if one.reservation_id != changed), None)
 
 
 async def live_in(
-    store: Store, contract: WriteContract, name: str, arguments: tuple[Any, ...], guard: Guard | None
+    store: Store,
+    contract: WriteContract,
+    name: str,
+    arguments: tuple[Any, ...],
+    guard: Guard | None,
+    *,
+    but: ReservationId | None = None,
 ) -> list[Reservation]:
     """The first live reservations of a declared range, as many as its Limit.
 
     The guard, read before, names the last change. The items of a transaction become visible one by one, so the guard's
     new revision may be visible before the live copy is: then what was read is older than the guard, and MovedError is
-    raised.
+    raised. The copy of the reservation that this write changes does not matter: its record decides.
     """
     operation = contract.range_operation(name, *arguments)
     found: list[tuple[Position, StoredReservation]] = []
@@ -87,7 +98,7 @@ async def live_in(
         found.append(entry)
         if len(found) == operation.limit:
             break
-    if guard is not None and _is_older(operation, found, arguments[0], guard):
+    if guard is not None and guard.changed_reservation_id != but and _is_older(operation, found, arguments[0], guard):
         raise MovedError
     return [stored.reservation for _, stored in found]
 
@@ -118,7 +129,9 @@ def pointer_after(
     """The pointer after a write: to the changed reservation or the earliest other one, whichever starts first."""
     is_live = changed.status is ReservationStatus.ACTIVE
     if pointer is None or other is None:
-        return ActivePointer(reservation=changed, last_end_at=changed.end_at) if is_live else None
+        # A live reservation that was there before had a pointer: it is lost, and with it the end of the last one.
+        is_lost = pointer is None and changed.version > 1
+        return ActivePointer(reservation=changed, last_end_at=None if is_lost else changed.end_at) if is_live else None
     earliest = changed if is_live and changed.start_at <= other.start_at else other
     last_end = None if pointer.last_end_at is None else max(pointer.last_end_at, changed.end_at)
     return ActivePointer(reservation=earliest, last_end_at=last_end)

@@ -22,6 +22,7 @@ from domain.access_codes import (
 from domain.authorization import may_use_door, require
 from domain.bookings import Notification
 from domain.changes import revised
+from domain.lifecycle import is_in_service
 from domain.models import (
     AccessAction,
     AccessEvent,
@@ -48,7 +49,6 @@ from loaders.writes.doors import (
     read_place,
     require_manager,
 )
-from loaders.writes.lockers import NONE_MISSING
 from loaders.writes.reservation_steps import Ledger, changing, using
 from loaders.writes.timeline import MovedError, earliest_other, live_in, pointer_after
 
@@ -109,7 +109,6 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
     """
     name = named_door(command)
     require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
-    missing = NONE_MISSING
     async for _ in attempts(VERIFY_ACCESS_CODE.rounds):
         now = backend.clock()
         read = await _read(backend.store, name, command, now)
@@ -126,15 +125,12 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
             if match is None:
                 steps = await _denying(backend, command, principal, read, now)
             else:
-                steps = await _granting(backend, read, match, now, missing)
+                steps = await _granting(backend, read, match, now)
                 steps.append(VERIFY_ACCESS_CODE.step("no report", place))
             if read.attempt is None:
                 steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=to_seconds(now)))
             await backend.store.transact(VERIFY_ACCESS_CODE.transact(*steps))
-        except MovedError:
-            continue
-        except TransactionRefusedError as refusal:
-            missing = frozenset(refusal.failed) & {"copy", "location copy"}
+        except (MovedError, TransactionRefusedError):
             continue
         return Verification(decision=attempt.decision, code_id=attempt.code_id)
     raise contended()
@@ -244,7 +240,7 @@ def _attempt(backend: Backend, read: _Read, command: VerifyAccessCode, match: _M
     )
 
 
-async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant, missing: frozenset[str]) -> list[Step]:
+async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant) -> list[Step]:
     contract, code, lockout, door = VERIFY_ACCESS_CODE, match.code, read.lockout, read.door
     assert door is not None  # noqa: S101  # a door with a code has its record
     used = replace(code, uses=code.uses + 1, last_used_at=now, revision=code.revision + 1)
@@ -259,7 +255,7 @@ async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant, 
         else contract.step("same door", (read.name,), readRevision=door.revision),
     ]
     if match.reserved is not None and _is_first_use(match.reserved, now):
-        steps += await _checking_in(backend, match.reserved, now, missing)
+        steps += await _checking_in(backend, match.reserved, now)
     else:
         guard = None if match.reserved is None else match.reserved.ledger.guard
         steps.append(basis_step(contract, code, match.basis, guard))
@@ -273,10 +269,10 @@ def _is_first_use(reserved: _Reserved, now: Instant) -> bool:
     reservation, ledger = reserved.stored.reservation, reserved.ledger
     if reservation.started_at is not None or has_ended(reservation, now):
         return False
-    return ledger.locker is not None and ledger.locker.status is not LockerStatus.MAINTENANCE
+    return ledger.locker is not None and is_in_service(ledger.locker)
 
 
-async def _checking_in(backend: Backend, reserved: _Reserved, now: Instant, missing: frozenset[str]) -> list[Step]:
+async def _checking_in(backend: Backend, reserved: _Reserved, now: Instant) -> list[Step]:
     contract, stored, ledger = VERIFY_ACCESS_CODE, reserved.stored, reserved.ledger
     reservation, locker = stored.reservation, ledger.locker
     assert locker is not None  # noqa: S101  # see _is_first_use
@@ -284,7 +280,7 @@ async def _checking_in(backend: Backend, reserved: _Reserved, now: Instant, miss
     occupied = revised(locker, now, status=LockerStatus.OCCUPIED, occupied_by=reservation.reservation_id)
     other = await earliest_other(backend.store, contract, ledger.pointer, ledger.guard, reservation.reservation_id, now)
     steps = changing(contract, stored, started, ledger, pointer_after(ledger.pointer, started, other))
-    return steps + using(contract, started, locker, occupied, missing, backend.new_id)
+    return steps + using(contract, started, locker, occupied, backend.new_id)
 
 
 async def _denying(

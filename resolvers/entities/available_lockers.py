@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.authorization import is_offered, searched_audiences
 from domain.errors import BadInputError
-from domain.models import LocationStatus, LockerStatus
+from domain.lifecycle import is_in_service
+from domain.models import LocationStatus
 from domain.models import Locker as Record
 from domain.schedule import check_span, future_of
 from loaders.contracts.lockers import LOCKER_BY_ID
@@ -151,6 +152,6 @@ def _is_still_offered(record: Any, location_id: str, request: RequestState) -> b
     return (
         isinstance(record, Record)
         and record.location_id == location_id
-        and record.status is not LockerStatus.MAINTENANCE
+        and is_in_service(record)
         and is_offered(request.principal, record.owner_id, record.reservable_by)
     )

@@ -24,20 +24,23 @@ if TYPE_CHECKING:
 
 # What may be written whatever is there: copies that are written as a whole, and items that are deleted or new.
 # The guard orders all writes of a pointer.
-OFFERS = {"offer", "gone offer"}
+_COPIES = {"copy", "location copy"}
+_LOCKER = {*_COPIES, "old copy", "old location copy", "offer", "gone offer"}
 _CHANGES = {"reservation copy", "notification", "live copy", "no live copy"}
 UNCONDITIONAL = {
-    "QC-03": OFFERS,
-    "QC-06": {"old copy", "new copy"} | OFFERS,
-    "QC-11": OFFERS,
-    "QC-12": {"old location copy", "new location copy"} | OFFERS,
+    "QC-03": _LOCKER,
+    "QC-04": {"live copy"},
+    "QC-06": _LOCKER,
+    "QC-11": _LOCKER,
+    "QC-12": _LOCKER,
     "QC-13": _CHANGES,
+    "QC-40": {"copy"},
     "QC-43": {"copy", "notification"},
     "QC-74": {"new live copy", "new pointer", "dropped pointer"},
     "QC-78": {"copy", "old copy"},
     "QC-84": {"live copy"},
-    "QC-87": _CHANGES,
-    "QC-107": {"reservation copy", "live copy"},
+    "QC-87": _CHANGES | _COPIES,
+    "QC-107": _CHANGES | _COPIES,
 }
 
 

@@ -17,7 +17,6 @@ from tests.contracts.scenarios.bookings import BOOKED, MANAGE, approve
 from tests.contracts.scenarios.lockers import (
     CANCEL_LATER,
     LOCATION,
-    NO_COPIES,
     NO_POINTER,
     PLACED,
     RESERVED,
@@ -114,7 +113,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         enter(None),
     ),
     "enter digits after a cancellation": (*CODED, reserve(120, 180, "later"), CANCEL_LATER, enter(None)),
-    "enter digits where older data has no copies": (*CODED, NO_COPIES, enter(None)),
     "enter digits where there is no pointer": (*CODED, NO_POINTER, enter(None)),
     "enter digits while another overstays": (
         *RESERVED,

@@ -106,7 +106,6 @@ FOR_RECIPIENT = reserve(
     **FOR_OTHER,
 )
 RESERVE_ANY = does("reserveAnyLocker", size=LockerSize.M, reservation_id=its.reservation, start_at=at(0), end_at=at(60))
-NO_COPIES = without(keys.owner_locker, keys.location_locker)
 NO_POINTER = without(keys.active_pointer)
 PLACED = (OWNER, LOCATION, LOCKER)
 RESERVED = (*PLACED, reserve(0, 60))
@@ -138,15 +137,12 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         STOP_SERVICE,
         STATUS(expected_version=2, change_id=None, new_status=LockerStatus.AVAILABLE),
     ),
-    "update the status of a locker without copies": (*PLACED, NO_COPIES, OCCUPY),
     "rename a locker": (*PLACED, RENAME),
-    "rename a locker without copies": (*PLACED, NO_COPIES, RENAME),
     "enlarge a locker": (*PLACED, CONFIGURE(size=LockerSize.XL)),
     "offer a locker to everyone": (*PLACED, CONFIGURE(reservable_by=ReservableBy.EVERYONE)),
     "move a locker": (*PLACED, OTHER_LOCATION, MOVE(new_location_id=its.other_location)),
     "take a locker away from its location": (*PLACED, MOVE(new_location_id=None)),
     "transfer a locker": (*PLACED, OTHER_OWNER, TRANSFER),
-    "transfer a locker without copies": (*PLACED, OTHER_OWNER, NO_COPIES, TRANSFER),
     "create a locker's first reservation": RESERVED,
     "create a reservation after another": FOLLOWED,
     "create a reservation before another": (*PLACED, reserve(60, 120, "later"), reserve(0, 60)),
@@ -173,7 +169,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         use("cancelReservation", reason=its.name),
     ),
     "start a reservation": (*RESERVED, START),
-    "start a reservation of a locker without copies": (*RESERVED, NO_COPIES, START),
     "start a reservation while another overstays": (
         *RESERVED,
         START,
