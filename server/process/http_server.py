@@ -39,6 +39,7 @@ class HttpServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 http=DeadlineProtocol,
+                ws="none",
                 log_config=None,
                 log_level=settings.log_level,
                 lifespan="on",

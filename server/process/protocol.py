@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Final
 
 import httptools
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
-from uvicorn.protocols.http.httptools_impl import (
-    HEADER_RE,
-    HEADER_VALUE_RE,
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
 
 from server.http.headers import SECURITY_HEADERS
+from server.process.one_piece import OnePieceProtocol
 
 if TYPE_CHECKING:
-    from uvicorn._types import ASGISendEvent
+    import asyncio
 
 _HEADER_BYTES: Final = 16 * 1024
 _CHUNKS: Final = 2048
@@ -31,11 +21,10 @@ _READING_SECONDS: Final = 10
 _PARTING_SECONDS: Final = 1
 # The parser knows no limit for a header, so it is given what could be one in small pieces.
 _PIECE_BYTES: Final = 4096
-_CLOSE: Final = b"connection: close\r\n"
-_FORWARDED: Final = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})
+_BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding"})
+_INVALID: Final = "Invalid HTTP request received."
 _IDLE, _HEAD, _BODY, _RESPONSE = "idle", "head", "body", "response"
 _SECONDS: Final = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _BODY: _BODY_SECONDS}
-_LEAST_SECONDS: Final = min(_SECONDS.values())
 _HEADER_TOO_LARGE: Final = f"The header is larger than {_HEADER_BYTES // 1024} KB."
 _REASONS: Final = {400: "Bad Request", 413: "Content Too Large", 431: "Request Header Fields Too Large"}
 
@@ -48,35 +37,56 @@ class _RefusedError(Exception):
         self.status = status
 
 
-class DeadlineProtocol(HttpToolsProtocol):
-    """Closes a connection whose head, body or reading of the response takes too long or is too large."""
+class DeadlineProtocol(OnePieceProtocol):
+    """Closes a connection whose head, body or reading of the response takes too long or is too large.
+
+    A request for an upgrade leaves it: if uvicorn's configuration names a protocol for WebSocket, that protocol gets
+    the connection, the head of the request and whatever follows.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Waits for a first request."""
         super().connection_made(transport)
         self._phase = ""
+        self._has_deadline = False
         self._is_in_head = True
         self._head_bytes = self._header_bytes = 0
         self._chunks = 0
         self._is_new_chunk = False
         self._refusal: _RefusedError | None = None
-        self._is_refused = False
+        self._ignores_data = False
+        self._is_upgrade = False
         self._deferred: _RefusedError | None = None
         self._sending: asyncio.TimerHandle | None = None
-        self._due: float | None = None
         self._reading: asyncio.TimerHandle | None = None
         # Writing pauses as soon as something is left, and resumes when nothing is: so we know how long a client reads.
         transport.set_write_buffer_limits(0)
         self._enter(_HEAD)
+        self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Parses what has come."""
-        while data and not self._is_refused and not self.transport.is_closing():
+        """Parses what has come, then starts the deadline of what is to come."""
+        self._parse(data)
+        self._start_deadline()
+
+    def _parse(self, data: bytes) -> None:
+        while data and not self._ignores_data and not self.transport.is_closing():
             piece, data = data[:_PIECE_BYTES], data[_PIECE_BYTES:]
             if self._is_in_head:
                 self._head_bytes += len(piece)
-            super().data_received(piece)
-            if self._is_in_head and self._head_bytes > _HEADER_BYTES and not self._is_refused:
+            try:
+                self.parser.feed_data(piece)
+            except httptools.HttpParserError:
+                self.logger.warning(_INVALID)
+                self._refuse(self._refusal or _RefusedError(400, _INVALID))
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                data = piece[upgrade.args[0] :] + data
+                if self._is_upgrade:
+                    self._leave(data)
+                    return
+                self._stay()
+            if self._is_in_head and self._head_bytes > _HEADER_BYTES and not self._ignores_data:
                 self._refuse(_RefusedError(431, _HEADER_TOO_LARGE))
 
     def on_message_begin(self) -> None:
@@ -88,50 +98,41 @@ class DeadlineProtocol(HttpToolsProtocol):
             self._enter(_HEAD)
 
     def on_headers_complete(self) -> None:
-        """Starts a request whose head is complete."""
+        """Starts a request whose head is complete, unless it asks for an upgrade."""
         names = {name for name, _ in self.headers}
-        if b"transfer-encoding" in names and b"content-length" in names:
+        if names >= _BODY_HEADERS:
             self._fail(_RefusedError(400, "Send Content-Length or Transfer-Encoding, not both."))
         if self._header_bytes + len(self.url) > _HEADER_BYTES:
             self._fail(_RefusedError(431, _HEADER_TOO_LARGE))
         self._is_in_head = False
         self._head_bytes = self._chunks = 0
-        self._start_cycle(names)
+        is_idle = (self.cycle is None or self.cycle.response_complete) and not self.flow.write_paused
+        self._is_upgrade = is_idle and self.parser.should_upgrade() and super()._should_upgrade()
+        super().on_headers_complete()
         self._enter(_BODY)
 
-    def _start_cycle(self, names: set[bytes]) -> None:
-        """Starts the request, or lets it wait for those before it; uvicorn's own takes twice as long."""
-        parser, scope = self.parser, self.scope
-        version = parser.get_http_version()
-        scope["method"] = parser.get_method().decode("ascii")
-        scope["http_version"] = version
-        url = httptools.parse_url(self.url)
-        path = url.path.decode("ascii")
-        scope["path"] = unquote(path) if "%" in path else path
-        scope["raw_path"] = url.path
-        scope["query_string"] = url.query or b""
-        before = self.cycle
-        self.cycle = _Cycle(
-            scope=scope,
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=False,
-            default_headers=self.server_state.default_headers,
-            message_event=asyncio.Event(),
-            expect_100_continue=self.expect_100_continue,
-            keep_alive=version != "1.0" and parser.should_keep_alive(),
-            on_response=self.on_response_complete,
-        )
-        app = self.app
-        if isinstance(app, ProxyHeadersMiddleware) and names.isdisjoint(_FORWARDED):
-            app = app.app
-        if before is None or before.response_complete:
-            self._start_asgi_task(self.cycle, app)
-        else:
-            self.flow.pause_reading()
-            self.pipeline.appendleft((self.cycle, app))
+    def _should_upgrade(self) -> bool:
+        return self._is_upgrade
+
+    def _leave(self, rest: bytes) -> None:
+        """Hands the connection over to the protocol of the upgrade; nothing of this one is left on it."""
+        self._cancel_sending()
+        self._has_deadline = True
+        self.transport.set_write_buffer_limits()
+        self.handle_websocket_upgrade()
+        self.parser = None  # type: ignore[assignment]  # it holds this protocol; as uvicorn does at the end
+        if rest and not self.transport.is_closing():
+            self.transport.get_protocol().data_received(rest)  # type: ignore[attr-defined]  # as all protocols of streams
+
+    def _stay(self) -> None:
+        """Goes on after a request for an upgrade that is answered like any other.
+
+        The parser has passed over its body. That must not become the next request, so with a body the connection ends.
+        """
+        self.logger.warning("Unsupported upgrade request.")
+        if self.parser.get_method() == b"CONNECT" or not _BODY_HEADERS.isdisjoint(name for name, _ in self.headers):
+            self.cycle.keep_alive = False
+            self._ignores_data = True
 
     def on_chunk_header(self) -> None:
         """A chunk begins; the last one has no data."""
@@ -150,10 +151,7 @@ class DeadlineProtocol(HttpToolsProtocol):
         """Takes a header of a request; one that comes after the body is ignored."""
         if self._is_in_head:
             self._header_bytes += len(name) + len(value) + 4
-            name = name.lower()
-            if name == b"expect" and value.lower() == b"100-continue":
-                self.expect_100_continue = True
-            self.headers.append((name, value))
+            super().on_header(name, value)
         else:
             self._head_bytes += len(name) + len(value)
             if self._head_bytes > _HEADER_BYTES:
@@ -166,11 +164,8 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Waits for the client to read it, and for a next request."""
-        self.server_state.total_requests += 1
-        if not self.transport.is_closing():
-            self.flow.resume_reading()
-            if self.pipeline:
-                self._start_asgi_task(*self.pipeline.pop())
+        super().on_response_complete()
+        self._unset_keepalive_if_required()  # deadlines of idle connections are those below
         if self._deferred is not None and self.cycle.response_complete:
             self._refuse(self._deferred)
         self._rest()
@@ -192,17 +187,13 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._cancel_reading()
         super().connection_lost(exc)
 
-    def send_400_response(self, msg: str) -> None:
-        """Answers a request that the parser refused."""
-        self._refuse(self._refusal or _RefusedError(400, msg))
-
     def _fail(self, refusal: _RefusedError) -> None:
         """Stops the parser, which then asks for the refusal."""
         self._refusal = refusal
         raise refusal
 
     def _refuse(self, refusal: _RefusedError) -> None:
-        self._is_refused = True
+        self._ignores_data = True
         cycle = self.cycle
         if self._is_in_head and cycle is not None and not cycle.response_complete:
             self._deferred = refusal  # of a next request: the response before it comes first
@@ -226,32 +217,29 @@ class DeadlineProtocol(HttpToolsProtocol):
         self.transport.write_eof()
         self._cancel_sending()
         self._sending = self.loop.call_later(_PARTING_SECONDS, self.transport.abort)
+        self._has_deadline = True
 
     def _rest(self) -> None:
         """Once the response is read, waits for a next request, which has its whole time when it begins."""
         is_answered = self.cycle is None or self.cycle.response_complete
-        if is_answered and self._phase == _RESPONSE and not self.flow.write_paused and not self._is_refused:
+        if is_answered and self._phase == _RESPONSE and not self.flow.write_paused and not self._ignores_data:
             self._enter(_IDLE)
+            self._start_deadline()
 
     def _enter(self, phase: str) -> None:
-        """Starts the deadline of what the client does next. One timer serves many: it looks which one is due."""
-        if phase == self._phase or self._is_refused:
-            return
-        self._phase = phase
-        seconds = _SECONDS.get(phase)
-        self._due = None if seconds is None else self.loop.time() + seconds
-        if self._sending is None and seconds is not None:
-            self._sending = self.loop.call_later(_LEAST_SECONDS, self._check_due)
+        if phase != self._phase:
+            self._phase = phase
+            self._has_deadline = False
 
-    def _check_due(self) -> None:
-        self._sending = None
-        if self._due is None:
+    def _start_deadline(self) -> None:
+        """Starts the deadline of what the client does next, if that has changed."""
+        if self._has_deadline:
             return
-        left = self._due - self.loop.time()
-        if left > 0:
-            self._sending = self.loop.call_later(min(left, _LEAST_SECONDS), self._check_due)
-        else:
-            self.transport.abort()
+        self._has_deadline = True
+        self._cancel_sending()
+        seconds = _SECONDS.get(self._phase)
+        if seconds is not None:
+            self._sending = self.loop.call_later(seconds, self.transport.abort)
 
     def _cancel_sending(self) -> None:
         if self._sending is not None:
@@ -262,50 +250,3 @@ class DeadlineProtocol(HttpToolsProtocol):
         if self._reading is not None:
             self._reading.cancel()
             self._reading = None
-
-
-@lru_cache(256)  # almost all headers of responses are the same
-def _line(name: bytes, value: bytes) -> bytes:
-    """A header as a line; uvicorn rejects what is no header."""
-    if HEADER_RE.search(name) or HEADER_VALUE_RE.search(value):
-        raise RuntimeError("Invalid HTTP header.")
-    return name + b": " + value + b"\r\n"
-
-
-class _Cycle(RequestResponseCycle):
-    """A request whose response, if it has one part of a known length, is sent in one piece."""
-
-    _start: Any = None
-
-    async def send(self, message: ASGISendEvent) -> None:
-        """Keeps the head until there is a body."""
-        if message["type"] == "http.response.start" and not self.response_started:
-            self._start = message
-            return
-        start, self._start = self._start, None
-        if start is None:
-            await super().send(message)
-            return
-        body: Any = message.get("body", b"")
-        length = (b"content-length", b"%d" % len(body))
-        is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
-        if not is_whole or length not in start["headers"] or self.scope["method"] == "HEAD":
-            await super().send(start)
-            await super().send(message)
-            return
-        if self.flow.write_paused and not self.disconnected:
-            await self.flow.drain()
-        if self.disconnected:
-            return
-        lines = [STATUS_LINE[start["status"]], *[_line(*header) for header in start["headers"]]]
-        if _CLOSE in lines:
-            self.keep_alive = False
-        elif not self.keep_alive:
-            lines.append(_CLOSE)
-        self.response_started = self.response_complete = True
-        self.waiting_for_100_continue = False
-        self.transport.write(b"".join([*lines, b"\r\n", body]))
-        self.message_event.set()
-        if not self.keep_alive:
-            self.transport.close()
-        self.on_response()

@@ -5,7 +5,7 @@ import logging
 import socket
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 import pytest_asyncio
@@ -31,6 +31,8 @@ BODY = POST + b"Content-Length: 1000\r\n\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 CHUNK = b"1\r\nx\r\n"
 END = b"0\r\n\r\n"
+UPGRADE = b"GET /unread HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n"
+SWITCHED = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
 LINE = b"X-Large: " + b"a" * 991 + b"\r\n"
 
 
@@ -45,6 +47,11 @@ async def unread(_: Request) -> Response:
     return PlainTextResponse("done")
 
 
+async def gated(request: Request) -> Response:
+    await request.state.gate.wait()
+    return PlainTextResponse("done")
+
+
 async def large(_: Request) -> Response:
     return Response(b"a" * LARGE)
 
@@ -53,6 +60,7 @@ APP = Starlette(
     routes=[
         Route("/read", read, methods=["HEAD", "POST"]),
         Route("/unread", unread, methods=["GET", "POST"]),
+        Route("/gated", gated, methods=["GET", "POST"]),
         Route("/large", large),
     ]
 )
@@ -99,11 +107,31 @@ class TimedLoop:
             timer.callback()
 
 
+class Upgraded(asyncio.Protocol):
+    """The protocol of an upgrade: it accepts, and sends back what it gets."""
+
+    def __init__(self, **_: Any) -> None:
+        self.received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        if not self.received:
+            self.transport.write(SWITCHED)
+        self.received += data
+        if data.endswith(b"bye"):
+            self.transport.write(self.received)
+
+
 class Http:
     """A server, its timers, and what its last connection has received."""
 
     def __init__(self, loop: TimedLoop) -> None:
         self.loop = loop
+        self.state = ServerState()
+        self.gate = asyncio.Event()
+        self.upgrades: type[asyncio.Protocol] | None = None
         self.port = 0
         self.received = self.expected = 0
         self.protocol: DeadlineProtocol | None = None
@@ -116,9 +144,9 @@ class Http:
                 super().data_received(data)
                 http.received += len(data)
 
-        config = uvicorn.Config(APP, log_config=None)
+        config = uvicorn.Config(APP, log_config=None, ws=self.upgrades or "none")
         self.received = 0
-        self.protocol = Counted(config, ServerState(), {}, _loop=self.loop)  # type: ignore[arg-type]
+        self.protocol = Counted(config, self.state, {"gate": self.gate}, _loop=self.loop)  # type: ignore[arg-type]
         return self.protocol
 
     @asynccontextmanager
@@ -297,6 +325,23 @@ async def test_requests_sent_at_once_are_answered_one_by_one(http: Http) -> None
             assert (await reader.readuntil(b"\r\n\r\n20")).count(b"HTTP/1.1 200 ") == 1
 
 
+GATED = SMALL.replace(b"/unread", b"/gated")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [GATED, GATED + GET[:-2] + LINE * 30, UPGRADE.replace(b"/unread", b"/gated")],
+    ids=["complete", "before a header that is too large", "for an upgrade"],
+)
+async def test_a_request_that_is_complete_has_no_deadline_of_its_connection(http: Http, sent: bytes) -> None:
+    async with http.connect() as (reader, writer):
+        await http.send(writer, sent)
+        http.loop.move(60)
+        assert not http.is_closing
+        http.gate.set()
+        assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
+
+
 SLOW_REQUESTS = {
     "nothing": (b"", b"", 5),
     "half a header": (POST, b"", 5),
@@ -386,3 +431,62 @@ async def test_a_client_that_does_not_read_the_response_is_dropped(http: Http, r
         assert not http.is_closing
         http.loop.move(1)
         assert http.is_closing
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [UPGRADE + b"hello bye"],
+        [UPGRADE[:30], UPGRADE[30:], b"hello", b" bye"],
+        [SMALL, UPGRADE + b"a" * 10_000 + b"bye"],
+    ],
+    ids=["at once", "in parts", "after another request"],
+)
+async def test_an_upgrade_leaves_with_its_head_and_all_that_follows_and_without_a_request_or_a_timer(
+    http: Http, parts: list[bytes]
+) -> None:
+    http.upgrades = Upgraded
+    sent = b"".join(parts)
+    async with http.connect() as (reader, writer):
+        for part in parts:
+            writer.write(part)
+            if part == SMALL:
+                await reader.readuntil(b"done")
+                sent = sent.removeprefix(SMALL)
+        assert await reader.readexactly(len(SWITCHED)) == SWITCHED
+        assert await reader.readexactly(len(sent)) == sent
+        assert http.loop.pending == []
+        assert not http.state.connections
+        assert http.state.total_requests == (SMALL in parts)
+        assert not http.state.tasks
+
+
+async def test_an_upgrade_behind_a_request_that_is_not_answered_yet_is_answered_as_a_request(http: Http) -> None:
+    http.upgrades = Upgraded
+    async with http.connect() as (reader, writer):
+        writer.write(SMALL + UPGRADE)
+        for _ in range(2):
+            assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_without_a_protocol_for_it_an_upgrade_is_answered_as_a_request_and_others_follow(http: Http) -> None:
+    async with http.connect() as (reader, writer):
+        for sent in (UPGRADE + SMALL, UPGRADE, SMALL):
+            writer.write(sent)
+            for _ in range(sent.count(b"GET")):
+                assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_the_body_of_an_upgrade_that_is_answered_as_a_request_is_no_request(http: Http) -> None:
+    request = UPGRADE.replace(b"GET /unread", b"POST /gated").replace(
+        b"\r\n\r\n", b"\r\nContent-Length: %d\r\n\r\n" % len(SMALL)
+    )
+    async with http.connect() as (reader, writer):
+        await http.send(writer, request + SMALL)
+        http.loop.move(60)
+        assert not http.is_closing
+        http.gate.set()
+        answer = await reader.read()
+        assert answer.count(b"HTTP/1.1 200 ") == 1
+        assert b"\r\nconnection: close\r\n" in answer
+        assert answer.endswith(b"\r\n\r\ndone")
