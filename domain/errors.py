@@ -93,6 +93,13 @@ class UnavailableError(SmartLockerError):
     retry_after_seconds = 1
 
 
+class TooManyChangesError(UnavailableError):
+    """Other writes of the same object were faster, each time that this one was tried."""
+
+    def __init__(self, changed: str, *field: str) -> None:
+        super().__init__(f"Too many concurrent changes to this {changed}. Try again.", ("input", *field))
+
+
 class ConflictError(SmartLockerError):
     """Base class of errors that say that the current state does not allow the change."""
 

@@ -42,6 +42,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.maintenance import CONVERT_ITEM, MIGRATION_SCAN, UPGRADE_RESERVATIONS
 from loaders.conversion import DamagedItemError
+from loaders.reads.live_reservations import MovedError
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.retry import attempts
@@ -51,7 +52,6 @@ from loaders.tools.pace import Pace
 from loaders.tools.table_state import being_migrated
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
-from loaders.writes.timeline import MovedError
 from loaders.writes.upgrades import take_slots, unclaimed, upgrade_reservations
 
 if TYPE_CHECKING:

@@ -36,6 +36,7 @@ from loaders import keys
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
 from loaders.conversion import DamagedItemError
 from loaders.reads.claimed import claimed
+from loaders.reads.live_reservations import MovedError
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts, together
 from loaders.writes.reservation_steps import (
@@ -48,7 +49,7 @@ from loaders.writes.reservation_steps import (
     slot_steps,
     using,
 )
-from loaders.writes.timeline import MOVED, MovedError, earliest_other, latest_before, pointer_after
+from loaders.writes.timeline import MOVED, earliest_other, latest_before, pointer_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

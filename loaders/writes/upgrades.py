@@ -18,9 +18,10 @@ from loaders import keys
 from loaders.codecs import RESERVATION, Guard, StoredReservation
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import LIVE_COPIES_AT_ONCE
+from loaders.reads.live_reservations import MovedError
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.reservation_steps import claim_of, slot_of
-from loaders.writes.timeline import MovedError, guard_step, next_revision
+from loaders.writes.timeline import guard_step, next_revision
 
 if TYPE_CHECKING:
     from domain.models import LockerId

@@ -37,6 +37,7 @@ from domain.schedule import has_ended
 from domain.times import shift, to_seconds
 from loaders.codecs import ATTEMPT, LOCKOUT
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
+from loaders.reads.live_reservations import MovedError, live_in
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 from loaders.writes.doors import (
@@ -50,7 +51,7 @@ from loaders.writes.doors import (
     require_manager,
 )
 from loaders.writes.reservation_steps import Ledger, changing, using
-from loaders.writes.timeline import MovedError, earliest_other, live_in, pointer_after
+from loaders.writes.timeline import earliest_other, pointer_after
 
 if TYPE_CHECKING:
     from domain.access_codes import Basis, CodeDoor, CodeId

@@ -22,6 +22,7 @@ from loaders.contracts.access_codes import (
     VERIFY_ACCESS_CODE,
 )
 from loaders.contracts.cost import MET_OTHERS
+from loaders.reads.code_lists import read_code_lists
 from loaders.table.recording import asking
 from loaders.writes import code_devices, verification
 from resolvers.api.mutations import mutations, write
@@ -99,7 +100,7 @@ class _CodeListOf(Reading):
         is_locker = self.key == "locker_id"
         doors = [door_of(key if is_locker else None, None if is_locker else key) for key in self.row_keys(rows)]
         with asking(step.path):
-            found = await code_devices.read_code_lists(request.backend, doors, request.queries)
+            found = await read_code_lists(request.backend, doors, request.queries)
         return [found[door] for door in doors]
 
 

@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from domain.access_codes import AccessDecision, CodeList, check_door
 from domain.times import Instant, shift
+from loaders.reads.code_lists import read_code_lists
 from loaders.tools.transfer import export_table
-from loaders.writes.code_devices import read_code_lists
 from tests import places
 from tests.api import CREATE_RESERVATION, mutation
 from tests.codes import CLEAR, PROVISION, REVOKE, VERIFY, check_no_digits, without_values

@@ -10,7 +10,7 @@ from domain.models import door_of
 from loaders import keys
 from loaders.contracts.access_codes import ACCESS_CODE_BY_ID
 from loaders.reads.code_keys import key_uses
-from loaders.writes.code_devices import read_code_lists
+from loaders.reads.code_lists import read_code_lists
 from tests.contracts.samples import NOON, at
 from tests.contracts.scenarios.actions import admin, changed, does, its, wait
 from tests.contracts.scenarios.bookings import BOOKED, MANAGE, approve
