@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from domain.errors import QueryTooComplexError
 from loaders.dataloaders import Loaders
+from loaders.table.client import DynamoStore
+from loaders.table.recording import RecordedStore
 from loaders.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
     from domain.authorization import Principal
     from domain.budgets import BudgetState
@@ -30,7 +32,7 @@ class PageSizes:
     maximum: int
 
 
-class Turn:
+class FairLock:
     """Lets only one request at a time take the processor for long, and all others go on before the next one does."""
 
     __slots__ = ("_lock",)
@@ -52,8 +54,22 @@ class Turn:
             self._lock.release()
 
 
-async def _for_free(_: float) -> None:
-    """Without a budget nothing is charged."""
+class Budget(Protocol):
+    """Charges a request to its caller."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a rate limit: then what the request takes is measured in any case."""
+
+    @property
+    def state(self) -> BudgetState | None:
+        """The caller's budget after the latest charge, if there is a rate limit."""
+
+    async def charge(self, price: Price) -> None:
+        """Takes the price from the budget; raises where there is not enough."""
+
+    async def spend(self, units: float) -> None:
+        """Takes work that is done in any case from the budget, which may go below zero."""
 
 
 class ArgumentContext(Protocol):
@@ -67,43 +83,45 @@ class ArgumentContext(Protocol):
 
 @dataclass(slots=True)
 class RequestState:
-    """Lives for one request; every part of it is passed in or created here."""
+    """Lives for one request; every part of it is passed in or created here, except what its execution finds out."""
 
     backend: Backend
     principal: Principal
+    variables: Mapping[str, Any]
+    """The raw variables of the request."""
     page_sizes: PageSizes
     limit: Limit
-    recorded: Callable[[Trace], Backend]
-    """The same backend, with its operations recorded."""
+    budget: Budget
+    fair_lock: FairLock
+    """Of all requests of the server."""
     trace: Trace | None = None
     """Where the request's operations are recorded, if it is explained, observed or metered."""
-    measures_all: bool = False
-    """Whether what the request takes is measured in any case, because its caller has a budget."""
     plan_only: bool = False
     """Whether the request is only priced and explained, not run."""
-    charge: Callable[[Price], Awaitable[BudgetState | None]] | None = None
-    """Takes the price from the caller's budget, if there is one; raises where there is not enough."""
-    budget: BudgetState | None = None
-    """The caller's budget after that."""
-    spend: Callable[[float], Awaitable[None]] = _for_free
-    """Takes work of the processor from the caller's budget, which may go below zero."""
-    turn: Turn = field(default_factory=Turn)
-    """Of all requests of the server."""
-    price: Price | None = None
     hides_suggestions: bool = False
-    has_hidden: bool = False
-    """Whether something was read that the response leaves out without an error."""
     note_introspection: Callable[[], None] | None = None
     """Counts what graphql-core executes."""
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    """The raw variables of the request."""
+    price: Price | None = field(default=None, init=False)
+    has_hidden: bool = field(default=False, init=False)
+    """Whether something was read that the response leaves out without an error."""
     loaders: Loaders = field(init=False)
     now: Instant = field(init=False)
     _queries: asyncio.Semaphore | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.loaders = Loaders(self.backend.store)
         self.now = self.backend.clock()
+        if self.trace is None:
+            self.loaders = Loaders(self.backend.store)
+        else:
+            self.record(self.trace)
+
+    def record(self, trace: Trace) -> None:
+        """From here on records the request's operations."""
+        store = self.backend.store
+        assert isinstance(store, DynamoStore)  # noqa: S101  # a request is recorded once
+        self.trace = trace
+        self.backend = self.backend.with_store(RecordedStore(store, trace))
+        self.loaders = Loaders(self.backend.store)
 
     @property
     def queries(self) -> asyncio.Semaphore:
@@ -119,13 +137,11 @@ class RequestState:
         """
         limit = self.limit
         may_exceed = self.price is not None and limit.exceeded_by(self.price.maximum) is not None
-        if not (may_exceed or self.measures_all):
+        if not (may_exceed or self.budget.is_limited):
             return
-        trace = self.trace
-        if trace is None:
-            self.trace = trace = Trace()
-            self.backend = self.recorded(trace)
-            self.loaders = Loaders(self.backend.store)
+        trace = self.trace or Trace()
+        if self.trace is None:
+            self.record(trace)
         trace.wants_units = True
         if not stops:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +15,12 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from domain.authorization import DEVELOPMENT_ADMIN
-from domain.times import Instant, to_datetime
-from loaders.backend import Backend
+from domain.times import to_datetime
 from loaders.contracts.api_keys import API_KEY_BY_ID
-from loaders.reads.watching import watching
-from loaders.table.client import DynamoStore, StoreConnection, open_store
-from loaders.table.health import WatchedTransport
-from loaders.table.recording import RecordedStore
 from loaders.writes.budgets import TableRates
-from resolvers.request_state import PageSizes, RequestState, Turn
-from resolvers.schema import build_schema
+from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
-from server.auth.code_keys import read_ring
 from server.auth.development import demo_tokens, read_secret
 from server.clock import ServerClock
 from server.http.endpoint import GraphQLEndpoint
@@ -35,6 +29,7 @@ from server.http.headers import SecurityHeaders
 from server.http.health import Readiness, health_routes
 from server.http.host_origin import Cors, HostOriginCheck, RefusedOrigins
 from server.http.persisted_documents import PersistedDocuments, read_manifest
+from server.http.request_states import RequestStates
 from server.limits.caller_budgets import ProcessBudgets
 from server.limits.request_limits import RequestLimits
 from server.limits.shared_budgets import SharedBudgets
@@ -47,8 +42,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from domain.authorization import Principal
-    from loaders.trace import Trace
+    from domain.times import Instant
+    from loaders.table.client import StoreConnection
     from server.auth.authenticator import Authenticator
     from server.auth.tokens import Issuer, TokenVerifier
     from server.http.observer import RequestObserver
@@ -67,158 +62,89 @@ def new_id() -> str:
     return "".join([_DIGIT_PAIRS[value >> shift & 1023] for shift in range(120, -1, -10)])
 
 
-def create_app(
-    settings: Settings,
-    connection: StoreConnection,
-    *,
-    clock: Callable[[], Instant] | None = None,
-    readiness: Readiness | None = None,
-    authenticator: Authenticator | None = None,
-    observer: RequestObserver | None = None,
-    span_exporter: SpanExporter | None = None,
-    shared_budgets: int | None = None,
-    shared_metrics: SharedMetrics | None = None,
-) -> Starlette:
-    """Creates the ASGI application on an existing table.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What takes the place of the usual parts of an application."""
 
-    Args:
-        settings: the settings of the server.
-        connection: the table to use; it must exist.
-        clock: returns the current time. Default: the machine's, which never goes back.
-        readiness: whether the server accepts new requests, as `/ready` reports it. If it has a store, that is watched.
-        authenticator: identifies the caller of a request. Default: bearer tokens and API keys, as the settings say.
-        observer: is called at the start and at the end of every GraphQL request.
-        span_exporter: where spans go if tracing is on. Default: OTLP.
-        shared_budgets: descriptor of the memory with the budgets of all workers, if the server has several.
-        shared_metrics: where this worker counts, if the server has several.
-    """
-    clock = clock or ServerClock()
-    readiness = readiness or Readiness()
-    turn = Turn()
-    backends: list[tuple[DynamoStore, Backend]] = []
-    manifest = settings.trusted_documents_file
-    trusted = {} if manifest is None else read_manifest(manifest)
-    telemetry = Telemetry(settings, trusted.values(), span_exporter, readiness.store, shared_metrics)
-    documents = PersistedDocuments(
-        trusted,
-        only_trusted=settings.trusted_documents == "only",
-        cache_size=settings.persisted_queries,
-    )
+    clock: Callable[[], Instant] = field(default_factory=ServerClock)
+    """Returns the current time. Default: the machine's, which never goes back."""
+    readiness: Readiness = field(default_factory=Readiness)
+    """Whether the server accepts new requests, as `/ready` reports it. If it has a store, that is watched."""
+    authenticator: Authenticator | None = None
+    """Identifies the caller of a request. Default: bearer tokens and API keys, as the settings say."""
+    observer: RequestObserver | None = None
+    """Is called at the start and at the end of every GraphQL request."""
+    span_exporter: SpanExporter | None = None
+    """Where spans go if tracing is on. Default: OTLP."""
+    shared_budgets: int | None = None
+    """Descriptor of the memory with the budgets of all workers, if the server has several."""
+    shared_metrics: SharedMetrics | None = None
+    """Where this worker counts, if the server has several."""
 
-    def shared_store() -> DynamoStore | RecordedStore:
-        return telemetry.measured(backends[0][0])
 
+def create_app(settings: Settings, connection: StoreConnection, parts: Parts | None = None) -> Starlette:
+    """Creates the ASGI application on an existing table."""
+    parts = parts or Parts()
+    clock, readiness = parts.clock, parts.readiness
+    trusted = {} if settings.trusted_documents_file is None else read_manifest(settings.trusted_documents_file)
+    telemetry = Telemetry(settings, trusted.values(), parts.span_exporter, readiness.store, parts.shared_metrics)
+    states = RequestStates(settings, connection, clock, new_id, telemetry)
     issuer = _issuer(settings)
-    authenticator = authenticator or CredentialAuthenticator(
-        cache(partial(_token_verifier, settings, issuer)),
-        ApiKeyVerifier(lambda key_id: API_KEY_BY_ID.read(shared_store(), key_id, consistent=True), clock),
-        None if settings.is_production else DEVELOPMENT_ADMIN,
-    )
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        keys = nullcontext() if issuer is None else issuer.keys.refreshing()
-        async with telemetry.running(), _opened(connection, readiness, clock) as store, keys:
-            backend = Backend(
-                store,
-                clock,
-                new_id,
-                settings.longest_reservation,
-                settings.max_pending_bookings,
-                settings.max_live_reservations,
-                settings.live_reservations,
-                code_ring=cache(partial(read_ring, settings)),
-            )
-            backends.append((store, backend))
-            yield
-            backends.clear()
-
-    page_sizes, limit = PageSizes(settings.page_size, settings.page_size_max), settings.limit
-    has_budgets = settings.budget is not None
-
-    def new_state(principal: Principal, trace: Trace | None) -> RequestState:
-        ((store, backend),) = backends
-
-        def recorded(trace: Trace) -> Backend:
-            return backend.with_store(RecordedStore(store, trace))
-
-        return RequestState(
-            backend if trace is None else recorded(trace),
-            principal,
-            page_sizes,
-            limit,
-            recorded,
-            trace,
-            measures_all=has_budgets,
-            turn=turn,
-            note_introspection=telemetry.note_introspection,
-        )
-
     refused_origins = RefusedOrigins()
     endpoint = GraphQLEndpoint(
-        build_schema(settings.document_limits, hides_suggestions=settings.is_production),
-        authenticator,
-        new_state,
+        Executor(settings.document_limits, hides_suggestions=settings.is_production),
+        parts.authenticator or _authenticator(settings, issuer, states, clock),
+        states.new,
         new_id,
-        documents,
+        PersistedDocuments(
+            trusted, only_trusted=settings.trusted_documents == "only", cache_size=settings.persisted_queries
+        ),
         settings.explainers,
         HostOriginCheck(settings.hosts, settings.cors_origins, refused_origins),
         RequestLimits(
             settings.request_seconds,
             settings.max_concurrent_requests,
             settings.concurrent_per_caller,
-            limit,
-            _budgets(settings, shared_store, clock, shared_budgets),
+            settings.limit,
+            _budgets(settings, states, clock, parts.shared_budgets),
         ),
         require_usable_table=readiness.require_usable_table,
         shows_graphiql=settings.shows_graphiql,
-        observer=observer,
+        observer=parts.observer,
     )
-    middleware = [
-        Middleware(SecurityHeaders, readiness),
-        *([Middleware(Cors, settings.cors_origins, refused_origins)] if settings.cors_origins else []),
-    ]
     observed = telemetry.observe(endpoint)
-    app = _Application(
-        reduce(lambda inner, outer: outer.cls(inner, *outer.args, **outer.kwargs), reversed(middleware), observed),
-        routes=[
-            Route("/graphql", observed),
-            Route("/graphql/", observed),
-            *telemetry.routes(),
-            *_pages(settings),
-            *health_routes(readiness),
-            Route("/", _home),
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        keys = nullcontext() if issuer is None else issuer.keys.refreshing()
+        async with telemetry.running(), states.open(readiness), keys:
+            yield
+
+    return _Application(
+        observed,
+        routes=[*telemetry.routes(), *_pages(settings), *health_routes(readiness), Route("/", _home)],
+        middleware=[
+            Middleware(SecurityHeaders, readiness),
+            *([Middleware(Cors, settings.cors_origins, refused_origins)] if settings.cors_origins else []),
         ],
-        middleware=middleware,
         lifespan=lifespan,
     )
-    app.router.redirect_slashes = False  # it would redirect to the host that the client sends
-    return app
-
-
-@asynccontextmanager
-async def _opened(
-    connection: StoreConnection, readiness: Readiness, clock: Callable[[], Instant]
-) -> AsyncIterator[DynamoStore]:
-    async with open_store(connection) as store:
-        if readiness.store is None or readiness.table is None:
-            yield store
-            return
-        watched = DynamoStore(WatchedTransport(store.transport, readiness.store, clock), store.table)
-        async with watching(watched, readiness.store, readiness.table):
-            yield watched
 
 
 class _Application(Starlette):
     """An application with a short way to the GraphQL endpoint: routing takes a tenth of a small query's time."""
 
-    def __init__(self, graphql: ASGIApp, **parts: Any) -> None:
-        super().__init__(**parts)
-        self._graphql = graphql
+    def __init__(self, endpoint: ASGIApp, *, routes: list[Route], middleware: list[Middleware], lifespan: Any) -> None:
+        paths = [Route("/graphql", endpoint), Route("/graphql/", endpoint)]
+        super().__init__(routes=[*paths, *routes], middleware=middleware, lifespan=lifespan)
+        self.router.redirect_slashes = False  # it would redirect to the host that the client sends
+        self._endpoint = reduce(
+            lambda inner, outer: outer.cls(inner, *outer.args, **outer.kwargs), reversed(middleware), endpoint
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] == "/graphql":
-            await self._graphql(scope, receive, send)
+            await self._endpoint(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
 
@@ -251,11 +177,18 @@ def _token_verifier(settings: Settings, issuer: Issuer | None) -> TokenVerifier:
     return TokenVerifier(issuer, None if settings.is_production else partial(read_secret, settings.data_dir))
 
 
+def _authenticator(
+    settings: Settings, issuer: Issuer | None, states: RequestStates, clock: Callable[[], Instant]
+) -> Authenticator:
+    return CredentialAuthenticator(
+        cache(partial(_token_verifier, settings, issuer)),
+        ApiKeyVerifier(lambda key_id: API_KEY_BY_ID.read(states.store, key_id, consistent=True), clock),
+        None if settings.is_production else DEVELOPMENT_ADMIN,
+    )
+
+
 def _budgets(
-    settings: Settings,
-    store: Callable[[], DynamoStore | RecordedStore],
-    clock: Callable[[], Instant],
-    shared: int | None,
+    settings: Settings, states: RequestStates, clock: Callable[[], Instant], shared: int | None
 ) -> CallerBudgets | None:
     def now() -> int:
         if isinstance(clock, ServerClock):
@@ -265,7 +198,7 @@ def _budgets(
     if settings.budget is None:
         return None
     if settings.rate_limit_store == "table":
-        return TableRates(store, settings.budget, now)
+        return TableRates(lambda: states.store, settings.budget, now)
     if shared is not None:
         return SharedBudgets(shared, settings.budget, now)
     return ProcessBudgets(settings.budget, now)

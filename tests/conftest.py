@@ -25,7 +25,8 @@ from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
 from resolvers.plan.bound_schema import BoundSchema
 from resolvers.plan.introspection import IntrospectionAnswers
-from server.app import create_app, new_id
+from server.app import Parts, create_app, new_id
+from server.http.health import Readiness
 from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
     from loaders.table.transport import Transport
     from server.auth.authenticator import Authenticator
-    from server.http.health import Readiness
     from server.http.observer import RequestObserver
 
     Prepared = Callable[..., Awaitable[Any]]
@@ -236,7 +236,7 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
 @asynccontextmanager
 async def open_app(settings: Settings, connection: StoreConnection, **parts: Any) -> AsyncIterator[Api]:
     """The whole application, without a network."""
-    app = create_app(settings, connection, **parts)
+    app = create_app(settings, connection, Parts(**parts))
     transport = httpx.ASGITransport(app=app)
     async with (
         app.router.lifespan_context(app),
@@ -270,7 +270,7 @@ def open_api(
         connection = StoreConnection(
             table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts
         )
-        parts = {"clock": server_clock, "readiness": readiness, "authenticator": authenticator}
+        parts = {"clock": server_clock, "readiness": readiness or Readiness(), "authenticator": authenticator}
         async with open_app(own_settings, connection, **parts, observer=observer, span_exporter=span_exporter) as api:
             yield api
 

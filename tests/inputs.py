@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import get_named_type, is_leaf_type
 
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from tests.api import mutation
 from tests.places import DAY, DEACTIVATE, book, create_location, prepare, ulid
 
 if TYPE_CHECKING:
     from tests.api import Api
 
-SCHEMA = build_schema().bound.graphql_schema
+SCHEMA = bound_schema().graphql_schema
 assert SCHEMA.mutation_type is not None
 MUTATIONS = SCHEMA.mutation_type.fields
 VERSION = {"expectedVersion": 1}

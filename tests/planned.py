@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from loaders.dataloaders import Loaders
 from loaders.trace import Trace, operation_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from resolvers.execution import Result
     from resolvers.request_state import RequestState
-    from resolvers.schema import Result
     from server.http.request import GraphQLRequest
 
 KINDS = {
@@ -33,12 +32,9 @@ class PriceCheck:
     def __init__(self, report: Callable[[list[str]], None]) -> None:
         self._report = report
 
-    def started(self, state: RequestState) -> RequestState:
+    def started(self, state: RequestState) -> None:
         if state.trace is None:
-            state.trace = Trace()
-            state.backend = state.recorded(state.trace)
-            state.loaders = Loaders(state.backend.store)
-        return state
+            state.record(Trace())
 
     def finished(self, state: RequestState, operation: GraphQLRequest, result: Result | None) -> None:
         del result

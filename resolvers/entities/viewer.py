@@ -53,7 +53,7 @@ class Viewer:
     location_id: strawberry.ID | None = column("Id of the location of a device that controls a location's door.")
     locker: Locker | None = one(LOCKER_BY_ID, key="locker_id", rule=AS_OBJECT, description="Locker of a device.")
     rate_limit: RateLimit | None = embedded(
-        "What is left of the caller's budget; null if callers have none.", lambda _, request: request.budget
+        "What is left of the caller's budget; null if callers have none.", lambda _, request: request.budget.state
     )
 
 

@@ -115,8 +115,8 @@ class IntrospectionAnswers:
         used = {name: value for name, value in request.variables.items() if name in field.variable_names}
         place = field.text, field.key, repr(sorted(used.items()))
         if place not in self._answers:
-            async with request.turn:
-                await request.spend(field.units)
+            async with request.fair_lock:
+                await request.budget.spend(field.units)
                 if place not in self._answers:
                     self._answers[place] = field.execute(request.variables)
             if len(self._answers) > _MAX_ANSWERS:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from loaders.contracts.registry import CONTRACTS
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from server.cli.command import check_generated
 from server.cli.documentation import access_patterns, fields_by_contract
 
@@ -27,7 +27,7 @@ def contracts_list(
     if markdown:
         typer.echo(_page(), nl=False)
         return
-    used = fields_by_contract(build_schema().bound)
+    used = fields_by_contract(bound_schema())
     listing = Table("id", "purpose", "operation", "used by")
     for contract in CONTRACTS.values():
         names = ", ".join(field.name for field in used[contract.id])
@@ -42,4 +42,4 @@ def contracts_check(path: Annotated[Path, typer.Option(help="The page to compare
 
 
 def _page() -> str:
-    return access_patterns(build_schema().bound)
+    return access_patterns(bound_schema())

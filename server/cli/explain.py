@@ -14,10 +14,10 @@ from rich.table import Table
 
 from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
+from resolvers.execution import Executor
 from resolvers.plan.explain import explanation
 from resolvers.plan.price import cost_json
 from resolvers.request_state import PageSizes
-from resolvers.schema import build_schema
 from server.cli.command import CommandError, load_settings, table_console
 from server.http.request import parse_json
 from server.http_errors import HttpError
@@ -58,14 +58,14 @@ def _price(settings: Settings, file: str, variables: str, operation: str | None)
     Raises:
         CommandError: where a server with these settings would reject the document or its variables.
     """
-    schema = build_schema(settings.document_limits)
+    executor = Executor(settings.document_limits)
     values = _variables(variables)
     try:
-        document = schema.documents.get(_read(file))
+        document = executor.documents.get(_read(file))
         selected = document.operation(operation)
         if selected is None:
             raise CommandError("The document has no operation of that name, or no name was given.")
-        return schema.price(selected, values, PageSizes(settings.page_size, settings.page_size_max))
+        return executor.price(selected, values, PageSizes(settings.page_size, settings.page_size_max))
     except InvalidDocumentError as invalid:
         raise CommandError(_located(invalid.errors[0])) from invalid
     except GraphQLError as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema, sdl
 from server.cli.command import check_generated
 from server.cli.documentation import permissions
 
@@ -45,8 +45,8 @@ def permissions_check(
 
 
 def _schema_text() -> str:
-    return build_schema().sdl() + "\n"
+    return sdl() + "\n"
 
 
 def _permission_text() -> str:
-    return permissions(build_schema().bound)
+    return permissions(bound_schema())

@@ -16,7 +16,7 @@ from typer.core import TyperCommand
 
 from loaders.tools.definition import check_table
 from loaders.tools.demo import owner_id
-from server.app import create_app
+from server.app import Parts, create_app
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
@@ -107,7 +107,7 @@ async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
                 await Supervisor(settings, connection, listener, greet).run()
                 return
             readiness = Readiness(watched_store(settings))
-            app = create_app(settings, connection, readiness=readiness, observer=observer)
+            app = create_app(settings, connection, Parts(readiness=readiness, observer=observer))
             server = HttpServer(app, settings, readiness)
             greet()
             _settle_memory()
@@ -117,14 +117,13 @@ async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
 async def _serve_as_worker(settings: Settings, observer: RequestObserver | None, config: WorkerConfig) -> None:
     with configured_logging(settings):
         readiness = Readiness(watched_store(settings))
-        app = create_app(
-            settings,
-            config.connection,
+        parts = Parts(
             readiness=readiness,
             observer=observer,
             shared_budgets=config.budgets,
             shared_metrics=config.shared_metrics,
         )
+        app = create_app(settings, config.connection, parts)
         server = WorkerServer(app, settings, readiness, config)
         _settle_memory()
         await server.serve(sockets=[])

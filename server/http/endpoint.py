@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
-from resolvers.schema import Result
+from resolvers.execution import Result
 from server.http.compression import compress
 from server.http.error_format import format_errors, internal_message, request_error
-from server.http.explanation import RequestCost, check_explain, open_trace, response_extensions
+from server.http.explanation import RequestCost, check_explain, response_extensions
 from server.http.graphiql import graphiql_page
 from server.http.headers import HttpRequest
 from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
@@ -32,16 +32,15 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from domain.authorization import Principal
-    from loaders.trace import Trace
+    from resolvers.execution import Executor
     from resolvers.request_state import RequestState
-    from resolvers.schema import SmartLockerSchema
     from server.auth.authenticator import Authenticator
     from server.http.explanation import Explainers
     from server.http.host_origin import HostOriginCheck
     from server.http.observer import RequestObserver
     from server.http.persisted_documents import PersistedDocuments
     from server.http.request import GraphQLRequest
-    from server.limits.request_limits import RequestLimits
+    from server.limits.request_limits import RequestBudget, RequestLimits
 
 logger = logging.getLogger(__name__)
 
@@ -55,9 +54,9 @@ _HEADERS = [(b"cache-control", b"no-store"), (b"vary", b"Accept, Accept-Encoding
 class GraphQLEndpoint:
     """The ASGI application at /graphql."""
 
-    schema: SmartLockerSchema
+    executor: Executor
     authenticate: Authenticator
-    new_state: Callable[[Principal, Trace | None], RequestState]
+    new_state: Callable[[Principal, GraphQLRequest, RequestBudget], RequestState]
     new_request_id: Callable[[], str]
     documents: PersistedDocuments
     explainers: Explainers
@@ -118,10 +117,8 @@ class GraphQLEndpoint:
         graphql_request = parse_request(content, request.headers)
         document = self.documents.find(graphql_request)
         record_document(document)
-        cost.state = state = self.new_state(principal, open_trace(graphql_request))
-        state.charge, state.spend = budget.charge, budget.spend
-        state.plan_only = graphql_request.explain == "plan"
         check_explain(graphql_request, self.explainers, principal)
+        cost.state = state = self.new_state(principal, graphql_request, budget)
         try:
             slot = self.limits.take_slot(principal)
             try:
@@ -147,7 +144,7 @@ class GraphQLEndpoint:
 
     async def _run(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
         if self.observer is not None:
-            state = self.observer.started(state)
+            self.observer.started(state)
         result: Result | None = None
         try:
             result = await self._result(request, text, state, allowed)
@@ -159,7 +156,7 @@ class GraphQLEndpoint:
 
     async def _result(self, request: GraphQLRequest, text: str, state: RequestState, allowed: set[str]) -> Result:
         try:
-            document = await self.schema.document(text, state)
+            document = await self.executor.document(text, state)
         except InvalidDocumentError as invalid:
             node = get_operation_ast(invalid.document, request.operation_name)
             if node is not None:
@@ -174,7 +171,7 @@ class GraphQLEndpoint:
             raise GraphQLRequestError(400, "Send the operationName of one of the document's operations.")
         _check_type(state, operation.type, operation.name, allowed)
         try:
-            return await self.schema.execute(operation, request.variables or {}, state)
+            return await self.executor.execute(operation, state)
         except QueryTooComplexError as error:
             return Result(errors=[GraphQLError(error.message, original_error=error)], ran=True)
 

@@ -89,12 +89,18 @@ class RequestBudget:
         self._budgets = budgets
         self._caller = _key(principal)
         self._charged: float = _FIRST_UNIT
-        self._state: BudgetState | None = None
+        self.state: BudgetState | None = None
+        """The caller's budget after the latest charge, if there is a rate limit."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a rate limit."""
+        return self._budgets is not None
 
     @property
     def extensions(self) -> dict[str, Any]:
         """The entry of the response's extensions: the state of the budget, once the request was charged."""
-        state = self._state
+        state = self.state
         if state is None:
             return {}
         return {"rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}}
@@ -107,11 +113,8 @@ class RequestBudget:
         """
         await self._take(_FIRST_UNIT)
 
-    async def charge(self, price: Price) -> BudgetState | None:
+    async def charge(self, price: Price) -> None:
         """Charges the rest of what a request is expected to need, with its allowance for fallbacks.
-
-        Returns:
-            The budget afterwards; None if there is no rate limit.
 
         Raises:
             HttpError: 429 if the budget is too low.
@@ -119,7 +122,6 @@ class RequestBudget:
         self._charged = max(_FIRST_UNIT, price.admitted.read_units + price.admitted.write_units)
         if self._charged > _FIRST_UNIT:
             await self._take(self._charged, _FIRST_UNIT)
-        return self._state
 
     async def settle(self, state: RequestState) -> None:
         """Charges what a request took beyond that; it has been executed, so it is not rejected any more."""
@@ -138,7 +140,7 @@ class RequestBudget:
         if self._budgets is None:
             return
         try:
-            self._state = state = await self._budgets.take(self._caller, units, taken, may_owe=may_owe)
+            self.state = state = await self._budgets.take(self._caller, units, taken, may_owe=may_owe)
         except SmartLockerError as error:
             raise to_http_error(error) from error
         if state.retry_seconds:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from loaders.contracts.registry import CONTRACTS
 from resolvers.bindings.base import Reading
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from server.cli.documentation import fields_by_contract
 
-SCHEMA = build_schema().bound
+SCHEMA = bound_schema()
 DOCTOR = [f"QC-8{number}" for number in range(5)]
 USED = fields_by_contract(SCHEMA)
 

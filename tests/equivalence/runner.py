@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import parse
 
-from resolvers.schema import build_schema
+from loaders.trace import Trace
+from resolvers.execution import Executor
 from tests.equivalence.comparison import Answer, differences
 from tests.equivalence.oracle import Execution, Oracle
 from tests.equivalence.vocabulary import caller
@@ -57,17 +58,20 @@ def report(failures: list[str]) -> str:
 
 class Runner:
     def __init__(self) -> None:
-        self.schema = build_schema()
+        self.executor = Executor()
         self._oracle = Oracle()
         self._without_non_null = Oracle(nullable=True)
 
     async def plan(self, case: Case, table: Table) -> tuple[Answer, list[str]]:
         """The plan's answer, and in what it exceeds its price."""
         document = case.document
-        operation = self.schema.documents.get(document.text).operation(None)
+        operation = self.executor.documents.get(document.text).operation(None)
         assert operation is not None
-        state = table.recorded_request(case.principal)
-        result = await self.schema.execute(operation, document.variables, state)
+        state = table.request(case.principal, document.variables, Trace())
+        try:
+            result = await self.executor.execute(operation, state)
+        finally:
+            state.close()
         exceeded: list[str] = []
         asked: Any = SimpleNamespace(query="the document", variables=document.variables)
         PriceCheck(exceeded.extend).finished(state, asked, result)
@@ -83,7 +87,7 @@ class Runner:
         return answer.errors, execution.types
 
     async def _executed(self, oracle: Oracle, case: Case, table: Table) -> tuple[Answer, Execution]:
-        execution = Execution(table.request(case.principal))
+        execution = Execution(table.request(case.principal, case.document.variables))
         try:
             result = await oracle.execute(parse(case.document.text), case.document.variables, execution)
         finally:

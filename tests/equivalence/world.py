@@ -6,7 +6,6 @@ items cannot be decoded, some that others name do not exist, and reading some pa
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,10 @@ from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.errors import UnreadKeysError
-from loaders.table.recording import RecordedStore
 from loaders.table.transport import Answer, NoAnswerError
-from loaders.trace import Trace
 from resolvers.plan.price import Limit
-from resolvers.request_state import PageSizes, RequestState
+from resolvers.request_state import FairLock, PageSizes, RequestState
+from server.limits.request_limits import RequestBudget
 from tests import places
 from tests.api import CREATE_RESERVATION, UPDATE_STATUS, mutation
 from tests.conftest import RING
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from loaders.table.transport import Transport
     from loaders.table.values import ReadItem
+    from loaders.trace import Trace
     from tests.api import Api
     from tests.conftest import Clock
     from tests.tables import PlainClient
@@ -136,17 +135,11 @@ class Table:
         self.ids = ids
         """How many ids were generated."""
 
-    def request(self, principal: Principal, trace: Trace | None = None) -> RequestState:
+    def request(self, principal: Principal, variables: dict[str, Any], trace: Trace | None = None) -> RequestState:
         """A request without limits."""
         most = 10**12
-        backend = self._backend if trace is None else self._recorded(trace)
-        return RequestState(backend, principal, PageSizes(25, 100), Limit(most, most, most), self._recorded, trace)
-
-    def recorded_request(self, principal: Principal) -> RequestState:
-        return self.request(principal, Trace())
-
-    def _recorded(self, trace: Trace) -> Backend:
-        return replace(self._backend, store=RecordedStore(self._store, trace))
+        limit, free = Limit(most, most, most), RequestBudget(None, principal)
+        return RequestState(self._backend, principal, variables, PageSizes(25, 100), limit, free, FairLock(), trace)
 
     def _new_id(self) -> str:
         self.ids += 1

@@ -25,14 +25,14 @@ from graphql import (
     is_required_input_field,
 )
 
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from graphql import GraphQLField
 
-SCHEMA = build_schema().bound.graphql_schema
+SCHEMA = bound_schema().graphql_schema
 _PAGING = ("first", "after", "last", "before")
 _ROOT_FIELDS = 3
 _FIELDS = 80

@@ -8,9 +8,9 @@ from typing import Any
 
 from graphql import get_named_type, is_leaf_type
 
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 
-SCHEMA = build_schema().bound.graphql_schema
+SCHEMA = bound_schema().graphql_schema
 PAGE = "edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nextCursor"
 DAYS = '(window: {from: "@day", to: "@day"})'
 ARGUMENTS = {

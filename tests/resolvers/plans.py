@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, cast
 from domain.authorization import DEVELOPMENT_ADMIN
 from loaders.backend import Backend
 from resolvers.documents.parsing import DocumentLimits
+from resolvers.execution import Executor
 from resolvers.plan.price import Limit
-from resolvers.request_state import PageSizes, RequestState
-from resolvers.schema import build_schema
+from resolvers.request_state import FairLock, PageSizes, RequestState
+from server.limits.request_limits import RequestBudget
 from tests.conftest import NOW
 
 if TYPE_CHECKING:
     from loaders.contracts.cost import Cost
     from resolvers.plan.price import Price, PricedStep
 
-SCHEMA = build_schema(DocumentLimits(tokens=10_000, aliases=1000, depth=100, root_fields=1000))
+EXECUTOR = Executor(DocumentLimits(tokens=10_000, aliases=1000, depth=100, root_fields=1000))
 LIMIT = Limit(25_000, 1500, 20_000)
 OWNER = '{ owner(ownerId: "acme") { %s } }'
 
@@ -25,15 +26,23 @@ OWNER = '{ owner(ownerId: "acme") { %s } }'
 def request_state(**values: Any) -> RequestState:
     """The state of a request that is only priced."""
     backend = Backend(cast("Any", None), lambda: NOW, lambda: "new", timedelta(days=30))
-    given = {"plan_only": True, "principal": DEVELOPMENT_ADMIN, "page_sizes": PageSizes(25, 100), "limit": LIMIT}
-    return RequestState(backend, recorded=lambda _: backend, **{**given, **values})
+    given = {
+        "principal": DEVELOPMENT_ADMIN,
+        "variables": {},
+        "page_sizes": PageSizes(25, 100),
+        "limit": LIMIT,
+        "budget": RequestBudget(None, DEVELOPMENT_ADMIN),
+        "fair_lock": FairLock(),
+        "plan_only": True,
+    }
+    return RequestState(backend, **{**given, **values})
 
 
 async def price(document: str, **variables: Any) -> Price:
     """The price of a valid document with one operation."""
-    state = request_state()
-    (operation,) = SCHEMA.documents.get(document).operations
-    result = await SCHEMA.execute(operation, variables, state)
+    state = request_state(variables=variables)
+    (operation,) = EXECUTOR.documents.get(document).operations
+    result = await EXECUTOR.execute(operation, state)
     assert not result.errors
     assert state.price is not None
     return state.price

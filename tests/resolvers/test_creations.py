@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from resolvers.bindings.rules import ADMINS
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from tests.api import unchanged
 from tests.conftest import NOW
 from tests.inputs import GOOD, MUTATIONS, document
@@ -226,7 +226,7 @@ async def test_an_id_taken_by_something_hidden_is_refused_like_one_of_the_caller
 
 
 def test_every_creation_that_is_not_for_admins_alone_is_tried_by_a_stranger() -> None:
-    mutations = build_schema().bound.types["Mutation"]
+    mutations = bound_schema().types["Mutation"]
     assert STRANGERS.keys() == {name for name in CREATIONS if mutations[name].binding.rule != ADMINS}
 
 

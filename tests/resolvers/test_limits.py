@@ -13,7 +13,7 @@ from graphql.language import Token
 from domain.errors import QueryTooComplexError
 from resolvers.documents.cache import DocumentCache, InvalidDocumentError
 from resolvers.documents.parsing import DEFAULT_LIMITS
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -209,7 +209,7 @@ async def test_at_most_ten_validation_errors_are_reported(api: Api) -> None:
 
 @pytest.fixture
 def cache() -> DocumentCache:
-    return DocumentCache(build_schema().bound, DEFAULT_LIMITS, hides_suggestions=False)
+    return DocumentCache(bound_schema(), DEFAULT_LIMITS, hides_suggestions=False)
 
 
 def test_a_valid_document_is_compiled_once_and_others_are_not_kept(cache: DocumentCache) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from tests.api import mutation
 from tests.codes import CREATE as CREATE_CODE
 from tests.codes import REPORT
@@ -141,7 +141,7 @@ EVERY = {
 
 
 def test_every_list_of_the_schema_is_tried() -> None:
-    kinds: list[Any] = list(build_schema().bound.graphql_schema.type_map.values())
+    kinds: list[Any] = list(bound_schema().graphql_schema.type_map.values())
     assert EVERY.keys() == {
         f"{kind.name}.{name}"
         for kind in kinds

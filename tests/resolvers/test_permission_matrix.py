@@ -19,7 +19,7 @@ from graphql import (
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from resolvers.bindings.nodes import to_global_id
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from tests import codes, places
 from tests.api import mutation, unchanged
 from tests.principals import device, device_at, owner, partner
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text()
-SCHEMA = build_schema().bound.graphql_schema
+SCHEMA = bound_schema().graphql_schema
 TENANTS = {"acme": "2026-03-10", "bob": "2026-03-11"}
 ACTORS: dict[str, Principal] = {
     "admin": DEVELOPMENT_ADMIN,

@@ -16,14 +16,14 @@ from graphql import (
     build_schema,
 )
 
-from resolvers.schema import build_schema as build_our_schema
+from resolvers.schema import sdl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from graphql import GraphQLNamedType
 
-SDL = build_our_schema().sdl()
+SDL = sdl()
 SCHEMA = build_schema(SDL)
 BUILT_IN = {"ID", "Int", "String", "Boolean", "Float"}
 OWN_TYPES = {name: kind for name, kind in SCHEMA.type_map.items() if not name.startswith("__") and name not in BUILT_IN}

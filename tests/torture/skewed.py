@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 
 from domain.times import Instant, shift
 from server.app import create_app
@@ -20,5 +20,9 @@ def clock() -> Instant:
 
 
 if __name__ == "__main__":
-    setattr(serve, "create_app", partial(create_app, clock=clock))  # noqa: B010  # it is not exported
+    setattr(  # noqa: B010  # it is not exported
+        serve,
+        "create_app",
+        lambda settings, connection, parts: create_app(settings, connection, replace(parts, clock=clock)),
+    )
     main()

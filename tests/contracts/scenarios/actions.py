@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role
 from loaders.table.operations import Action, Step, Transact
 from loaders.table.positions import Key
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from tests.contracts.samples import filled
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Change = Callable[[Names], tuple[Action, Key, dict[str, Any]]]
 
 Call = Callable[["Backend", "Names"], Awaitable[Any]]
-MUTATIONS = build_schema().bound.types["Mutation"]
+MUTATIONS = bound_schema().types["Mutation"]
 
 
 class _Its:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from domain.times import shift
 from loaders.contracts.registry import CONTRACTS
 from loaders.tools.demo import DemoShape, demo_pieces
-from resolvers.schema import build_schema
+from resolvers.schema import bound_schema
 from server.cli.documentation import fields_by_contract
 from server.cli.main import app
 from server.cli.serve import _listen
@@ -308,7 +308,7 @@ def test_contracts_list_names_every_contract(run: Run, monkeypatch: pytest.Monke
     monkeypatch.setenv("COLUMNS", "400")
     result = run("contracts", "list")
     rows = [line for line in result.out.splitlines() if "QC-" in line]
-    used = fields_by_contract(build_schema().bound)
+    used = fields_by_contract(bound_schema())
     assert (result.status, len(rows)) == (0, len(CONTRACTS))
     for contract, row in zip(CONTRACTS.values(), rows, strict=True):
         cells = [cell.strip() for cell in row.split("│")[1:-1]]

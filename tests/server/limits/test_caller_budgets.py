@@ -57,7 +57,7 @@ async def left(api: Api, query: str = QUERY, **content: Any) -> int:
 
 
 class Broken:
-    def started(self, state: RequestState) -> RequestState:
+    def started(self, state: RequestState) -> None:
         raise RuntimeError(state)
 
     def finished(self, *_: object) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
-from resolvers.request_state import Turn
+from resolvers.request_state import FairLock
 from server.settings import Settings
 from tests.api import CREATE_OWNER
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post
@@ -210,7 +210,7 @@ async def test_expensive_documents_of_one_caller_do_not_keep_health_checks_waiti
 
 
 async def test_a_new_connection_is_answered_between_two_pieces_of_long_work() -> None:
-    turn, finished = Turn(), []
+    turn, finished = FairLock(), []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()

@@ -1,0 +1,97 @@
+"""The state of each request, made from what all requests share: the table, limits, and the settings."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from loaders.backend import Backend
+from loaders.reads.watching import watching
+from loaders.table.client import DynamoStore, open_store
+from loaders.table.health import WatchedTransport
+from resolvers.request_state import FairLock, PageSizes, RequestState
+from server.auth.code_keys import read_ring
+from server.http.explanation import open_trace
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from domain.authorization import Principal
+    from domain.times import Instant
+    from loaders.table.client import StoreConnection
+    from loaders.table.recording import RecordedStore
+    from server.http.health import Readiness
+    from server.http.request import GraphQLRequest
+    from server.limits.request_limits import RequestBudget
+    from server.settings import Settings
+    from server.telemetry.telemetry import Telemetry
+
+
+class RequestStates:
+    """Makes the states of requests, on a table that is open while the application runs."""
+
+    _backend: Backend
+    store: DynamoStore | RecordedStore
+    """The table for authentication and rate limits, whose operations metrics count too."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        connection: StoreConnection,
+        clock: Callable[[], Instant],
+        new_id: Callable[[], str],
+        telemetry: Telemetry,
+    ) -> None:
+        self._settings = settings
+        self._connection = connection
+        self._clock = clock
+        self._new_id = new_id
+        self._telemetry = telemetry
+        self._page_sizes = PageSizes(settings.page_size, settings.page_size_max)
+        self._limit = settings.limit
+        self._hides_suggestions = settings.is_production
+        self._fair_lock = FairLock()
+
+    @asynccontextmanager
+    async def open(self, readiness: Readiness) -> AsyncIterator[None]:
+        """Opens the table while the block runs, and watches it if the server's readiness depends on it."""
+        async with open_store(self._connection) as store:
+            if readiness.store is None or readiness.table is None:
+                self._use(store)
+                yield
+                return
+            watched = DynamoStore(WatchedTransport(store.transport, readiness.store, self._clock), store.table)
+            async with watching(watched, readiness.store, readiness.table):
+                self._use(watched)
+                yield
+
+    def new(self, principal: Principal, request: GraphQLRequest, budget: RequestBudget) -> RequestState:
+        """The state of one request; who asks for it closes it."""
+        return RequestState(
+            self._backend,
+            principal,
+            request.variables or {},
+            self._page_sizes,
+            self._limit,
+            budget,
+            self._fair_lock,
+            open_trace(request),
+            request.explain == "plan",
+            self._hides_suggestions,
+            self._telemetry.note_introspection,
+        )
+
+    def _use(self, store: DynamoStore) -> None:
+        settings = self._settings
+        self.store = self._telemetry.measured(store)
+        self._backend = Backend(
+            store,
+            self._clock,
+            self._new_id,
+            settings.longest_reservation,
+            settings.max_pending_bookings,
+            settings.max_live_reservations,
+            settings.live_reservations,
+            code_ring=cache(partial(read_ring, settings)),
+        )
