@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Series", "comparison_chart", "line_chart"]
 
-_COLOURS = {PRODUCTION: "#0b6e4f", DEVELOPMENT: "#57b894", CONTROL: "#5c6670", MERCURIUS: "#2f6fab"}
-_OTHER_COLOURS = ("#8a5fb0", "#d1495b", "#c98b1b")
-_LINE_COLOURS = ("#0b6e4f", "#2f6fab", "#d1495b", "#c98b1b")
+_COLORS = {PRODUCTION: "#0b6e4f", DEVELOPMENT: "#57b894", CONTROL: "#5c6670", MERCURIUS: "#2f6fab"}
+_OTHER_COLORS = ("#8a5fb0", "#d1495b", "#c98b1b")
+_LINE_COLORS = ("#0b6e4f", "#2f6fab", "#d1495b", "#c98b1b")
 _WIDTH = 860
 _LEFT = 100
 _BAR = 11
@@ -46,7 +46,7 @@ class _Drawing:
             f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>',
         ]
         self.text(16, 26, title, size=15, weight="600")
-        self.text(16, 44, subtitle, colour="#555")
+        self.text(16, 44, subtitle, color="#555")
 
     def text(
         self,
@@ -56,25 +56,23 @@ class _Drawing:
         *,
         anchor: str = "start",
         size: int = 11,
-        colour: str = "#222",
+        color: str = "#222",
         weight: str = "400",
     ) -> None:
         self._shapes.append(
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}" '
-            f'fill="{colour}">{escape(text)}</text>'
+            f'fill="{color}">{escape(text)}</text>'
         )
 
-    def rectangle(self, x: float, y: float, width: float, height: float, colour: str) -> None:
-        self._shapes.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}"/>'
-        )
+    def rectangle(self, x: float, y: float, width: float, height: float, color: str) -> None:
+        self._shapes.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{color}"/>')
 
-    def line(self, points: Sequence[tuple[float, float]], colour: str, width: float = 1) -> None:
+    def line(self, points: Sequence[tuple[float, float]], color: str, width: float = 1) -> None:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        self._shapes.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>')
+        self._shapes.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width:g}"/>')
 
-    def dot(self, x: float, y: float, colour: str) -> None:
-        self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>')
+    def dot(self, x: float, y: float, color: str) -> None:
+        self._shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>')
 
     def __str__(self) -> str:
         return "\n".join([*self._shapes, "</svg>", ""])
@@ -84,8 +82,8 @@ def comparison_chart(report: Report) -> str:
     """Requests per second of every server as multiples of Mercurius with JIT, at the most connections."""
     servers = report.servers()
     connections = max(report.connections(REPLAY))
-    others = iter(_OTHER_COLOURS)
-    colours = {server: _COLOURS.get(server) or next(others) for server in servers}
+    others = iter(_OTHER_COLORS)
+    colors = {server: _COLORS.get(server) or next(others) for server in servers}
     group = len(servers) * _BAR + _GAP
     drawing = _Drawing(
         _WIDTH,
@@ -95,7 +93,7 @@ def comparison_chart(report: Report) -> str:
     )
     x = 16.0
     for server in servers:
-        drawing.rectangle(x, 58, 10, 10, colours[server])
+        drawing.rectangle(x, 58, 10, 10, colors[server])
         drawing.text(x + 14, 67, server)
         x += 26 + 6.2 * len(server)
     ratios = {
@@ -112,10 +110,10 @@ def comparison_chart(report: Report) -> str:
         for place, server in enumerate(servers):
             y = top + place * _BAR
             ratio = ratios[name, server]
-            drawing.rectangle(_LEFT, y, ratio * scale, _BAR - 2, colours[server])
+            drawing.rectangle(_LEFT, y, ratio * scale, _BAR - 2, colors[server])
             rate = report.figure(Cell(REPLAY, name, connections, server), "per_second")
             drawing.text(
-                _LEFT + ratio * scale + 5, y + _BAR - 2.5, f"{ratio:.2f}  ({rate:,.0f}/s)", size=9, colour="#555"
+                _LEFT + ratio * scale + 5, y + _BAR - 2.5, f"{ratio:.2f}  ({rate:,.0f}/s)", size=9, color="#555"
             )
     return str(drawing)
 
@@ -141,14 +139,14 @@ def line_chart(title: str, subtitle: str, x_title: str, y_title: str, lines: Seq
     drawing.text((left + width - right) / 2, height - 10, x_title, anchor="middle")
     drawing.text(16, 84, y_title)
     legend = 16.0
-    for series, colour in zip(lines, _LINE_COLOURS, strict=False):
-        drawing.rectangle(legend, 56, 10, 10, colour)
+    for series, color in zip(lines, _LINE_COLORS, strict=False):
+        drawing.rectangle(legend, 56, 10, 10, color)
         drawing.text(legend + 14, 65, series.name)
         legend += 26 + 6.2 * len(series.name)
         points = [place(x, y) for x, y in series.points]
-        drawing.line(points, colour, 2)
+        drawing.line(points, color, 2)
         for point in points:
-            drawing.dot(*point, colour)
+            drawing.dot(*point, color)
     return str(drawing)
 
 

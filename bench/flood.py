@@ -70,7 +70,7 @@ def _request(server: Server, document: str) -> bytes:
 
 
 async def _flood(server: Server, documents: Iterator[str], statuses: Counter[int]) -> None:
-    """One connection that always has its requests in flight, for as long as it is not cancelled."""
+    """One connection that always has its requests in flight, for as long as it is not canceled."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     try:
         for _ in range(_IN_FLIGHT):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CodeId = NewType("CodeId", str)
 
 Basis: TypeAlias = Reservation | Booking | Locker
-"""What gives the right to open a door."""
+"""The object that gives the right to open a door."""
 
 MIN_SECRET_BYTES = 32
 MAX_RING_KEYS = 3
@@ -61,7 +61,7 @@ _STANDING_LENGTH = 8
 
 
 class AccessCodeKind(StrEnum):
-    """What a code is for."""
+    """Purpose of a code."""
 
     RESERVATION = "RESERVATION"
     ONE_TIME = "ONE_TIME"
@@ -113,7 +113,7 @@ class AccessCode:
     location_id: LocationId | None
     kind: AccessCodeKind
     owner_id: OwnerId
-    """Owner of the reservation, the booking or, for a code that stands alone, the locker."""
+    """Owner of the reservation, the booking or, for a code that is not tied to one, the locker."""
     reservation_id: ReservationId | None
     start_at: Instant | None
     """Start of the reservation, which with its id is its key."""
@@ -148,14 +148,14 @@ class AccessCode:
 
     @property
     def purpose(self) -> str | None:
-        """What its reservation or its booking lists it by; None for a code that stands alone."""
+        """Key under which its reservation or booking lists it; None for a code that is not tied to one."""
         if self.locker_id is None or self.reservation_id is None:
             return self.booking_id
         return reservation_purpose(self.locker_id, self.reservation_id)
 
     @property
     def basis(self) -> tuple[str, tuple[Any, ...]]:
-        """What gives the right to open the door: its kind, and the arguments of its key."""
+        """Kind of the object that gives the right to open the door, and the arguments of its key."""
         match self.kind:
             case AccessCodeKind.RESERVATION:
                 return "reservation", (self.locker_id, self.start_at, self.reservation_id)
@@ -174,7 +174,7 @@ class CodeClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDoor:
-    """What is common to the codes of a door.
+    """The record that the codes of a door share.
 
     `revision` counts the changes of its codes. `live` names the codes that may open it, each with its purpose.
     """
@@ -315,7 +315,7 @@ class CodeRing:
 
 
 def reservation_purpose(locker_id: LockerId, reservation_id: ReservationId) -> str:
-    """What the codes of a reservation are listed by; those of a booking are listed by its id."""
+    """Returns the key under which a reservation lists its codes; a booking lists them under its id."""
     return f"{locker_id}#{reservation_id}"
 
 
@@ -334,12 +334,12 @@ def claim_name(key: RingKey, door: Door, digits: str) -> str:
 
 
 def digits_mac(key: RingKey, door: Door, attempt_id: str, digits: str) -> str:
-    """What an attempt keeps of its digits."""
+    """Returns the MAC of its digits that an attempt stores."""
     return key.mac("attempt", door, attempt_id, digits).hex()
 
 
 def device_mac(device_key: bytes, code_id: CodeId, digits: str) -> str:
-    """What a device's list has of a code's digits."""
+    """Returns the MAC of a code's digits for the list of a device."""
     return hmac.digest(device_key, f"{code_id}\n{digits}".encode(), "sha256").hex()
 
 
@@ -412,7 +412,7 @@ def grace_end(reservation: Reservation, next_start: Instant | None) -> Instant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedCode:
-    """A code as the device of its door has it: enough to recognise digits, with the device's key."""
+    """A code as the device of its door has it: enough to recognize digits, with the device's key."""
 
     code_id: CodeId
     rotation: int

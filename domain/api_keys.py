@@ -16,7 +16,7 @@ from domain.times import Instant
 ApiKeyId = NewType("ApiKeyId", str)
 
 KEY_PREFIX = "slk_"
-"""Prefix of every key, so that people and secret scanners recognise one."""
+"""Prefix of every key, so that people and secret scanners recognize one."""
 _KEY = re.compile(rf"{KEY_PREFIX}(?P<id>[A-Za-z0-9_-]{{1,64}})_[0-9a-f]{{64}}")
 
 

@@ -32,7 +32,7 @@ def revised(current: V, now: Instant, token: str | None = None, **values: Any) -
 class ChangeRequest:
     """One request to change an object.
 
-    The object keeps the token of its latest change, so that a request is recognised when it is sent again because the
+    The object keeps the token of its latest change, so that a request is recognized when it is sent again because the
     response was lost: by the server, or by a client that chose a change id.
     """
 

@@ -26,7 +26,7 @@ class SmartLockerError(Exception):
         self.message = message
         self.path = tuple(path)
         self.details = details or {}
-        """What programs can read beside the code."""
+        """Further facts for programs."""
 
 
 class InternalError(Exception):
@@ -189,7 +189,7 @@ class TooManyPendingError(ConflictError):
 
 
 class BookingClosedError(ConflictError):
-    """The booking was decided or cancelled, or its day has passed, so it can no longer be changed."""
+    """The booking was decided or canceled, or its day has passed, so it can no longer be changed."""
 
     code = "BOOKING_CLOSED"
 
@@ -256,7 +256,7 @@ class OverlapError(ConflictError):
 
 
 class NoLockerAvailableError(ConflictError):
-    """No locker of a location was found free; with `is_complete`, all that are offered to the caller were looked at."""
+    """No locker of a location was found free; with `is_complete`, all that are offered to the caller were checked."""
 
     code = "NO_LOCKER_AVAILABLE"
     retryable = True
@@ -264,7 +264,7 @@ class NoLockerAvailableError(ConflictError):
     def __init__(self, *, is_complete: bool) -> None:
         found = "No locker that you may reserve here is free in this window."
         super().__init__(
-            found if is_complete else f"{found[:-1]}, among those that were looked at. Try again, or another window.",
+            found if is_complete else f"{found[:-1]}, among the lockers checked. Try again, or another window.",
             ("input", "locationId"),
         )
 
@@ -278,19 +278,19 @@ class ReservationStateError(ConflictError):
 
 
 class ReservationOverError(ReservationStateError):
-    """The reservation has ended, or was cancelled or released, so it can no longer be changed."""
+    """The reservation has ended, or was canceled or released, so it can no longer be changed."""
 
     code = "RESERVATION_OVER"
 
 
 class ReservationStartedError(ReservationStateError):
-    """The window of the reservation has begun, so it can be released, but not cancelled."""
+    """The window of the reservation has begun, so it can be released, but not canceled."""
 
     code = "RESERVATION_STARTED"
 
 
 class ReservationNotStartedError(ReservationStateError):
-    """The window of the reservation has not begun, so it can be cancelled, but neither started nor released."""
+    """The window of the reservation has not begun, so it can be canceled, but neither started nor released."""
 
     code = "RESERVATION_NOT_STARTED"
 

@@ -16,7 +16,7 @@ ReservationId = NewType("ReservationId", str)
 EventId = NewType("EventId", str)
 LocationId = NewType("LocationId", str)
 Door = NewType("Door", str)
-"""What an access code opens: `locker:<id>` or `location:<id>`."""
+"""The door of a locker, `locker:<id>`, or of a location, `location:<id>`."""
 
 M = TypeVar("M")
 Json: TypeAlias = bool | int | Decimal | str | list["Json"] | dict[str, "Json"] | None
@@ -225,7 +225,7 @@ class Reservation:
     started_at: Instant | None = None
     """Time of the check-in."""
     ended_at: Instant | None = None
-    """Time at which it was cancelled or released."""
+    """Time at which it was canceled or released."""
     ended_by: ReservationParty | None = None
     end_reason: str | None = None
     reference: str | None = None
@@ -245,7 +245,7 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReservationDetails:
-    """What only the owner who reserved sees of a reservation. It never changes and has no copies."""
+    """The part of a reservation that only the owner who reserved sees. It never changes and has no copies."""
 
     locker_id: LockerId
     reservation_id: ReservationId
@@ -278,7 +278,7 @@ class ReservationSlot:
 class ActivePointer:
     """A locker's earliest reservation that had not ended when the pointer was written.
 
-    `last_end_at` is at least the latest end of the locker's reservations that are not cancelled; it is unknown where a
+    `last_end_at` is at least the latest end of the locker's reservations that are not canceled; it is unknown where a
     lost pointer was written again.
     """
 

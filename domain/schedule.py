@@ -128,7 +128,7 @@ def effective_status(reservation: Reservation, now: Instant) -> ReservationStatu
 
 
 def overlaps(reservation: Reservation, start: Instant, end: Instant) -> bool:
-    """Whether the reservation is neither cancelled nor released, and overlaps the window."""
+    """Whether the reservation is neither canceled nor released, and overlaps the window."""
     is_live = reservation.status is ReservationStatus.ACTIVE
     return is_live and reservation.start_at < end and start < reservation.end_at
 

@@ -42,7 +42,7 @@ class DoorCommand(Command):
 class CreateAccessCode(Command):
     """Input of `createAccessCode`."""
 
-    kind: AccessCodeKind = Field(description="What the code is for.")
+    kind: AccessCodeKind = Field(description="Purpose of the code.")
     code_id: CheckedCodeId | None = optional(CHOSEN_ID)
     locker_id: CheckedLockerId | None = optional("Id of the locker; not for a booking.")
     reservation_id: CheckedReservationId | None = optional("Id of the reservation, if the code is for one.")
@@ -58,10 +58,12 @@ class CreateAccessCode(Command):
         "that is valid for 24 hours or less.",
     )
     valid_from: Instant | None = optional(
-        "Time from which a code that stands alone is valid; the time of creation if left out."
+        "Time from which a code that is not tied to a reservation or booking is valid; the time of creation if left "
+        "out."
     )
     valid_until: Instant | None = optional(
-        "Time until which a code that stands alone is valid. Required for one-time and courier codes."
+        "Time until which a code that is not tied to a reservation or booking is valid. Required for one-time and "
+        "courier codes."
     )
     max_uses: int | None = Field(
         default=None, ge=2, le=MAX_USES, description="How often a courier code can be used, from 2 to 100."

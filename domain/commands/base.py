@@ -54,7 +54,7 @@ _RULES = {
     "model_type": "must be an object",
     "enum": "must be one of {expected}",
 }
-"""What to say for each kind of problem that pydantic reports: its own words are those of a library."""
+"""Message for each kind of problem that pydantic reports; its own messages speak of Python."""
 
 
 class Command(BaseModel):

@@ -35,7 +35,7 @@ class RecordAccessEvent(Command):
         "Time at which the event happened: now if left out, at most five minutes in the future."
     )
     action: Annotated[AccessAction, AfterValidator(check_reported)] = Field(
-        description="What was done or attempted; not OVERSTAY, which the server records."
+        description="Action that was done or attempted; not OVERSTAY, which the server records."
     )
     actor_id: Id = Field(description="Id of the person or device that caused the event.")
     result: AccessResult = Field(description="Whether the action succeeded.")

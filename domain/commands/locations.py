@@ -37,7 +37,7 @@ class CreateLocation(Command):
     """Input of `createLocation`."""
 
     location_id: NewLocationId | None = optional(f"A ULID. {CHOSEN_ID}")
-    code: Code = Field(description="Code of 3 to 40 characters of a-z, 0-9 and -, unique for ever.")
+    code: Code = Field(description="Code of 3 to 40 characters of a-z, 0-9 and -, permanently unique.")
     name: Name = Field(description="Name of the location.")
     time_zone: TimeZone = Field(description="IANA time zone, such as Europe/Rome.")
     address: Address | None = optional("Address and coordinates of the location.")

@@ -18,9 +18,9 @@ class CreateOwner(Command):
     """Input of `createOwner`."""
 
     owner_id: CheckedOwnerId | None = optional(CHOSEN_ID)
-    kind: OwnerKind = Field(description="Whether the owner is a person or an organisation.")
+    kind: OwnerKind = Field(description="Whether the owner is a person or an organization.")
     name: Name = Field(description="Name of the owner.")
-    email: Email | None = optional("E-mail address, which no other owner may have.")
+    email: Email | None = optional("Email address, which no other owner may have.")
     phone: Phone | None = optional("Telephone number.")
     role: OwnerRole = Field(default=OwnerRole.USER, description="Role of the owner.")
 
@@ -30,6 +30,6 @@ class UpdateOwner(Change):
 
     owner_id: CheckedOwnerId = Field(description="Id of the owner.")
     name: Name = optional("New name.")
-    email: Email | None = optional("New e-mail address; null removes the present one.")
+    email: Email | None = optional("New email address; null removes the present one.")
     phone: Phone | None = optional("New telephone number; null removes the present one.")
     role: OwnerRole = optional("New role. Only admins can change it.")

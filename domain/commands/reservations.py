@@ -29,12 +29,12 @@ class Recipient(Command):
     """The person that a reservation is for."""
 
     name: Name = Field(description="Name of the person.")
-    email: Annotated[str, AfterValidator(check_email)] | None = optional("E-mail address of the person.")
+    email: Annotated[str, AfterValidator(check_email)] | None = optional("Email address of the person.")
     phone: Annotated[str, AfterValidator(check_phone)] | None = optional("Phone number of the person.")
 
 
 class Reserve(Command):
-    """What every new reservation states."""
+    """Input that all mutations which create a reservation share."""
 
     reservation_id: CheckedReservationId | None = optional(CHOSEN_ID)
     owner_id: CheckedOwnerId = Field(description="Id of the owner who reserves.")
@@ -45,7 +45,7 @@ class Reserve(Command):
         "permanently unique for the owner who reserves. `reservationByReference` finds the reservation."
     )
     recipient: Recipient | None = optional(
-        "The person that the locker is reserved for, with an e-mail address, a phone number or both."
+        "The person that the locker is reserved for, with an email address, a phone number or both."
     )
     metadata: Metadata | None = optional("JSON object with at most 16 KB, 50 keys and 5 levels.")
 

@@ -1,4 +1,4 @@
-// The editors' colours that have a contrast of less than 4.5:1 in GraphiQL, replaced by readable ones. GraphiQL exports its
+// The editors' colors that have a contrast of less than 4.5:1 in GraphiQL, replaced by readable ones. GraphiQL exports its
 // themes only to itself, and Monaco cannot derive a theme from them.
 import { MONACO_THEME_DATA } from '../node_modules/@graphiql/react/dist/constants.js';
 

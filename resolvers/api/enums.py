@@ -33,20 +33,20 @@ class UserErrorCode(Enum):
     VERSION_CONFLICT = "The object was changed by someone else in the meantime."
     INVALID_TRANSITION = "The locker cannot change to the requested status."
     ID_TAKEN = "The id was used before with different content."
-    EMAIL_TAKEN = "The e-mail address belongs to another owner."
+    EMAIL_TAKEN = "The email address belongs to another owner."
     LOCKER_IN_MAINTENANCE = "The locker is in maintenance and accepts no new reservations."
     RESERVATION_OVERLAP = "Another reservation overlaps the requested window."
-    RESERVATION_OVER = "The reservation has ended, or was cancelled or released."
+    RESERVATION_OVER = "The reservation has ended, or was canceled or released."
     NO_LOCKER_AVAILABLE = "No locker was found that the caller may reserve and that is free in the window."
-    RESERVATION_STARTED = "The reservation has started: it can be released, but not cancelled."
-    RESERVATION_NOT_STARTED = "The reservation has not started: it can be cancelled, but neither started nor released."
+    RESERVATION_STARTED = "The reservation has started: it can be released, but not canceled."
+    RESERVATION_NOT_STARTED = "The reservation has not started: it can be canceled, but neither started nor released."
     REFERENCE_TAKEN = "Another reservation of the owner has this reference."
     TOO_MANY_RESERVATIONS = "The owner has too many reservations that have not ended."
     FORBIDDEN = "The caller is not allowed to do this."
     CODE_TAKEN = "The code is or was used by another location."
     LOCATION_INACTIVE = "The location is inactive and accepts nothing new."
     SLOT_TAKEN = "The half day is taken by another event."
-    BOOKING_CLOSED = "The booking was decided or cancelled, or its day has passed."
+    BOOKING_CLOSED = "The booking was decided or canceled, or its day has passed."
     TOO_MANY_PENDING_BOOKINGS = "The owner has too many bookings that wait for a decision."
     ACCESS_CODE_OVER = "The access code is used up, revoked or expired."
     TOO_MANY_ACCESS_CODES = "The door, the reservation or the booking has too many live access codes."
@@ -71,11 +71,11 @@ _describe(
     ReservableBy,
     "Who may reserve a locker, apart from its owner and the partners and admins who act for the owner.",
     OWNER="Only the owner of the locker, and the partners and admins who act for the owner.",
-    MEMBERS="Members of the organisation that owns the locker.",
+    MEMBERS="Members of the organization that owns the locker.",
     EVERYONE="Every owner, and the partners who act for one.",
 )
 _describe(LockerSize, "Size of a locker.", S="Small.", M="Medium.", L="Large.", XL="Extra large.")
-_describe(OwnerKind, "Kind of an owner.", USER="A person.", ORGANIZATION="An organisation.")
+_describe(OwnerKind, "Kind of an owner.", USER="A person.", ORGANIZATION="An organization.")
 _describe(
     OwnerRole,
     "Role of an owner.",
@@ -102,7 +102,7 @@ _describe(
     PENDING="The booking waits for a decision.",
     APPROVED="The booking was approved and is in the calendar.",
     REJECTED="The booking was rejected.",
-    CANCELLED="The booking was cancelled by its owner.",
+    CANCELLED="The booking was canceled by its owner.",
 )
 _describe(
     ReservationStatus,
@@ -111,7 +111,7 @@ _describe(
     ACTIVE="The present moment is within the reservation.",
     COMPLETED="The reservation was released, or has ended after a check-in.",
     EXPIRED="The reservation has ended without a check-in.",
-    CANCELLED="The reservation was cancelled before it started.",
+    CANCELLED="The reservation was canceled before it started.",
 )
 _describe(
     ReservationParty,
@@ -142,7 +142,7 @@ _describe(
     Role,
     "Role of a caller.",
     name="ViewerRole",
-    OWNER="Owner, or member of organisations.",
+    OWNER="Owner, or member of organizations.",
     PARTNER="Partner who acts for certain owners, as its scopes allow.",
     DEVICE="Device of one locker.",
     ADMIN="Administrator, who may do everything.",
@@ -165,7 +165,7 @@ _describe(
 )
 _describe(
     AccessCodeKind,
-    "What an access code is for.",
+    "Purpose of an access code.",
     RESERVATION="A reservation of a locker: valid as long as the reservation is.",
     ONE_TIME="A single opening of a locker.",
     COURIER="Several openings of a locker.",
@@ -194,7 +194,7 @@ _describe(
     "Answer to digits that were entered at a door.",
     GRANTED="Open the door.",
     DENIED="Keep the door closed: the digits open nothing now.",
-    LOCKED_OUT="Keep the door closed: there were too many failures, so the digits were not looked at.",
+    LOCKED_OUT="Keep the door closed: there were too many failures, so the digits were not checked.",
 )
 _describe(
     Order, "Sort direction.", name="SortDirection", ASC="Ascending: earliest first.", DESC="Descending: latest first."

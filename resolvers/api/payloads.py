@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @strawberry.interface(description="An expected failure of a mutation. Nothing was written.")
 class UserError:
-    """What every failure says."""
+    """Fields of every failure."""
 
     message: str = column("Explanation of the failure for people.")
     code: UserErrorCode = column("Reason of the failure for programs.")
@@ -74,7 +74,7 @@ ERROR_TYPES = (PlainError, VersionConflictError, InvalidTransitionError, Reserva
 
 
 def current_entity(outcome: Outcome, _request: RequestState) -> Any:
-    """What was written or, where a conflict shows it, the object as it is now."""
+    """Returns the object that was written or, where a conflict shows it, the object as it is now."""
     return outcome.entity if outcome.error is None else outcome.error.current
 
 
@@ -121,7 +121,7 @@ def _user_errors(error: errors.SmartLockerError, request: RequestState) -> list[
 
 @strawberry.type
 class Payload:
-    """What every payload has; the entity's field is called after the entity."""
+    """Fields of every payload; the entity's field is called after the entity."""
 
     user_errors: list[UserError] = embedded(
         "Why the mutation failed; empty if it succeeded.",

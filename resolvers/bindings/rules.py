@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
 
-NO, YES, OWN, ORGANISATIONS = "no", "yes", "own", "own, organisation's"
-FOUND, OFFERED = "own, organisation's, offered", "offered"
+NO, YES, OWN, ORGANISATIONS = "no", "yes", "own", "own, organization's"
+FOUND, OFFERED = "own, organization's, offered", "offered"
 BOUND, OWN_LOCKER, OWN_DOOR, OF_OBJECT = "bound", "own locker", "own door", "as the object"
 _SCOPES = frozenset(Scope)
 

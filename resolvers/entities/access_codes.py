@@ -77,7 +77,7 @@ class AccessCode(Node):
         "Id of the locker that the code opens; null if it opens a location's door."
     )
     location_id: strawberry.ID | None = column("Id of the location whose door the code opens.")
-    kind: AccessCodeKind = column("What the code is for.")
+    kind: AccessCodeKind = column("Purpose of the code.")
     owner_id: strawberry.ID = column("Id of the owner of the reservation, the booking or the locker.")
     reservation_id: strawberry.ID | None = column("Id of the reservation that the code is for.")
     booking_id: strawberry.ID | None = column("Id of the booking that the code is for.")
@@ -181,5 +181,5 @@ class AccessCodeMutations:
         CHANGE_ACCESS_CODE,
         CODE_CHANGES,
         returns="The revoked code; null if it was not revoked.",
-        description="Revoke an access code for ever.",
+        description="Revoke an access code permanently.",
     )

@@ -94,5 +94,5 @@ class ApiKeyMutations:
         REVOKE_API_KEY,
         ADMINS,
         returns="The revoked key; null if there is no such key.",
-        description="Revoke an API key for ever. Servers reject it within five seconds. Requires an admin.",
+        description="Revoke an API key permanently. Servers reject it within five seconds. Requires an admin.",
     )

@@ -37,7 +37,7 @@ DEFAULT = 10
 
 
 class Found(NamedTuple):
-    """What a search found."""
+    """The result of a search."""
 
     lockers: list[Record]
     is_complete: bool
@@ -51,13 +51,13 @@ class AvailableLockers:
         "Lockers that the caller may reserve, in service and free in the whole window.", of_page=True
     )
     is_complete: bool = column(
-        "Whether every locker that the caller may reserve here was looked at. If false, others may be free too: at "
-        f"most {MOST_CANDIDATES} are looked at, from a place that depends on the caller and the window."
+        "Whether every locker that the caller may reserve here was checked. If false, others may be free too: at most "
+        f"{MOST_CANDIDATES} are checked, starting at a point that depends on the caller and the window."
     )
 
 
 class BoundSearch(NamedTuple):
-    """What one request asks for."""
+    """The checked arguments of a search."""
 
     start_at: Instant
     end_at: Instant

@@ -1,4 +1,4 @@
-"""What entity modules share: registering a type's records, global ids and the usual arguments."""
+"""Shared by entity modules: registering a type's records, global ids and the usual arguments."""
 
 from __future__ import annotations
 

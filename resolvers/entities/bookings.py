@@ -191,7 +191,7 @@ class BookingMutations:
         DECIDE_BOOKING,
         BOOKING_CHANGES,
         variant="cancel",
-        description="Cancel a booking before its day. A repeated request returns the cancelled booking.",
+        description="Cancel a booking before its day. A repeated request returns the canceled booking.",
     )
     approve_booking: Booking = write(
         DECIDE_BOOKING,

@@ -162,7 +162,7 @@ class CalendarMutations:
         ADMINS,
         variant="create",
         returns="The event; null if it was not created.",
-        description="Fill a day or half day without a booking. Requires an admin.",
+        description="Create a calendar event for a day or half day, without a booking. Requires an admin.",
     )
     delete_calendar_event: DeleteCalendarEventPayload = write(
         CHANGE_CALENDAR,

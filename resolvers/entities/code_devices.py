@@ -157,7 +157,7 @@ class CodeDeviceMutations:
     acknowledge_access_codes: AcknowledgeAccessCodesPayload = write(
         ACKNOWLEDGE_ACCESS_CODES,
         DOOR_DEVICES,
-        description="Say that the device of a door has stored its list of codes. For the device.",
+        description="Confirm that the device of a door has stored its list of codes. For the device.",
     )
     report_access_code_use: AccessCode = write(
         REPORT_ACCESS_CODE_USE,

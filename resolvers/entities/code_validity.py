@@ -107,7 +107,7 @@ class ValidityOf(Reading):
         return list(map(validity, rows, bases, doors))
 
     async def _bases(self, rows: Sequence[Record], step: FieldStep, request: RequestState) -> list[Any]:
-        """What each code is for."""
+        """Reads the reservation, booking or locker that each code belongs to."""
         named = [basis_key(code) for code in rows]
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
         for contract, key in named:

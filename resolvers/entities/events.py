@@ -55,7 +55,7 @@ class AccessEvent(Node):
     location_id: strawberry.ID | None = column("Id of the location whose door it happened at.")
     timestamp: Instant = column("Time at which the event happened.")
     recorded_at: Instant = column("Time at which the server recorded the event.")
-    action: AccessAction = column("What was done or attempted.")
+    action: AccessAction = column("Action that was done or attempted.")
     actor_id: strawberry.ID = column("Id of the person or device that caused the event.")
     result: AccessResult = column("Whether the action succeeded.")
     metadata: JSON | None = json("Further data reported by the device.", "metadata")

@@ -52,7 +52,7 @@ _SLOTS_A_DAY = 2
 _OWNER_IDS = Argument(
     "owner_ids",
     list[strawberry.ID] | None,
-    "Owners of the caller's credentials (itself, its organisations, or the owners that it acts for) for whom lockers "
+    "Owners of the caller's credentials (itself, its organizations, or the owners that it acts for) for whom lockers "
     f"are found, besides those for everyone; all of them if left out. At most {MOST_AUDIENCES - 1}: a caller with more "
     "must name some.",
 )
@@ -97,7 +97,7 @@ class Location(Node):
     """A place with lockers that can be booked by the half day."""
 
     location_id: strawberry.ID = column("Id of the location, a ULID.")
-    code: str = column("Code of the location, unique for ever.")
+    code: str = column("Code of the location, permanently unique.")
     name: str = column("Name of the location.")
     address: Address = embedded("Address and coordinates of the location.")
     time_zone: str = column("IANA time zone, which determines when the days of the location begin.")

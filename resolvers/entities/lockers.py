@@ -109,11 +109,11 @@ class Locker(Node):
             Argument(
                 "overlapping",
                 TimeWindow | None,
-                "Time window that a reservation must overlap, whenever it starts. Cancelled and released reservations "
+                "Time window that a reservation must overlap, whenever it starts. Canceled and released reservations "
                 "are left out. Not together with `window`.",
             ),
         ],
-        description="Reservations of the locker by start time, including cancelled and expired ones.",
+        description="Reservations of the locker by start time, including canceled and expired ones.",
     )
     access_events: Connection[AccessEvent] | None = pages(
         LOCKER_EVENTS,

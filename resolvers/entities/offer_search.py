@@ -1,4 +1,4 @@
-"""What a search for free lockers costs."""
+"""The price of a search for free lockers."""
 
 from __future__ import annotations
 

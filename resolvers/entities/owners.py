@@ -39,12 +39,12 @@ from resolvers.entities.reservations import Reservation
 
 @entity(Record, node={"contract": OWNER_BY_ID, "key": {"owner_id": check_id}, "rule": PROFILE})
 class Owner(Node):
-    """A person or organisation that owns lockers. Fields of its profile are null for callers who may not see it."""
+    """A person or organization that owns lockers. Fields of its profile are null for callers who may not see it."""
 
     owner_id: strawberry.ID = column("Id of the owner.")
-    kind: OwnerKind | None = column("Whether the owner is a person or an organisation.", rule=PROFILE)
+    kind: OwnerKind | None = column("Whether the owner is a person or an organization.", rule=PROFILE)
     name: str | None = column("Name of the owner.", rule=PROFILE)
-    email: str | None = column("E-mail address of the owner, as it was entered.", rule=PROFILE)
+    email: str | None = column("Email address of the owner, as it was entered.", rule=PROFILE)
     phone: str | None = column("Telephone number of the owner.", rule=PROFILE)
     role: OwnerRole | None = column("Role of the owner.", rule=PROFILE)
     version: int | None = column(VERSION, rule=PROFILE)
@@ -67,7 +67,7 @@ class Owner(Node):
         window=ALL_TIMES,
         rule=RESERVATIONS,
         arguments=[in_window("start of a reservation")],
-        description="Reservations made by the owner by start time, including cancelled and expired ones.",
+        description="Reservations made by the owner by start time, including canceled and expired ones.",
     )
     bookings: Connection[Booking] | None = pages(
         OWNER_BOOKINGS,
@@ -116,11 +116,11 @@ class OwnerQueries:
             Argument(
                 "email",
                 str,
-                "E-mail address of the owner; upper and lower case do not matter.",
+                "Email address of the owner; upper and lower case do not matter.",
                 parse=argument(lambda value: normalize_email(check_email(value))),
             )
         ],
-        description="Look up an owner by e-mail address.",
+        description="Look up an owner by email address.",
     )
 
 

@@ -78,7 +78,7 @@ class Recipient:
     """The person that a reservation is for."""
 
     name: str = column("Name of the person.")
-    email: str | None = column("E-mail address of the person.")
+    email: str | None = column("Email address of the person.")
     phone: str | None = column("Phone number of the person.")
 
 
@@ -112,9 +112,9 @@ class Reservation(Node):
     version: int = column(VERSION)
     status: ReservationStatus = column("Current status of the reservation.", _status)
     started_at: Instant | None = column("Time of the check-in; null if there was none.")
-    ended_at: Instant | None = column("Time at which the reservation was cancelled or released; null if it was not.")
-    ended_by: ReservationParty | None = column("Who cancelled or released the reservation; null if nobody did.")
-    end_reason: str | None = column("Why the reservation was cancelled or released, if a reason was given.")
+    ended_at: Instant | None = column("Time at which the reservation was canceled or released; null if it was not.")
+    ended_by: ReservationParty | None = column("Who canceled or released the reservation; null if nobody did.")
+    end_reason: str | None = column("Why the reservation was canceled or released, if a reason was given.")
     reference: str | None = column("Your own number of the reservation, such as an order number.")
     details: ReservationDetails | None = one(
         DETAILS_OF_RESERVATION,
@@ -172,7 +172,7 @@ class ReservationQueries:
 
 
 def _any_locker_charges(size: LockerSize | None) -> list[Charge]:
-    """What `reserveAnyLocker` costs beyond one attempt to reserve."""
+    """The price of `reserveAnyLocker` beyond one attempt to reserve."""
     again = [
         Charge(
             CREATE_RESERVATION,
@@ -210,14 +210,14 @@ class ReservationMutations:
         more=("size", _any_locker_charges),
         returns="The reservation; null if none was made.",
         description="Reserve a locker of a location that the caller may reserve and that is free for a time window. A "
-        "repeated request with the same `reservationId` returns the first reservation as it is now, even if cancelled.",
+        "repeated request with the same `reservationId` returns the first reservation as it is now, even if canceled.",
     )
     cancel_reservation: Reservation = write(
         CHANGE_RESERVATION,
         RESERVATION_CHANGES,
         variant="cancel",
         description="Cancel a reservation before it starts. The owner of the locker may cancel it too, with a reason. "
-        "A repeated request returns the cancelled reservation.",
+        "A repeated request returns the canceled reservation.",
     )
     start_reservation: Reservation = write(
         USE_RESERVATION,

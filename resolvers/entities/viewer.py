@@ -44,7 +44,7 @@ class Viewer:
     owner_id: strawberry.ID | None = column("Id of the owner that the caller is; null if it is none.")
     owner: Owner | None = one(OWNER_BY_ID, key="owner_id", rule=AS_OBJECT, description="Owner that the caller is.")
     organization_ids: list[strawberry.ID] = column(
-        "Ids of the organisations that an owner belongs to.", lambda principal, _: sorted(principal.organizations)
+        "Ids of the organizations that an owner belongs to.", lambda principal, _: sorted(principal.organizations)
     )
     owner_ids: list[strawberry.ID] = column(
         "Ids of the owners that a partner acts for.", lambda principal, _: sorted(principal.partner_of)
@@ -53,7 +53,7 @@ class Viewer:
     location_id: strawberry.ID | None = column("Id of the location of a device that controls a location's door.")
     locker: Locker | None = one(LOCKER_BY_ID, key="locker_id", rule=AS_OBJECT, description="Locker of a device.")
     rate_limit: RateLimit | None = embedded(
-        "What is left of the caller's budget; null if callers have none.", lambda _, request: request.budget.state
+        "State of the caller's budget; null if there is no rate limit.", lambda _, request: request.budget.state
     )
 
 

@@ -1,4 +1,4 @@
-"""What all commands share: settings, errors and the check of generated files."""
+"""Shared by all commands: settings, errors and the check of generated files."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def doctor_command(
 
 
 async def _examine(records: Records, *, yes: bool, rate: float, repair: bool) -> tuple[list[Finding], list[Finding]]:
-    """What was found, and what is left of it."""
+    """Returns the findings, and those that are left after repairs."""
     settings = load_settings()
     async with open_table(settings, any_state=not repair) as (connection, store):
         # Refuses repairs if the clock of this machine is wrong: pointers depend on the time.

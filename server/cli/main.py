@@ -56,7 +56,7 @@ _COMMANDS = {
 
 
 class Injected(NamedTuple):
-    """What a command is given beside its options: by tests."""
+    """Objects that tests pass to a command."""
 
     observer: RequestObserver | None
     sleep: Sleep | None

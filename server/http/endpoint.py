@@ -120,11 +120,11 @@ class GraphQLEndpoint:
         check_explain(graphql_request, self.explainers, principal)
         cost.state = state = self.new_state(principal, graphql_request, budget)
         try:
-            slot = self.limits.take_slot(principal)
+            permit = self.limits.take_permit(principal)
             try:
                 result = await self._run(graphql_request, document, state, _OPERATION_TYPES[request.method])
             finally:
-                self.limits.free_slot(slot)
+                self.limits.return_permit(permit)
         finally:
             await budget.settle(state)  # also what it took before its deadline
         errors = result.errors

@@ -32,7 +32,7 @@ class RequestLimits:
     max_per_caller: int | None
     """How many of them may be of one caller; None for no such limit."""
     limit: Limit
-    """What a request may take of the store."""
+    """The maximum cost of a request."""
     budgets: CallerBudgets | None
     """The callers' budgets; None if there is no rate limit."""
     _running: int = 0
@@ -50,8 +50,8 @@ class RequestLimits:
         )
         return HttpError(504, message, "TIMEOUT")
 
-    def take_slot(self, principal: Principal) -> str:
-        """Occupies one of the slots for running requests; the result gives it back.
+    def take_permit(self, principal: Principal) -> str:
+        """Takes one of the permits for running requests, and returns the key to give it back with.
 
         Raises:
             UnavailableError: if none is free. There is no queue, since under overload it would only grow.
@@ -70,8 +70,8 @@ class RequestLimits:
         self._running_by[caller] += 1
         return caller
 
-    def free_slot(self, caller: str) -> None:
-        """Gives a slot back."""
+    def return_permit(self, caller: str) -> None:
+        """Gives a permit back."""
         self._running -= 1
         self._running_by[caller] -= 1
         if not self._running_by[caller]:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 with deadlines and size limits: uvicorn by itself waits for ever for a client that sends or reads slowly."""
+"""HTTP/1.1 with deadlines and size limits: uvicorn by itself waits forever for a client that sends or reads slowly."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _MAX_UNANSWERED_PINGS: Final = 5
 
 @dataclass(frozen=True)
 class WorkerConfig:
-    """What the supervisor passes to a worker."""
+    """The configuration that the supervisor passes to a worker."""
 
     number: int
     channel: int

@@ -96,7 +96,7 @@ def _event(record: logging.LogRecord) -> str:
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    """What the line has beside its message."""
+    """Returns the fields of a line beside its message."""
     fields: dict[str, Any] = getattr(record, "fields", {})
     request_id = REQUEST_ID.get()
     return fields if request_id is None else fields | {"request_id": request_id}

@@ -124,7 +124,7 @@ class Metrics:
 
 
 class _ProcessState(Collector):
-    """What is not counted: the state of the process that answers, which several workers must not add up."""
+    """State of the process that answers: not counted, since several workers must not add it up."""
 
     def __init__(self, health: StoreHealth | None) -> None:
         self._health = health

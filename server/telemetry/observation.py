@@ -1,4 +1,4 @@
-"""What telemetry records of one request; if telemetry is off, there is no observation."""
+"""The record of one request for telemetry; if telemetry is off, there is none."""
 
 from __future__ import annotations
 

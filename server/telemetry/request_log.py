@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 _NOTHING = Cost()
 _LINE = logging.LogRecord(logger.name, logging.INFO, "", 0, "request", None, None).__dict__
-"""What all lines have; to create a record takes a tenth of a small query's time."""
+"""Attributes of every line; to create a record takes a tenth of a small query's time."""
 _KEY_SUBJECT = "key:"
 _MAX_SUBJECT_LENGTH = 128
 # A client sends many requests from the same address.

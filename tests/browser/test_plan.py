@@ -56,8 +56,8 @@ NEIGHBOURS = ["QC-01", "QC-02", "QC-05", "QC-07", "QC-09", "QC-10", "QC-14", "QC
 
 
 def test_contracts_that_appear_together_have_distinct_colours() -> None:
-    program = f"""import {{ contractColour }} from './colours.js';
-    console.log(JSON.stringify({json.dumps(NEIGHBOURS)}.map(contractColour)));"""
+    program = f"""import {{ contractColor }} from './colors.js';
+    console.log(JSON.stringify({json.dumps(NEIGHBOURS)}.map(contractColor)));"""
     folder = Path(__file__).parents[2] / "graphiql" / "src" / "plan"
     printed = json.loads(printed_by(["node", "--input-type=module"], folder, program))
     colours = [[float(number) for number in colour[len("oklch(") : -1].split()] for colour in printed]

@@ -78,7 +78,7 @@ def is_allowed(name: str, actor: Principal, tenant: str) -> bool:
             return admin == "yes"
         case Role.OWNER:
             own, member = actor.owner_id == tenant, tenant in actor.organizations
-            uses = dict.fromkeys(("own, organisation's", "own, organisation's, offered"), own or member)
+            uses = dict.fromkeys(("own, organization's", "own, organization's, offered"), own or member)
             return {"yes": True, "no": False, "own": own, "offered": True, **uses}[of_owner]
         case Role.PARTNER:
             bound = tenant in actor.partner_of or name.startswith("Location.")  # whatever is at the location

@@ -1,7 +1,7 @@
 // The operations that a request sent to the table, on a time axis.
 import { useState } from 'react';
 
-import { colourOf, Contract } from './contract.jsx';
+import { colorOf, Contract } from './contract.jsx';
 import { axisOf, counted, milliseconds, plain } from './numbers.js';
 
 // From this many rows on they do not fit on a screen, and an overview is drawn above them.
@@ -60,7 +60,7 @@ function Overview({ operations, length }) {
   return (
     <svg className="plan-overview" viewBox={`0 0 ${length} ${operations.length}`} preserveAspectRatio="none">
       {operations.map(({ contract, startMs, durationMs }, index) => (
-        <rect key={index} style={colourOf(contract)} x={startMs} y={index} width={durationMs} height="1" />
+        <rect key={index} style={colorOf(contract)} x={startMs} y={index} width={durationMs} height="1" />
       ))}
     </svg>
   );
@@ -81,7 +81,7 @@ function Operation({ operation, length, isSelected, onSelect }) {
   const { contract, attempts, outcome, pages } = operation;
   return (
     <li className={isSelected ? 'plan-selected' : undefined}>
-      <details style={colourOf(contract)} onToggle={event => setOpen(event.currentTarget.open)}>
+      <details style={colorOf(contract)} onToggle={event => setOpen(event.currentTarget.open)}>
         <summary>
           <span className="plan-operation">
             <Contract id={contract} /> <span>{operation.operation}</span> <code>{targetOf(operation)}</code>
