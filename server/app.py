@@ -17,7 +17,7 @@ from starlette.routing import Route
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import to_datetime
 from loaders.contracts.api_keys import API_KEY_BY_ID
-from loaders.writes.budgets import TableRates
+from loaders.writes.budgets import TableBudgets
 from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import CredentialAuthenticator
@@ -198,7 +198,7 @@ def _budgets(
     if settings.budget is None:
         return None
     if settings.rate_limit_store == "table":
-        return TableRates(lambda: states.store, settings.budget, now)
+        return TableBudgets(lambda: states.store, settings.budget, now)
     if shared is not None:
         return SharedBudgets(shared, settings.budget, now)
     return ProcessBudgets(settings.budget, now)

@@ -36,11 +36,13 @@ from domain.times import Instant, shift
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT, GUARD, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
+from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.table.errors import TransactionRefusedError
 from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
 from loaders.writes.lockers import register_transaction
-from loaders.writes.owners import creating as creating_owner
-from loaders.writes.reservation_steps import Ledger, creating, details_of, slot_of
+from loaders.writes.owners import create_transaction as create_owner
+from loaders.writes.reservation_steps import create_steps, details_of, slot_of
+from loaders.writes.timeline import ReservationContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -173,7 +175,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
         version=1,
         role=OwnerRole.ADMIN if number == _ADMIN else OwnerRole.USER,
     )
-    return creating_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")).new_items
+    return create_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")).new_items
 
 
 def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece:
@@ -264,16 +266,16 @@ def _timeline(locker: Locker, reservations: list[Reservation], number: int, now:
             reference=reservation.reference,
             recipient=None if reservation.reference is None else _RECIPIENT,
         )
-        request = creating(
+        steps = create_steps(
             reservation,
             fingerprint(command, without="reservation_id"),
-            Ledger(guard=guard, pointer=None, claim=None, locker=locker),
+            ReservationContext(guard=guard, pointer=None, claim=None, locker=locker),
             pointer,
             slot=slot_of(reservation, slot_name(len(reservations) * number + count)),
             details=details_of(command, reservation.reservation_id),
             locker=locker,
         )
-        items |= dict(request.new_items)
+        items |= dict(CREATE_RESERVATION.transact(*steps).new_items)
         guard = Guard(revision=count + 1, has_live=True)
         items[keys.reservation_guard(locker.locker_id)] = GUARD.encode(guard)
     return list(items.items())

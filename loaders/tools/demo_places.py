@@ -19,10 +19,10 @@ from domain.commands.payments import RecordPayment
 from domain.models import Address, Location, LocationId, LocationStatus, OwnerId, record_from
 from domain.times import Day, Instant, shift
 from loaders.codecs import CALENDAR_SLOT, NOTIFICATION, CalendarClaim
-from loaders.writes.booking_steps import notification_of, requesting, slots_of_booking
-from loaders.writes.calendar import creating as creating_event
-from loaders.writes.calendar import paying
-from loaders.writes.locations import creating
+from loaders.writes.booking_steps import notification_of, request_transaction, slots_of_booking
+from loaders.writes.calendar import create_transaction as create_event
+from loaders.writes.calendar import payment_transaction
+from loaders.writes.locations import create_transaction as create_location
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +70,7 @@ def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight:
     location = _location(number, admin, midnight)
     address = AddressInput(**asdict(location.address))
     content = fingerprint_of(CreateLocation, location, without="location_id", address=address)
-    piece = creating(location, content).new_items
+    piece = create_location(location, content).new_items
     for count in range(len(_BOOKINGS)):
         piece += _booking(chance, location, owners, admin, count, midnight)
     for count in range(_CALENDAR_DAYS // 7):
@@ -125,7 +125,7 @@ def _booking(
         version=1 if status is BookingStatus.PENDING else 2,
     )
     content = fingerprint_of(RequestBooking, booking, without="booking_id")
-    piece = requesting(booking, content, most_pending=1).new_items
+    piece = request_transaction(booking, content, most_pending=1).new_items
     if decided:
         notice = notification_of(booking)
         piece.append((NOTIFICATION.key_of(notice), NOTIFICATION.encode(notice)))
@@ -150,7 +150,7 @@ def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight
     )
     content = fingerprint_of(CreateCalendarEvent, slot, without="event_id")
     claim = record_from(CalendarClaim, slot, fingerprint=content)
-    return creating_event(claim, [slot], admin).new_items
+    return create_event(claim, [slot], admin).new_items
 
 
 def _payment(booking: Booking) -> _Piece:
@@ -163,4 +163,6 @@ def _payment(booking: Booking) -> _Piece:
         recorded_at=booking.updated_at,
     )
     amount = MoneyInput(**asdict(payment.amount))
-    return paying(payment, fingerprint_of(RecordPayment, payment, without="payment_id", amount=amount)).new_items
+    return payment_transaction(
+        payment, fingerprint_of(RecordPayment, payment, without="payment_id", amount=amount)
+    ).new_items

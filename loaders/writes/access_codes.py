@@ -40,11 +40,13 @@ from domain.schedule import check_end_after_start
 from domain.times import instant_of, shift, to_datetime, to_seconds
 from loaders.codecs import CODE_CLAIM
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
-from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts
-from loaders.writes.doors import basis_of, basis_step, contended, door_step, named_door
+from loaders.writes.doors import DOOR, basis_of, basis_step, door_step, named_door
+from loaders.writes.optimistic import Decision, optimistic_write
 
 if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+
     from domain.access_codes import Basis, CodeRing
     from domain.authorization import Principal
     from domain.commands.access_codes import (
@@ -59,9 +61,8 @@ if TYPE_CHECKING:
     from loaders.codecs import Guard, StoredAccessCode
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
-    from loaders.table.operations import Step, Transact
+    from loaders.table.operations import Step
 
-_CLAIMS = frozenset({"claim", "other claim"})
 _CLAIM_MEMORY = timedelta(days=1)
 
 
@@ -75,7 +76,7 @@ class IssuedCode:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a code is for, and the guard that was read before it, where that is a reservation."""
+    """The object a code belongs to, and the guard that was read before it, where that is a reservation."""
 
     basis: Basis
     guard: Guard | None = None
@@ -88,55 +89,52 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
     ring, store = backend.code_ring(), backend.store
     content = fingerprint(command, without="code_id")
     code_id = command.code_id or CodeId(backend.new_id())
-    counter, may_exist = 0, command.code_id is not None
-    async for _ in attempts(CREATE_ACCESS_CODE.rounds):
+
+    async def decide(refused: Counter[str]) -> Decision[IssuedCode]:
         purpose = await _purpose(store, command, principal)
         now = backend.clock()
         code = _new_code(command, code_id, purpose, principal, now)
         door: CodeDoor | None = await CREATE_ACCESS_CODE.read(store, "door", code.door)
-        code = replace(
-            code, key_id=ring.current.key_id, counter=counter, generation=0 if door is None else door.generation
-        )
-        if may_exist:
+        generation = 0 if door is None else door.generation
+        code = replace(code, key_id=ring.current.key_id, counter=_taken_digits(refused), generation=generation)
+        if command.code_id is not None or refused:  # the answer to this request may have been lost
             first: StoredAccessCode | None = await CREATE_ACCESS_CODE.read(store, "code", code.door, code_id)
             if first is not None:
                 if first.fingerprint != content:
                     raise IdTakenError(code_id, "another code of this door", ("input", "codeId"))
-                return IssuedCode(first.code, _digits_for(principal, backend, first.code, door, purpose.basis))
+                return Decision(
+                    IssuedCode(first.code, _digits_for(principal, backend, first.code, door, purpose.basis))
+                )
         _check_new(code, purpose.basis)
         if validity_of(code, now, purpose.basis).state not in LIVE_STATES:
             raise _refusal(purpose.basis)
         live = await _live(store, code, door, now)
-        try:
-            await store.transact(creating(ring, code, content, door, (*live, _entry(code)), purpose))
-        except TransactionRefusedError as refusal:
-            counter += bool(_CLAIMS & refusal.failed.keys())
-            may_exist = True  # the answer to this request may have been lost
-            continue
-        return IssuedCode(code, ring.digits(code.door, code))
-    raise contended()
+        steps = [
+            CREATE_ACCESS_CODE.record_step("code", code, {"fingerprint": content}),
+            *_claim_steps(CREATE_ACCESS_CODE, ring, code),
+            door_step(CREATE_ACCESS_CODE, code.door, door, live=(*live, _entry(code))),
+            basis_step(CREATE_ACCESS_CODE, code, purpose.basis, purpose.guard),
+        ]
+        return _issued(backend, code, steps)
+
+    return await optimistic_write(store, CREATE_ACCESS_CODE, decide, changed=DOOR)
 
 
 async def rotate_access_code(backend: Backend, command: RotateAccessCode, principal: Principal) -> IssuedCode:
     """Replaces the digits of a code (QC-106); a repeated request returns the digits of the first."""
-    counter = 0
-    async for _ in attempts(CHANGE_ACCESS_CODE.rounds):
+
+    async def decide(refused: Counter[str]) -> Decision[IssuedCode]:
         code, door, basis = await _open(backend, command, principal)
         if command.expected_rotation > code.rotation:
             message = f"expectedRotation must not exceed the current rotation, {code.rotation}"
             raise BadInputError(message, ("input", "expectedRotation"))
-        now = backend.clock()
         if command.expected_rotation < code.rotation:
-            return IssuedCode(code, _digits_for(principal, backend, code, door, basis))
-        _check_live(code, basis, now)
-        rotated = _rotated(backend, code, door, counter, principal.subject)
-        try:
-            await backend.store.transact(rotating(backend.code_ring(), code, rotated, door))
-        except TransactionRefusedError as refusal:
-            counter += bool(_CLAIMS & refusal.failed.keys())
-            continue
-        return IssuedCode(rotated, backend.code_ring().digits(rotated.door, rotated))
-    raise contended()
+            return Decision(IssuedCode(code, _digits_for(principal, backend, code, door, basis)))
+        _check_live(code, basis, backend.clock())
+        rotated = _rotated(backend, code, door, _taken_digits(refused), principal.subject)
+        return _issued(backend, rotated, _rotation_steps(backend.code_ring(), code, rotated, door))
+
+    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, changed=DOOR)
 
 
 async def reveal_access_code(backend: Backend, command: RevealAccessCode, principal: Principal) -> IssuedCode:
@@ -145,82 +143,55 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
     Digits that became void with a lost device are replaced first.
     """
     reveal_id = command.reveal_id or backend.new_id()
-    counter = 0
-    async for _ in attempts(CHANGE_ACCESS_CODE.rounds):
+
+    async def decide(refused: Counter[str]) -> Decision[IssuedCode]:
         code, door, basis = await _open(backend, command, principal)
         now = backend.clock()
         _check_live(code, basis, now)
         if is_void(code, door):
-            changed = _rotated(backend, code, door, counter, principal.subject)
+            changed = _rotated(backend, code, door, _taken_digits(refused), principal.subject)
         else:
             changed = replace(code, revision=code.revision + 1)
         reveal = f"{reveal_id}#{changed.rotation} {principal.subject}"
         if any(entry.partition(" ")[2] == reveal for entry in code.reveals):
-            return IssuedCode(code, backend.code_ring().digits(code.door, code))
+            return _issued(backend, code)
         changed = replace(changed, reveals=(*code.reveals, f"{now} {reveal}")[-MAX_REVEALS:])
         if changed.rotation == code.rotation:
-            transaction = CHANGE_ACCESS_CODE.transact(_code_step(code, changed))
-        else:
-            transaction = rotating(backend.code_ring(), code, changed, door)
-        try:
-            await backend.store.transact(transaction)
-        except TransactionRefusedError as refusal:
-            counter += bool(_CLAIMS & refusal.failed.keys())
-            continue
-        return IssuedCode(changed, backend.code_ring().digits(changed.door, changed))
-    raise contended()
+            return _issued(backend, changed, [_code_step(code, changed)])
+        return _issued(backend, changed, _rotation_steps(backend.code_ring(), code, changed, door))
+
+    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, changed=DOOR)
 
 
 async def revoke_access_code(backend: Backend, command: RevokeAccessCode, principal: Principal) -> AccessCode:
     """Revokes a code for ever (QC-106); one that is already revoked is returned unchanged."""
-    async for _ in attempts(CHANGE_ACCESS_CODE.rounds):
+
+    async def decide(_: Counter[str]) -> Decision[AccessCode]:
         code, door, _basis = await _open(backend, command, principal)
         if code.revoked_at is not None:
-            return code
+            return Decision(code)
         now = backend.clock()
         revoked = replace(
             code, revoked_at=now, revoked_by=principal.subject, updated_at=now, revision=code.revision + 1
         )
-        try:
-            await backend.store.transact(revoking(backend.code_ring(), code, revoked, door))
-        except TransactionRefusedError:
-            continue
-        return revoked
-    raise contended()
+        live = tuple(entry for entry in door.live if entry.partition(" ")[0] != code.code_id)
+        steps = [
+            _code_step(code, revoked),
+            *_old_claim(backend.code_ring(), code, now),
+            door_step(CHANGE_ACCESS_CODE, code.door, door, live=live),
+        ]
+        return Decision(revoked, steps)
+
+    return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, changed=DOOR)
 
 
-def creating(
-    ring: CodeRing, code: AccessCode, content: str, door: CodeDoor | None, live: tuple[str, ...], purpose: Purpose
-) -> Transact:
-    """The request that creates a code."""
-    contract = CREATE_ACCESS_CODE
-    return contract.transact(
-        contract.record_step("code", code, {"fingerprint": content}),
-        *_claim_steps(contract, ring, code),
-        door_step(contract, code.door, door, live=live),
-        basis_step(contract, code, purpose.basis, purpose.guard),
-    )
+def _issued(backend: Backend, code: AccessCode, steps: Sequence[Step] = ()) -> Decision[IssuedCode]:
+    return Decision(IssuedCode(code, backend.code_ring().digits(code.door, code)), steps)
 
 
-def rotating(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDoor) -> Transact:
-    """The request that gives a code other digits."""
-    contract = CHANGE_ACCESS_CODE
-    return contract.transact(
-        _code_step(code, rotated),
-        *_claim_steps(contract, ring, rotated),
-        *_old_claim(ring, code, rotated.updated_at),
-        door_step(contract, code.door, door),
-    )
-
-
-def revoking(ring: CodeRing, code: AccessCode, revoked: AccessCode, door: CodeDoor) -> Transact:
-    """The request that revokes a code."""
-    live = tuple(entry for entry in door.live if entry.partition(" ")[0] != code.code_id)
-    return CHANGE_ACCESS_CODE.transact(
-        _code_step(code, revoked),
-        *_old_claim(ring, code, revoked.updated_at),
-        door_step(CHANGE_ACCESS_CODE, code.door, door, live=live),
-    )
+def _taken_digits(refused: Counter[str]) -> int:
+    """How many digits were found taken by other codes of the door: the next counter gives others."""
+    return refused["claim"] + refused["other claim"]
 
 
 async def _open(
@@ -387,6 +358,16 @@ def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation
         return not may_open(code, now, reservations.get(code.reservation_id))
     is_past = code.valid_until is not None and code.valid_until <= now
     return is_past or code.revoked_at is not None or code.uses >= (code.max_uses or code.uses + 1)
+
+
+def _rotation_steps(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDoor) -> list[Step]:
+    """The steps that give a code other digits."""
+    return [
+        _code_step(code, rotated),
+        *_claim_steps(CHANGE_ACCESS_CODE, ring, rotated),
+        *_old_claim(ring, code, rotated.updated_at),
+        door_step(CHANGE_ACCESS_CODE, code.door, door),
+    ]
 
 
 def _claim_steps(contract: WriteContract, ring: CodeRing, code: AccessCode) -> list[Step]:

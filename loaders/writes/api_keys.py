@@ -14,6 +14,7 @@ from domain.models import record_from
 from loaders.codecs import API_KEY
 from loaders.contracts.api_keys import CREATE_API_KEY, REVOKE_API_KEY
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.optimistic import created_before
 
 if TYPE_CHECKING:
     from domain.commands.api_keys import CreateApiKey, RevokeApiKey
@@ -57,12 +58,10 @@ async def create_api_key(backend: Backend, command: CreateApiKey, created_by: st
     try:
         await backend.store.transact(CREATE_API_KEY.transact(step))
     except TransactionRefusedError as refusal:
-        existing = refusal.failed[step.name]
-        if existing is None:
+        taken = IdTakenError(key_id, "another key", ("input", "keyId"))
+        first = created_before(refusal, step.name, API_KEY, content, taken)
+        if first is None:
             raise
-        if existing.get("fingerprint") != content:
-            raise IdTakenError(key_id, "another key", ("input", "keyId")) from None
-        first = API_KEY.decode(existing)
         # The same hash means that this very request wrote the key, although the response was lost.
         return CreatedKey(first, secret if first.digest == api_key.digest else None)
     if has_expired:

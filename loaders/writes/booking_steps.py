@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loaders.table.operations import Step, Transact
 
 
-def requesting(booking: Booking, content: str, most_pending: int) -> Transact:
+def request_transaction(booking: Booking, content: str, most_pending: int) -> Transact:
     """The request that creates a booking, with its place in the index of pending bookings."""
     return REQUEST_BOOKING.transact(
         REQUEST_BOOKING.record_step("booking", booking, {"fingerprint": content}),
@@ -31,29 +31,29 @@ def requesting(booking: Booking, content: str, most_pending: int) -> Transact:
     )
 
 
-def deciding(booking: Booking, decided: Booking, *, counted: bool) -> Transact:
-    """The request that rejects a booking, or approves it and takes its half days in the calendar."""
-    steps = _booking_steps(booking, decided, counted=counted)
-    told = [
+def decision_steps(booking: Booking, decided: Booking, *, counted: bool) -> list[Step]:
+    """The steps that reject a booking, or approve it and take its half days in the calendar."""
+    steps = [
+        *_booking_steps(booking, decided, counted=counted),
         DECIDE_BOOKING.record_step("notification", notification_of(decided)),
         *admin_step(DECIDE_BOOKING, decided.decided_by),
     ]
     if decided.status is BookingStatus.REJECTED:
-        return DECIDE_BOOKING.transact(*steps, *told)
+        return steps
     location = DECIDE_BOOKING.step("location", (booking.location_id,), active=LocationStatus.ACTIVE)
-    return DECIDE_BOOKING.transact(*steps, *slots_for(DECIDE_BOOKING, slots_of_booking(decided)), *told, location)
+    return [*steps, *slots_for(DECIDE_BOOKING, slots_of_booking(decided)), location]
 
 
-def cancelling(booking: Booking, cancelled: Booking, *, counted: bool) -> Transact:
-    """The request that cancels a booking and frees its half days."""
+def cancel_steps(booking: Booking, cancelled: Booking, *, counted: bool) -> list[Step]:
+    """The steps that cancel a booking and free its half days."""
     freed = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
-    return DECIDE_BOOKING.transact(
+    return [
         *_booking_steps(booking, cancelled, counted=counted),
         *(
             DECIDE_BOOKING.step("freed slot", (slot.location_id, slot.date, slot.slot), bookingId=booking.booking_id)
             for slot in freed
         ),
-    )
+    ]
 
 
 def slots_of_booking(booking: Booking) -> list[CalendarSlot]:

@@ -18,7 +18,6 @@ from domain.errors import (
     NotFoundError,
     SlotTakenError,
     TooManyPendingError,
-    UnavailableError,
 )
 from domain.models import Location, LocationStatus, Owner, OwnerRole
 from domain.times import local_day
@@ -27,11 +26,13 @@ from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.conversion import DamagedItemError
 from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts
-from loaders.writes.booking_steps import cancelling, deciding, requesting
+from loaders.writes.booking_steps import cancel_steps, decision_steps, request_transaction
 from loaders.writes.locations import check_location
+from loaders.writes.optimistic import Decision, optimistic_write
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from domain.authorization import Principal
     from domain.commands.bookings import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
     from domain.times import Day, Instant
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from loaders.codecs import RequestedBooking
 
 logger = logging.getLogger(__name__)
+
+_BOOKING = ("booking", "bookingId")
 
 
 async def request_booking(backend: Backend, command: RequestBooking, principal: Principal) -> Booking:
@@ -64,7 +67,7 @@ async def request_booking(backend: Backend, command: RequestBooking, principal: 
         version=1,
     )
     try:
-        await backend.store.transact(requesting(booking, content, backend.most_pending_bookings))
+        await backend.store.transact(request_transaction(booking, content, backend.most_pending_bookings))
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("booking")
         if existing is not None:
@@ -88,12 +91,12 @@ async def reject_booking(backend: Backend, command: RejectBooking, principal: Pr
 
 async def cancel_booking(backend: Backend, command: CancelBooking, principal: Principal) -> Booking:
     """Cancels a booking before its day, and frees its half days (QC-43)."""
-    counted = True
-    async for _ in attempts(DECIDE_BOOKING.rounds):
+
+    async def decide(refused: Counter[str]) -> Decision[Booking]:
         booking = await _read(backend, command.booking_id, principal)
         require(acts_for(principal, booking.owner_id, Scope.BOOKINGS_WRITE), ("input", "bookingId"))
         if booking.status is BookingStatus.CANCELLED:
-            return booking
+            return Decision(booking)
         if booking.status is BookingStatus.REJECTED:
             raise BookingClosedError("The booking was rejected, so it cannot be cancelled.", booking)
         now = backend.clock()
@@ -101,13 +104,9 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
             raise BookingClosedError("The booking's day has come, so it cannot be cancelled.", booking)
         # A cancellation is recognised by the status, so it leaves no token.
         cancelled = revised(booking, now, status=BookingStatus.CANCELLED)
-        try:
-            await backend.store.transact(cancelling(booking, cancelled, counted=counted))
-        except TransactionRefusedError as refusal:
-            counted = "pending" not in refusal.failed
-            continue  # it was decided concurrently, or is not counted
-        return cancelled
-    raise UnavailableError("Too many concurrent changes to this booking. Try again.", ("input", "bookingId"))
+        return Decision(cancelled, cancel_steps(booking, cancelled, counted=not refused["pending"]))
+
+    return await optimistic_write(backend.store, DECIDE_BOOKING, decide, changed=_BOOKING)
 
 
 def check_admin(refusal: TransactionRefusedError) -> None:
@@ -138,16 +137,16 @@ async def _decide(
     reason: str | None,
 ) -> Booking:
     require(is_admin(principal), ("input",))
-    counted = True
     request = ChangeRequest.of(command, backend.new_id, principal.subject)
-    async for _ in attempts(DECIDE_BOOKING.rounds):
+
+    async def decide(refused: Counter[str]) -> Decision[Booking]:
         booking = await _read(backend, command.booking_id, principal)
         if request.is_made(booking):
-            return booking
+            return Decision(booking)
         request.check(booking)
         if booking.status is status:
             await _check_admin_now(backend, principal)
-            return booking
+            return Decision(booking)
         if not booking.is_pending:
             message = f"The booking was {booking.status.lower()}, so it cannot be decided any more."
             raise BookingClosedError(message, booking)
@@ -162,17 +161,16 @@ async def _decide(
             decided_by=principal.owner_id,
             decided_by_subject=principal.subject,
         )
-        try:
-            await backend.store.transact(deciding(booking, decided, counted=counted))
-        except TransactionRefusedError as refusal:
+
+        def on_refusal(refusal: TransactionRefusedError) -> None:
             if "booking" not in refusal.failed:
                 check_admin(refusal)
                 check_slots(refusal, ("input", "bookingId"), booking)
                 check_location(refusal, booking.location_id, ("input", "bookingId"), booking)
-            counted = "pending" not in refusal.failed
-            continue  # it was changed concurrently, or by this request, whose response was lost, or is not counted
-        return decided
-    raise UnavailableError("Too many concurrent changes to this booking. Try again.", ("input", "bookingId"))
+
+        return Decision(decided, decision_steps(booking, decided, counted=not refused["pending"]), on_refusal)
+
+    return await optimistic_write(backend.store, DECIDE_BOOKING, decide, changed=_BOOKING)
 
 
 async def _read(backend: Backend, booking_id: BookingId, principal: Principal) -> Booking:

@@ -24,7 +24,7 @@ _SECOND = 1_000_000
 _MOST_OWED = 1000
 
 
-class TableRates:
+class TableBudgets:
     """Charges budgets with conditional updates of the table.
 
     `store` returns the store once it is open, `now` microseconds since 1970 by a clock that agrees with other servers'.

@@ -15,6 +15,7 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.writes.booking_steps import admin_step, slots_for
 from loaders.writes.bookings import check_admin, check_slots
 from loaders.writes.locations import check_location
+from loaders.writes.optimistic import created_before
 
 if TYPE_CHECKING:
     from domain.authorization import Principal
@@ -44,7 +45,7 @@ async def create_calendar_event(backend: Backend, command: CreateCalendarEvent, 
         for slot in slots_in(command.duration)
     ]
     try:
-        await backend.store.transact(creating(claim, slots, principal.owner_id))
+        await backend.store.transact(create_transaction(claim, slots, principal.owner_id))
     except TransactionRefusedError as refusal:
         existing = refusal.failed.get("claim")
         if existing is not None:
@@ -66,7 +67,7 @@ async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, 
         message = f"Location {command.location_id} has no calendar event {command.event_id}."
         raise NotFoundError(message, ("input", "eventId"))
     try:
-        await backend.store.transact(deleting(claim, principal.owner_id))
+        await backend.store.transact(delete_transaction(claim, principal.owner_id))
     except TransactionRefusedError as refusal:
         check_admin(refusal)  # any other failed condition means that the half days are free already
     return claim
@@ -85,18 +86,17 @@ async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
     )
     content = fingerprint(command, without="payment_id")
     try:
-        await backend.store.transact(paying(payment, content))
+        await backend.store.transact(payment_transaction(payment, content))
     except TransactionRefusedError as refusal:
-        existing = refusal.failed.get("payment")
-        if existing is None:
+        taken = IdTakenError(payment.payment_id, "another payment of this booking", ("input", "paymentId"))
+        first = created_before(refusal, "payment", PAYMENT, content, taken)
+        if first is None:
             raise NotFoundError(f"Booking {command.booking_id} does not exist.", ("input", "bookingId")) from None
-        if existing.get("fingerprint") != content:
-            raise IdTakenError(payment.payment_id, "another payment of this booking", ("input", "paymentId")) from None
-        return PAYMENT.decode(existing)
+        return first
     return payment
 
 
-def creating(claim: CalendarClaim, slots: list[CalendarSlot], admin_id: OwnerId | None) -> Transact:
+def create_transaction(claim: CalendarClaim, slots: list[CalendarSlot], admin_id: OwnerId | None) -> Transact:
     """The request that takes half days and claims the event's id."""
     return CHANGE_CALENDAR.transact(
         CHANGE_CALENDAR.record_step("claim", claim),
@@ -106,7 +106,7 @@ def creating(claim: CalendarClaim, slots: list[CalendarSlot], admin_id: OwnerId 
     )
 
 
-def deleting(claim: CalendarClaim, admin_id: OwnerId | None) -> Transact:
+def delete_transaction(claim: CalendarClaim, admin_id: OwnerId | None) -> Transact:
     """The request that frees the half days of an event."""
     return CHANGE_CALENDAR.transact(
         *(
@@ -117,7 +117,7 @@ def deleting(claim: CalendarClaim, admin_id: OwnerId | None) -> Transact:
     )
 
 
-def paying(payment: Payment, content: str) -> Transact:
+def payment_transaction(payment: Payment, content: str) -> Transact:
     """The request that records a payment for a booking that exists."""
     return RECORD_PAYMENT.transact(
         RECORD_PAYMENT.record_step("payment", payment, {"fingerprint": content}),

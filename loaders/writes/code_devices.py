@@ -20,12 +20,12 @@ from domain.times import EARLIEST
 from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.reads.code_lists import code_lists_once
-from loaders.reads.live_reservations import MovedError
-from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts
-from loaders.writes.doors import contended, door_path, door_step, named_door, require_manager
+from loaders.writes.doors import DOOR, door_path, door_step, named_door, require_manager
+from loaders.writes.optimistic import Decision, optimistic_write
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from domain.authorization import Principal
     from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
     from domain.models import Door
@@ -46,12 +46,13 @@ class ProvisionedDevice:
 async def provision_device(backend: Backend, command: ProvisionDevice, principal: Principal) -> ProvisionedDevice:
     """Begins a generation of devices (QC-110); the key of the device before makes no further list."""
     name, store = named_door(command), backend.store
-    async for _ in attempts(PROVISION_DEVICE.rounds):
+
+    async def decide(_: Counter[str]) -> Decision[ProvisionedDevice]:
         await require_manager(store, PROVISION_DEVICE, command, principal)
         door: CodeDoor | None = await PROVISION_DEVICE.read(store, "door", name)
         current = CodeDoor(revision=0) if door is None else door
         if command.generation == current.generation and _is_repeated(current, command, principal):
-            return _provisioned(backend, name, current)
+            return Decision(_provisioned(backend, name, current))
         if command.generation != current.generation + 1:
             message = f"generation must be {current.generation + 1}, one more than that of the present device"
             raise BadInputError(message, ("input", "generation"))
@@ -71,29 +72,26 @@ async def provision_device(backend: Backend, command: ProvisionDevice, principal
             step = PROVISION_DEVICE.step("first door", (name,), CODE_DOOR.encode(provisioned))
         else:
             step = _unless_acknowledged(PROVISION_DEVICE, name, door, provisioned)
-        try:
-            await store.transact(PROVISION_DEVICE.transact(step))
-        except TransactionRefusedError:
-            continue
-        return _provisioned(backend, name, provisioned)
-    raise contended()
+        return Decision(_provisioned(backend, name, provisioned), [step])
+
+    return await optimistic_write(store, PROVISION_DEVICE, decide, changed=DOOR)
 
 
 async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessCodes, principal: Principal) -> CodeDoor:
     """Records which codes the device of a door has (QC-111)."""
-    name, store = named_door(command), backend.store
+    name = named_door(command)
     require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
-    async for _ in attempts(ACKNOWLEDGE_ACCESS_CODES.rounds):
+
+    async def decide(_: Counter[str]) -> Decision[CodeDoor]:
         made = (await code_lists_once(backend, [name]))[name]
-        if isinstance(made, MovedError):
-            continue
         if isinstance(made, Exception):
             raise made
         if made is None or made.revision != command.revision:
             raise StaleListError
         door = made.door
         if door.acknowledged_revision == command.revision:
-            return door
+            return Decision(door)
+        # The revision of the door stays: what a device has is no part of what it should have.
         changed = replace(
             door,
             is_in_use=True,
@@ -101,14 +99,9 @@ async def acknowledge_access_codes(backend: Backend, command: AcknowledgeAccessC
             acknowledged_revision=command.revision,
             acknowledged_at=backend.clock(),
         )
-        try:
-            # The revision of the door stays: what a device has is no part of what it should have.
-            step = _unless_acknowledged(ACKNOWLEDGE_ACCESS_CODES, name, door, changed)
-            await store.transact(ACKNOWLEDGE_ACCESS_CODES.transact(step))
-        except TransactionRefusedError:
-            continue
-        return changed
-    raise contended()
+        return Decision(changed, [_unless_acknowledged(ACKNOWLEDGE_ACCESS_CODES, name, door, changed)])
+
+    return await optimistic_write(backend.store, ACKNOWLEDGE_ACCESS_CODES, decide, changed=DOOR)
 
 
 def _unless_acknowledged(contract: WriteContract, name: Door, door: CodeDoor, changed: CodeDoor) -> Step:
@@ -127,7 +120,8 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
     name, store = named_door(command), backend.store
     require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
     content = fingerprint(command, without="event_id")
-    async for _ in attempts(REPORT_ACCESS_CODE_USE.rounds):
+
+    async def decide(_: Counter[str]) -> Decision[AccessCode]:
         now = backend.clock()
         check_event_time(command.used_at, now, ("input", "usedAt"))
         read = await REPORT_ACCESS_CODE_USE.read_batch(
@@ -144,26 +138,22 @@ async def report_access_code_use(backend: Backend, command: ReportAccessCodeUse,
         if claim is not None and claim.fingerprint != content:
             raise IdTakenError(command.event_id, "another event of this door", ("input", "eventId"))
         if claim is not None or (attempt is not None and attempt.code_id == command.code_id):
-            first: AccessCode = code
-            return first
+            return Decision(code)
         used: AccessCode = replace(
             code,
             uses=code.uses + 1,
             last_used_at=max(command.used_at, code.last_used_at or EARLIEST),
             revision=code.revision + 1,
         )
-        steps = _reporting(command, code, used, door, now, content)
+        steps = _report_steps(command, code, used, door, now, content)
         if attempt is None:
             steps.append(REPORT_ACCESS_CODE_USE.step("no attempt", (name, command.event_id)))
-        try:
-            await store.transact(REPORT_ACCESS_CODE_USE.transact(*steps))
-        except TransactionRefusedError:
-            continue
-        return used
-    raise contended()
+        return Decision(used, steps)
+
+    return await optimistic_write(store, REPORT_ACCESS_CODE_USE, decide, changed=DOOR)
 
 
-def _reporting(
+def _report_steps(
     command: ReportAccessCodeUse, code: AccessCode, used: AccessCode, door: CodeDoor, now: Instant, content: str
 ) -> list[Step]:
     contract = REPORT_ACCESS_CODE_USE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from domain.access_codes import CodeDoor
 from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingStatus
-from domain.errors import BadInputError, UnavailableError
+from domain.errors import BadInputError
 from domain.models import Locker, Reservation, door_of
 from loaders.codecs import CODE_DOOR
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step
+
+DOOR = ("door",)
+"""The object of all writes of codes, for the error of too many concurrent changes."""
 
 
 def named_door(command: DoorCommand) -> Door:
@@ -80,8 +83,3 @@ def basis_step(contract: WriteContract, code: AccessCode, basis: Basis, guard: G
             return contract.step("booking", (basis.booking_id,), approved=BookingStatus.APPROVED)
         case Locker():
             return contract.step("owned locker", (basis.locker_id,), readOwner=code.owner_id)
-
-
-def contended() -> UnavailableError:
-    """The error of a door that too many change at once."""
-    return UnavailableError("Too many concurrent changes to this door. Try again.", ("input",))

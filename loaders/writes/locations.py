@@ -12,13 +12,17 @@ from domain.models import Address, Location, LocationId, LocationStatus, record_
 from loaders.codecs import LOCATION, LocationCode
 from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable
+
     from domain.bookings import Booking
     from domain.commands.locations import Address as AddressChanges
     from domain.commands.locations import CreateLocation, DeactivateLocation, ReactivateLocation, UpdateLocation
     from loaders.backend import Backend
-    from loaders.table.operations import Transact
+    from loaders.table.operations import Step, Transact
 
 
 async def create_location(backend: Backend, command: CreateLocation) -> Location:
@@ -35,40 +39,38 @@ async def create_location(backend: Backend, command: CreateLocation) -> Location
     )
     content = fingerprint(command, without="location_id")
     try:
-        await backend.store.transact(creating(location, content))
+        await backend.store.transact(create_transaction(location, content))
     except TransactionRefusedError as refusal:
-        existing = refusal.failed.get("location")
-        if existing is None:
+        taken = IdTakenError(location.location_id, "another location", ("input", "locationId"))
+        first = created_before(refusal, "location", LOCATION, content, taken)
+        if first is None:
             _check_manager(location, refusal)
             raise CodeTakenError(f"The code {location.code} is already in use.", ("input", "code")) from None
-        if existing.get("fingerprint") != content:
-            raise IdTakenError(location.location_id, "another location", ("input", "locationId")) from None
-        return LOCATION.decode(existing)
+        return first
     return location
 
 
 async def update_location(backend: Backend, command: UpdateLocation) -> Location:
     """Changes the fields of a location that the command names (QC-33)."""
-    values = command.values("location_id")
-    current = await _read(backend, command.location_id)
-    if "address" in values:
-        values["address"] = _changed_address(current.address, command.address)
-    return await _change(backend, command, current, values)
+    given = command.values("location_id")
+
+    def values(current: Location) -> dict[str, Any]:
+        return given | ({"address": _changed_address(current.address, command.address)} if "address" in given else {})
+
+    return await _change(backend, command, values)
 
 
 async def deactivate_location(backend: Backend, command: DeactivateLocation) -> Location:
     """Deactivates a location; an inactive one is returned unchanged (QC-33)."""
-    current = await _read(backend, command.location_id)
-    return await _change(backend, command, current, {"status": LocationStatus.INACTIVE})
+    return await _change(backend, command, lambda _: {"status": LocationStatus.INACTIVE})
 
 
 async def reactivate_location(backend: Backend, command: ReactivateLocation) -> Location:
     """Reactivates a location; an active one is returned unchanged (QC-33)."""
-    current = await _read(backend, command.location_id)
-    return await _change(backend, command, current, {"status": LocationStatus.ACTIVE})
+    return await _change(backend, command, lambda _: {"status": LocationStatus.ACTIVE})
 
 
-def creating(location: Location, content: str) -> Transact:
+def create_transaction(location: Location, content: str) -> Transact:
     """The request that creates a location."""
     steps = [
         CREATE_LOCATION.record_step("location", location, {"fingerprint": content}),
@@ -79,12 +81,12 @@ def creating(location: Location, content: str) -> Transact:
     return CREATE_LOCATION.transact(*steps)
 
 
-def changing(current: Location, changed: Location) -> Transact:
-    """The request that changes a location and, with its status, its place in the index."""
+def _change_steps(current: Location, changed: Location) -> list[Step]:
+    """The steps that change a location and, with its status, its place in the index."""
     steps = [CHANGE_LOCATION.change_step("location", current, changed, expectedVersion=current.version)]
     if changed.manager_id not in {None, current.manager_id}:
         steps.append(CHANGE_LOCATION.step("manager", (changed.manager_id,)))
-    return CHANGE_LOCATION.transact(*steps)
+    return steps
 
 
 def _changed_address(current: Address, given: AddressChanges | None) -> Address:
@@ -93,32 +95,30 @@ def _changed_address(current: Address, given: AddressChanges | None) -> Address:
     return replace(current, **{name: getattr(given, name) for name in given.model_fields_set})
 
 
-async def _read(backend: Backend, location_id: LocationId) -> Location:
-    location: Location | None = await CHANGE_LOCATION.read(backend.store, "location", location_id)
-    if location is None:
-        raise NotFoundError(f"Location {location_id} does not exist.", ("input", "locationId"))
-    return location
-
-
 async def _change(
     backend: Backend,
     command: UpdateLocation | DeactivateLocation | ReactivateLocation,
-    current: Location,
-    values: dict[str, Any],
+    values: Callable[[Location], dict[str, Any]],
 ) -> Location:
     request = ChangeRequest.of(command, backend.new_id)
-    changed = request.apply(current, backend.clock(), **values)
-    if changed is current:
-        return current
-    try:
-        await backend.store.transact(changing(current, changed))
-    except TransactionRefusedError as refusal:
-        item = refusal.failed.get("location")
-        if item is None:
-            _check_manager(changed, refusal)
-            raise
-        request.check_made(LOCATION.decode(item))
-    return changed
+
+    async def decide(_: Counter[str]) -> Decision[Location]:
+        current: Location | None = await CHANGE_LOCATION.read(backend.store, "location", command.location_id)
+        if current is None:
+            raise NotFoundError(f"Location {command.location_id} does not exist.", ("input", "locationId"))
+        changed = request.apply(current, backend.clock(), **values(current))
+
+        def on_refusal(refusal: TransactionRefusedError) -> Location | None:
+            item = refusal.failed.get("location")
+            if item is None:
+                _check_manager(changed, refusal)
+                return None
+            request.check_made(LOCATION.decode(item))
+            return changed
+
+        return Decision(changed, () if changed is current else _change_steps(current, changed), on_refusal)
+
+    return await optimistic_write(backend.store, CHANGE_LOCATION, decide)
 
 
 def _check_manager(location: Location, refusal: TransactionRefusedError) -> None:

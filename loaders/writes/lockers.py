@@ -15,8 +15,10 @@ from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER
 from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.locations import check_location
+from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
     from typing import Any
 
@@ -53,17 +55,15 @@ async def register_locker(backend: Backend, command: RegisterLocker, principal: 
     try:
         await backend.store.transact(register_transaction(locker, content))
     except TransactionRefusedError as refusal:
-        existing = refusal.failed.get("locker")
-        if existing and existing.get("fingerprint") == content:
-            first = LOCKER.decode(existing)
-            # It may have been transferred since.
-            require(acts_for(principal, first.owner_id, Scope.LOCKERS_WRITE), ("input", "lockerId"))
+        taken = IdTakenError(locker.locker_id, "another locker", ("input", "lockerId"))
+        first = created_before(refusal, "locker", LOCKER, content, taken)
+        if first is not None:
+            _require_change(principal, first.owner_id)  # it may have been transferred since
             return first
-        if "owner" in refusal.failed and not existing:
+        if "owner" in refusal.failed:
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId")) from None
-        if not existing:
-            check_location(refusal, command.location_id)
-        raise IdTakenError(locker.locker_id, "another locker", ("input", "lockerId")) from None
+        check_location(refusal, command.location_id)
+        raise
     return locker
 
 
@@ -170,29 +170,35 @@ async def _change(
     but gets the result again.
     """
     request = ChangeRequest.of(command, backend.new_id, principal.subject)
-    current: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
-    if current is None:
-        raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", ("input", "lockerId"))
-    if not request.is_made(current):
-        _require_change(principal, current.owner_id)
-    changed = request.apply(current, backend.clock(), **values)
-    if changed is current:
-        return current
-    check(current)
-    try:
-        await backend.store.transact(contract.transact(*change_steps(contract, current, changed)))
-    except TransactionRefusedError as refusal:
-        item = refusal.failed.get("locker")
-        if item is None:
-            explain(refusal)
-            raise
-        # A locker is never deleted, so one that is not as it was read has another version, perhaps that of this very
-        # request, or another owner, and then the caller may not see it any more.
-        now_there = LOCKER.decode(item)
-        if not request.is_made(now_there):
-            _require_change(principal, now_there.owner_id)
-        request.check_made(now_there)
-    return changed
+
+    async def decide(_: Counter[str]) -> Decision[Locker]:
+        current: Locker | None = await contract.read(backend.store, "locker", command.locker_id)
+        if current is None:
+            message = f"Locker {command.locker_id} does not exist."
+            raise not_found_or_forbidden(principal, message, ("input", "lockerId"))
+        if not request.is_made(current):
+            _require_change(principal, current.owner_id)
+        changed = request.apply(current, backend.clock(), **values)
+        if changed is current:
+            return Decision(current)
+        check(current)
+
+        def on_refusal(refusal: TransactionRefusedError) -> Locker | None:
+            item = refusal.failed.get("locker")
+            if item is None:
+                explain(refusal)
+                return None
+            # A locker is never deleted, so one that is not as it was read has another version, perhaps that of this
+            # very request, or another owner, and then the caller may not see it any more.
+            found = LOCKER.decode(item)
+            if not request.is_made(found):
+                _require_change(principal, found.owner_id)
+            request.check_made(found)
+            return changed
+
+        return Decision(changed, change_steps(contract, current, changed), on_refusal)
+
+    return await optimistic_write(backend.store, contract, decide)
 
 
 def _copy_steps(contract: WriteContract, locker: Locker) -> list[Step]:

@@ -13,8 +13,11 @@ from domain.text import normalize_email
 from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.table.errors import TransactionRefusedError
+from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from domain.authorization import Principal
     from domain.commands.owners import CreateOwner, UpdateOwner
     from loaders.backend import Backend
@@ -28,14 +31,13 @@ async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
     owner = record_from(Owner, command, owner_id=owner_id, created_at=now, updated_at=now, version=1)
     content = fingerprint(command, without="owner_id")
     try:
-        await backend.store.transact(creating(owner, content))
+        await backend.store.transact(create_transaction(owner, content))
     except TransactionRefusedError as refusal:
-        existing = refusal.failed.get("new owner")
-        if existing is None:
+        taken = IdTakenError(owner_id, "another owner", ("input", "ownerId"))
+        first = created_before(refusal, "new owner", OWNER, content, taken)
+        if first is None:
             raise _email_taken(owner) from None
-        if existing.get("fingerprint") != content:
-            raise IdTakenError(owner.owner_id, "another owner", ("input", "ownerId")) from None
-        return OWNER.decode(existing)
+        return first
     return owner
 
 
@@ -45,39 +47,41 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
     values = command.values("owner_id")
     if "role" in values and not is_admin(principal):
         raise ForbiddenError("This requires the role ADMIN.", ("input", "role"))
-    current: Owner | None = await SAVE_OWNER.read(backend.store, "owner", command.owner_id)
-    if current is None:
-        raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
     request = ChangeRequest.of(command, backend.new_id)
-    changed = request.apply(current, backend.clock(), **values)
-    if changed is current:
-        return current
-    try:
-        await backend.store.transact(changing(current, changed))
-    except TransactionRefusedError as refusal:
-        item = refusal.failed.get("owner")
-        if item is not None:
-            request.check_made(OWNER.decode(item))
-            return changed
-        if "claim" not in refusal.failed:
-            raise
-        raise _email_taken(changed) from None
-    return changed
+
+    async def decide(_: Counter[str]) -> Decision[Owner]:
+        current: Owner | None = await SAVE_OWNER.read(backend.store, "owner", command.owner_id)
+        if current is None:
+            raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
+        changed = request.apply(current, backend.clock(), **values)
+
+        def on_refusal(refusal: TransactionRefusedError) -> Owner | None:
+            item = refusal.failed.get("owner")
+            if item is not None:
+                request.check_made(OWNER.decode(item))
+                return changed
+            if "claim" in refusal.failed:
+                raise _email_taken(changed) from None
+            return None
+
+        return Decision(changed, () if changed is current else change_steps(current, changed), on_refusal)
+
+    return await optimistic_write(backend.store, SAVE_OWNER, decide)
 
 
-def creating(owner: Owner, content: str) -> Transact:
+def create_transaction(owner: Owner, content: str) -> Transact:
     """The request that creates an owner."""
     return SAVE_OWNER.transact(SAVE_OWNER.record_step("new owner", owner, {"fingerprint": content}), *_claim(owner))
 
 
-def changing(current: Owner, changed: Owner) -> Transact:
-    """The request that changes an owner and, with its e-mail address, the claim on it."""
+def change_steps(current: Owner, changed: Owner) -> list[Step]:
+    """The steps that change an owner and, with its e-mail address, the claim on it."""
     owner = SAVE_OWNER.change_step("owner", current, changed, expectedVersion=current.version)
     if _address(current) == _address(changed):
-        return SAVE_OWNER.transact(owner)
+        return [owner]
     old = _address(current)
     release = () if old is None else (SAVE_OWNER.step("old claim", (old,), ownerId=current.owner_id),)
-    return SAVE_OWNER.transact(owner, *_claim(changed), *release)
+    return [owner, *_claim(changed), *release]
 
 
 def _claim(owner: Owner) -> tuple[Step, ...]:

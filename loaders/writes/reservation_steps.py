@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Notification
@@ -29,43 +28,25 @@ if TYPE_CHECKING:
 
     from domain.models import ActivePointer, Locker, Reservation, ReservationId
     from domain.times import Instant
-    from loaders.codecs import AnyClaim, Guard
+    from loaders.codecs import AnyClaim
     from loaders.contracts.writing import WriteContract
-    from loaders.table.operations import Step, Transact
+    from loaders.table.operations import Step
+    from loaders.writes.timeline import ReservationContext
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
-    """What a reservation write reads before the reservations themselves.
-
-    The guard is read first: the conditions of the write cover everything that is read after it, except the owner, who
-    is never deleted.
-    """
-
-    guard: Guard | None
-    pointer: ActivePointer | None
-    claim: ReservationClaim | None
-    locker: Locker | None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nobody has reserved the locker yet."""
-        return self.guard is None and self.pointer is None
-
-
-def creating(
+def create_steps(
     reservation: Reservation,
     content: str,
-    ledger: Ledger,
+    context: ReservationContext,
     becomes: ActivePointer | None,
     *,
     slot: ReservationSlot,
     details: ReservationDetails | None,
     locker: Locker,
     any_claim: AnyClaim | None = None,
-) -> Transact:
-    """The request that creates a reservation, given what was read."""
-    contract, guard, locker_id = CREATE_RESERVATION, ledger.guard, reservation.locker_id
+) -> list[Step]:
+    """The steps that create a reservation, given what was read."""
+    contract, guard, locker_id = CREATE_RESERVATION, context.guard, reservation.locker_id
     stored = StoredReservation(reservation=reservation, revision=next_revision(guard), slot=slot.slot)
     steps = [
         guard_step(contract, locker_id, guard, guard_after(guard, reservation)),
@@ -73,7 +54,7 @@ def creating(
         contract.record_step("claim", record_from(ReservationClaim, reservation, fingerprint=content)),
         contract.record_step("copy", reservation),
         live_step(contract, reservation, guard),
-        pointer_step(contract, locker_id, ledger.pointer, becomes),
+        pointer_step(contract, locker_id, context.pointer, becomes),
         contract.record_step("slot", slot, now=reservation.created_at),
         contract.step(
             "locker",
@@ -90,18 +71,18 @@ def creating(
         steps.append(contract.record_step("reference", record_from(ReferenceClaim, reservation)))
     if details is not None:
         steps.append(contract.record_step("details", details))
-    return contract.transact(*steps)
+    return steps
 
 
-def changing(
+def change_steps(
     contract: WriteContract,
     read: StoredReservation,
     changed: Reservation,
-    ledger: Ledger,
+    context: ReservationContext,
     becomes: ActivePointer | None,
 ) -> list[Step]:
     """The steps that change a reservation and its copies, and the pointer with it."""
-    before, guard = read.reservation, ledger.guard
+    before, guard = read.reservation, context.guard
     locker_id = before.locker_id
     return [
         guard_step(contract, locker_id, guard, guard_after(guard, changed)),
@@ -116,7 +97,7 @@ def changing(
         ),
         contract.record_step("reservation copy", changed),
         live_step(contract, changed, guard),
-        pointer_step(contract, locker_id, ledger.pointer, becomes),
+        pointer_step(contract, locker_id, context.pointer, becomes),
         *last_change_step(contract, locker_id, guard, but=before.reservation_id),
     ]
 
@@ -146,7 +127,7 @@ def claim_of(reservation: Reservation) -> ReservationClaim:
 
 
 def details_of(command: CreateReservation, reservation_id: ReservationId) -> ReservationDetails | None:
-    """What only the owner who reserves sees, if the command has anything of it."""
+    """Recipient and metadata, if the command has any of them."""
     recipient = command.recipient
     if recipient is None and command.metadata is None:
         return None
@@ -160,7 +141,7 @@ def details_of(command: CreateReservation, reservation_id: ReservationId) -> Res
     )
 
 
-def notifying(contract: WriteContract, ended: Reservation, now: Instant) -> Step:
+def notification_step(contract: WriteContract, ended: Reservation, now: Instant) -> Step:
     """The step that tells the owner who reserved that someone else ended the reservation."""
     done = "cancelled" if ended.status is ReservationStatus.CANCELLED else "ended"
     notice = record_from(
@@ -173,7 +154,7 @@ def notifying(contract: WriteContract, ended: Reservation, now: Instant) -> Step
     return contract.record_step("notification", notice)
 
 
-def using(
+def use_steps(
     contract: WriteContract,
     reservation: Reservation,
     locker: Locker,

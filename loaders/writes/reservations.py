@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from domain.authorization import Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
@@ -20,7 +21,6 @@ from domain.errors import (
     ReservationOverError,
     ReservationStartedError,
     TooManyReservationsError,
-    UnavailableError,
 )
 from domain.lifecycle import is_in_service
 from domain.models import LockerStatus, Reservation, ReservationId, ReservationParty, ReservationStatus, record_from
@@ -37,21 +37,21 @@ from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATIO
 from loaders.conversion import DamagedItemError
 from loaders.reads.claimed import claimed
 from loaders.reads.live_reservations import MovedError
-from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts, together
+from loaders.table.retry import together
+from loaders.writes.optimistic import Decision, optimistic_write
 from loaders.writes.reservation_steps import (
-    Ledger,
-    changing,
-    creating,
+    change_steps,
+    create_steps,
     details_of,
-    notifying,
+    notification_step,
     slot_of,
     slot_steps,
-    using,
+    use_steps,
 )
-from loaders.writes.timeline import MOVED, earliest_other, latest_before, pointer_after
+from loaders.writes.timeline import MOVED, ReservationContext, earliest_other, latest_before, pointer_after
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Coroutine
 
     from domain.authorization import Principal
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from loaders.codecs import AnyClaim, ReservationClaim, StoredReservation
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
+    from loaders.table.errors import TransactionRefusedError
     from loaders.table.operations import Step
 
     _Change: TypeAlias = (
@@ -77,6 +78,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+_LOCKER = ("locker", "lockerId")
 
 
 class IdTakenByOwnerError(IdTakenError):
@@ -97,7 +100,8 @@ async def create_reservation(
     content = fingerprint(command, without="reservation_id") if claim is None else claim.fingerprint
     store, locker_id = backend.store, command.locker_id
     most = backend.live_reservations_of.get(command.owner_id, backend.most_live_reservations)
-    async for _ in attempts(CREATE_RESERVATION.rounds):
+
+    async def decide(_: Counter[str]) -> Decision[Reservation]:
         read = await CREATE_RESERVATION.read_batch(
             store,
             guard=(locker_id,),
@@ -107,10 +111,10 @@ async def create_reservation(
             owner=(command.owner_id,),
         )
         owner = read.pop("owner")
-        ledger = Ledger(**read)
-        if ledger.claim is not None and ledger.claim.fingerprint == content:
-            return (await _claimed(store, CREATE_RESERVATION, ledger.claim)).reservation
-        locker = _bookable(ledger, command, principal)
+        context = ReservationContext(**read)
+        if context.claim is not None and context.claim.fingerprint == content:
+            return Decision((await _claimed(store, CREATE_RESERVATION, context.claim)).reservation)
+        locker = _reservable_locker(context, command, principal)
         if owner is None:
             raise NotFoundError(f"Owner {command.owner_id} does not exist.", ("input", "ownerId"))
         now = backend.clock()
@@ -119,41 +123,34 @@ async def create_reservation(
             Reservation, command, reservation_id=reservation_id, status=live, created_at=now, updated_at=now
         )
         check_reservation_window(reservation.start_at, reservation.end_at, now, backend.longest_reservation, "endAt")
-        latest_start = None if ledger.is_empty else reservation.end_at
-        try:
-            latest, (other, slots) = await _together(
-                latest_before(store, CREATE_RESERVATION, locker_id, latest_start, ledger.guard),
-                _together(
-                    earliest_other(store, CREATE_RESERVATION, ledger.pointer, ledger.guard, reservation_id, now),
-                    _slots(store, command.owner_id),
-                ),
-            )
-        except MovedError:
-            continue
+        latest_start = None if context.is_empty else reservation.end_at
+        latest, (other, slots) = await _together(
+            latest_before(store, CREATE_RESERVATION, context, locker_id, latest_start),
+            _together(
+                earliest_other(store, CREATE_RESERVATION, context, reservation_id, now),
+                _slots(store, command.owner_id),
+            ),
+        )
         if latest is not None and overlaps(latest, reservation.start_at, reservation.end_at):
             if latest.reservation_id == reservation_id:
-                continue  # the same request, sent twice, was faster: its claim is visible by now
+                raise MovedError  # the same request, sent twice, was faster: its claim is visible by now
             raise OverlapError(latest, ("input", "startAt"))
         slot = free_slot(slots, most, now, f"{locker_id} {reservation_id}")
         if slot is None:
             raise TooManyReservationsError(most)
-        transaction = creating(
+        steps = create_steps(
             reservation,
             content,
-            ledger,
-            pointer_after(ledger.pointer, reservation, other),
+            context,
+            pointer_after(context.pointer, reservation, other),
             slot=slot_of(reservation, slot),
             details=details_of(command, reservation_id),
             locker=locker,
             any_claim=claim,
         )
-        try:
-            await store.transact(transaction)
-        except TransactionRefusedError as refusal:
-            _raise_unless_moved(refusal, reservation)
-            continue
-        return reservation
-    raise _contended()
+        return Decision(reservation, steps, partial(_raise_unless_moved, wanted=reservation))
+
+    return await optimistic_write(store, CREATE_RESERVATION, decide, changed=_LOCKER)
 
 
 async def cancel_reservation(backend: Backend, command: CancelReservation, principal: Principal) -> Reservation:
@@ -249,7 +246,7 @@ async def release_reservation(backend: Backend, command: ReleaseReservation, pri
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """What a change of a reservation is decided on: `latest` is the live one with the latest start before a new end."""
+    """The records that a change is decided on; `latest` is the live one with the latest start before a new end."""
 
     stored: StoredReservation
     locker: Locker
@@ -301,57 +298,49 @@ async def _change(
     """
     store = backend.store
     request = ChangeRequest.of(command, backend.new_id, principal.subject)
-    has_slot = True
-    async for _ in attempts(contract.rounds):
+
+    async def decide_change(refused: Counter[str]) -> Decision[Reservation]:
         now = backend.clock()
-        claim, ledger = await _open_existing(store, contract, command, principal)
-        if ledger.guard is None:
-            continue  # that of the first reservation is not visible yet
+        claim, context = await _read_existing(store, contract, command, principal)
         latest_start = None if new_end is None else max(new_end, claim.start_at)
-        try:
-            stored, (latest, other) = await _together(
-                _claimed(store, contract, claim),
-                _together(
-                    latest_before(store, contract, claim.locker_id, latest_start, ledger.guard, claim.reservation_id),
-                    earliest_other(store, contract, ledger.pointer, ledger.guard, claim.reservation_id, now, ends=ends),
-                ),
-            )
-        except MovedError:
-            continue
-        locker = _existing(ledger.locker, claim)
+        own = claim.reservation_id
+        stored, (latest, other) = await _together(
+            _claimed(store, contract, claim),
+            _together(
+                latest_before(store, contract, context, claim.locker_id, latest_start, own),
+                earliest_other(store, contract, context, own, now, ends=ends),
+            ),
+        )
+        locker = _existing_locker(context, claim)
         reservation = stored.reservation
         party = _party(principal, reservation, locker)
         if request.is_made(reservation):
-            return reservation
+            return Decision(reservation)
         request.check(reservation)
         state = _State(stored=stored, locker=locker, party=party, latest=latest, now=now)
         values = decide(state)
         if not values:
-            return reservation
+            return Decision(reservation)
+        # The slot of a reservation that has ended by the clock of another server may have been taken.
+        has_slot = not refused["free slot"] + refused["slot end"]
         if new_end is not None and not has_slot:
             raise ReservationOverError("The reservation has ended, so its end cannot be moved.", reservation)
         changed = request.apply(reservation, now, **values)
-        steps = changing(contract, stored, changed, ledger, pointer_after(ledger.pointer, changed, other))
+        steps = change_steps(contract, stored, changed, context, pointer_after(context.pointer, changed, other))
         steps += slot_steps(contract, stored, changed) if has_slot else []
         steps += _locker_steps(backend, contract, state, use(state, locker))
         if changed.end_reason is not None and party is not ReservationParty.OWNER:
-            steps.append(notifying(contract, changed, now))
-        try:
-            await store.transact(contract.transact(*steps))
-        except TransactionRefusedError as refusal:
-            # Everything is read again. The slot of a reservation that has ended by the clock of another server may have
-            # been taken.
-            has_slot = not refusal.failed.keys() & {"free slot", "slot end"}
-            continue
-        return changed
-    raise _contended()
+            steps.append(notification_step(contract, changed, now))
+        return Decision(changed, steps)
+
+    return await optimistic_write(store, contract, decide_change, changed=_LOCKER)
 
 
 def _locker_steps(backend: Backend, contract: WriteContract, state: _State, changed: Locker) -> list[Step]:
     """The steps that change the locker with the reservation, or check its owner, who ends one of someone else."""
     locker = state.locker
     if changed != locker:
-        return using(contract, state.reservation, locker, changed, backend.new_id)
+        return use_steps(contract, state.reservation, locker, changed, backend.new_id)
     if state.party is not ReservationParty.LOCKER_OWNER:
         return []
     return [contract.step("owned locker", (locker.locker_id,), readOwner=locker.owner_id)]
@@ -410,16 +399,16 @@ async def _slots(store: Store, owner_id: OwnerId) -> list[ReservationSlot]:
     return [slot async for _, slot in CREATE_RESERVATION.read_range(store, "slots", owner_id)]
 
 
-def _existing(locker: Locker | None, claim: ReservationClaim) -> Locker:
-    if locker is None:
+def _existing_locker(context: ReservationContext, claim: ReservationClaim) -> Locker:
+    if context.locker is None:
         raise DamagedItemError(f"a reservation names {keys.masked(keys.locker(claim.locker_id))}, which does not exist")
-    return locker
+    return context.locker
 
 
-async def _open_existing(
+async def _read_existing(
     store: Store, contract: WriteContract, command: _Change, principal: Principal
-) -> tuple[ReservationClaim, Ledger]:
-    """The claim of a reservation that exists, and what is known of its locker."""
+) -> tuple[ReservationClaim, ReservationContext]:
+    """The claim of a reservation that exists, and its context."""
     locker_id = command.locker_id
     read = await contract.read_batch(
         store,
@@ -431,7 +420,9 @@ async def _open_existing(
     if read["claim"] is None:
         message = f"Locker {locker_id} has no reservation {command.reservation_id}."
         raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
-    return read["claim"], Ledger(**read)
+    if read["guard"] is None:
+        raise MovedError  # that of the first reservation is not visible yet
+    return read["claim"], ReservationContext(**read)
 
 
 async def _together(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
@@ -445,13 +436,13 @@ async def _claimed(store: Store, contract: WriteContract, claim: ReservationClai
     return await claimed(keys.reservation(*place), lambda: contract.read(store, "reservation", *place))
 
 
-def _bookable(ledger: Ledger, command: CreateReservation, principal: Principal) -> Locker:
+def _reservable_locker(context: ReservationContext, command: CreateReservation, principal: Principal) -> Locker:
     """The locker, where the caller may reserve it and the id is not taken."""
-    locker, path = ledger.locker, ("input", "lockerId")
+    locker, path = context.locker, ("input", "lockerId")
     if locker is None:
         raise not_found_or_forbidden(principal, f"Locker {command.locker_id} does not exist.", path)
     require(may_reserve(principal, locker.owner_id, locker.reservable_by, command.owner_id), path)
-    if ledger.claim is not None:
+    if context.claim is not None:
         raise IdTakenError(command.reservation_id, "another reservation of this locker", ("input", "reservationId"))
     _check_in_service(locker)
     return locker
@@ -474,7 +465,3 @@ def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -
         raise ReferenceTakenError from None
     if "copy" in refusal.failed:
         raise IdTakenByOwnerError(wanted.reservation_id, "the same start at another locker", path) from None
-
-
-def _contended() -> UnavailableError:
-    return UnavailableError("Too many concurrent changes to this locker. Try again.", ("input", "lockerId"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from domain.models import ActivePointer, ReservationStatus
@@ -12,8 +13,9 @@ from loaders.contracts.reservations import TIMELINE_RULES
 from loaders.reads.live_reservations import live_in
 
 if TYPE_CHECKING:
-    from domain.models import LockerId, Reservation, ReservationId
+    from domain.models import Locker, LockerId, Reservation, ReservationId
     from domain.times import Instant
+    from loaders.codecs import ReservationClaim
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step
@@ -22,12 +24,31 @@ MOVED = frozenset(rule.name for rule in TIMELINE_RULES) | {"reservation", "claim
 """The steps whose condition fails where a concurrent write was faster: everything must be read again."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationContext:
+    """The items that a reservation write reads before the reservations themselves.
+
+    The guard is read first: the conditions of the write cover everything that is read after it, except the owner, who
+    is never deleted.
+    """
+
+    guard: Guard | None
+    pointer: ActivePointer | None
+    claim: ReservationClaim | None
+    locker: Locker | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody has reserved the locker yet."""
+        return self.guard is None and self.pointer is None
+
+
 async def latest_before(
     store: Store,
     contract: WriteContract,
+    context: ReservationContext,
     locker_id: LockerId,
     before: Instant | None,
-    guard: Guard | None,
     changed: ReservationId | None = None,
 ) -> Reservation | None:
     """The live reservation with the latest start before a time, if one is given.
@@ -36,15 +57,14 @@ async def latest_before(
     """
     if before is None:
         return None
-    found = await live_in(store, contract, "before", (locker_id, before), guard, but=changed)
+    found = await live_in(store, contract, "before", (locker_id, before), context.guard, but=changed)
     return found[0] if found else None
 
 
 async def earliest_other(
     store: Store,
     contract: WriteContract,
-    pointer: ActivePointer | None,
-    guard: Guard | None,
+    context: ReservationContext,
     changed: ReservationId,
     now: Instant,
     *,
@@ -56,6 +76,7 @@ async def earliest_other(
     then the live copies tell the next one. A pointed reservation that ended just now is kept, since another server may
     still see it as active.
     """
+    pointer, guard = context.pointer, context.guard
     if pointer is None:
         return None
     pointed = pointer.reservation

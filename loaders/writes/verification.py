@@ -38,22 +38,23 @@ from domain.times import shift, to_seconds
 from loaders.codecs import ATTEMPT, LOCKOUT
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.reads.live_reservations import MovedError, live_in
-from loaders.table.errors import TransactionRefusedError
-from loaders.table.retry import attempts
 from loaders.writes.doors import (
+    DOOR,
     basis_of,
     basis_step,
-    contended,
     door_path,
     door_step,
     named_door,
     read_place,
     require_manager,
 )
-from loaders.writes.reservation_steps import Ledger, changing, using
-from loaders.writes.timeline import earliest_other, pointer_after
+from loaders.writes.optimistic import Decision, optimistic_write
+from loaders.writes.reservation_steps import change_steps, use_steps
+from loaders.writes.timeline import ReservationContext, earliest_other, pointer_after
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from domain.access_codes import Basis, CodeDoor, CodeId
     from domain.authorization import Principal
     from domain.commands.access_codes import ClearLockout, VerifyAccessCode
@@ -99,7 +100,7 @@ class _Reserved:
     """The reservation of a code, and what was read before it."""
 
     stored: StoredReservation
-    ledger: Ledger
+    context: ReservationContext
 
 
 async def verify_access_code(backend: Backend, command: VerifyAccessCode, principal: Principal) -> Verification:
@@ -110,49 +111,46 @@ async def verify_access_code(backend: Backend, command: VerifyAccessCode, princi
     """
     name = named_door(command)
     require(may_use_door(principal, command.locker_id, command.location_id), door_path(command))
-    async for _ in attempts(VERIFY_ACCESS_CODE.rounds):
+
+    async def decide(_: Counter[str]) -> Decision[Verification]:
         now = backend.clock()
         read = await _read(backend.store, name, command, now)
-        try:
-            # Before anything that depends on the digits: guesses are not counted now.
-            if read.lockout.is_locked(now):
-                return Verification(decision=AccessDecision.LOCKED_OUT, locked_until=read.lockout.locked_until)
-            if read.attempt is not None and _has_digits(backend, read, command):
-                return await _repeated(backend, command, read, read.attempt, now)
-            if read.attempt is None and read.is_reported:
-                return Verification(decision=AccessDecision.DENIED)  # the device decided, and its report counts the use
-            match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
-            attempt, place = _attempt(backend, read, command, match, now), (name, command.attempt_id)
-            if match is None:
-                steps = await _denying(backend, command, principal, read, now)
-            else:
-                steps = await _granting(backend, read, match, now)
-                steps.append(VERIFY_ACCESS_CODE.step("no report", place))
-            if read.attempt is None:
-                steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=to_seconds(now)))
-            await backend.store.transact(VERIFY_ACCESS_CODE.transact(*steps))
-        except (MovedError, TransactionRefusedError):
-            continue
-        return Verification(decision=attempt.decision, code_id=attempt.code_id)
-    raise contended()
+        # Before anything that depends on the digits: guesses are not counted now.
+        if read.lockout.is_locked(now):
+            return Decision(Verification(decision=AccessDecision.LOCKED_OUT, locked_until=read.lockout.locked_until))
+        if read.attempt is not None and _has_digits(backend, read, command):
+            return Decision(await _repeated(backend, command, read, read.attempt, now))
+        if read.attempt is None and read.is_reported:
+            # The device decided, and its report counts the use.
+            return Decision(Verification(decision=AccessDecision.DENIED))
+        match = None if read.attempt is not None else await _match(backend, name, command.digits, read.door, now)
+        attempt, place = _attempt(backend, read, command, match, now), (name, command.attempt_id)
+        if match is None:
+            steps = await _denial_steps(backend, command, principal, read, now)
+        else:
+            steps = await _grant_steps(backend, read, match, now)
+            steps.append(VERIFY_ACCESS_CODE.step("no report", place))
+        if read.attempt is None:
+            steps.append(VERIFY_ACCESS_CODE.step("attempt", place, ATTEMPT.encode(attempt), now=to_seconds(now)))
+        return Decision(Verification(decision=attempt.decision, code_id=attempt.code_id), steps)
+
+    return await optimistic_write(backend.store, VERIFY_ACCESS_CODE, decide, changed=DOOR)
 
 
 async def clear_lockout(backend: Backend, command: ClearLockout, principal: Principal) -> Lockout:
     """Ends a lockout and forgets the failures before it (QC-108)."""
     name, store = named_door(command), backend.store
     await require_manager(store, CLEAR_LOCKOUT, command, principal)
-    async for _ in attempts(CLEAR_LOCKOUT.rounds):
+
+    async def decide(_: Counter[str]) -> Decision[Lockout]:
         current: Lockout | None = await CLEAR_LOCKOUT.read(store, "lockout", name)
         if current is None or current == Lockout(revision=current.revision):
-            return current or Lockout()
+            return Decision(current or Lockout())
         cleared = Lockout(revision=current.revision + 1)
         step = CLEAR_LOCKOUT.change_step("lockout", current, cleared, at=(name,), readRevision=current.revision)
-        try:
-            await store.transact(CLEAR_LOCKOUT.transact(step))
-        except TransactionRefusedError:
-            continue
-        return cleared
-    raise contended()
+        return Decision(cleared, [step])
+
+    return await optimistic_write(store, CLEAR_LOCKOUT, decide, changed=DOOR)
 
 
 async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instant) -> _Read:
@@ -201,7 +199,7 @@ async def _match(
         reserved = await _reserved(store, code) if code.reservation_id is not None else None
         basis = await basis_of(store, VERIFY_ACCESS_CODE, code) if reserved is None else reserved.stored.reservation
         considered = replace(code, uses=code.uses - 1) if code.code_id == used else code
-        guard = None if reserved is None else reserved.ledger.guard
+        guard = None if reserved is None else reserved.context.guard
         if basis is not None and await _opens(store, considered, basis, now, guard):
             return _Match(code, basis, reserved)
     return None
@@ -209,14 +207,15 @@ async def _match(
 
 async def _reserved(store: Store, code: AccessCode) -> _Reserved | None:
     # The guard first: it then covers everything that is read after it.
-    locker = (code.locker_id,)
-    read = await VERIFY_ACCESS_CODE.read_batch(store, guard=locker, pointer=locker, **{"reserved locker": locker})
+    own = (code.locker_id,)
+    read = await VERIFY_ACCESS_CODE.read_batch(store, guard=own, pointer=own, **{"reserved locker": own})
     place = (code.locker_id, code.start_at, code.reservation_id)
     stored = await VERIFY_ACCESS_CODE.read(store, "reservation", *place)
-    ledger = Ledger(guard=read["guard"], pointer=read["pointer"], claim=None, locker=read["reserved locker"])
-    if ledger.guard is None:
+    locker = read.pop("reserved locker")
+    context = ReservationContext(**read, claim=None, locker=locker)
+    if context.guard is None:
         raise MovedError  # that of the first reservation is not visible yet
-    return None if stored is None else _Reserved(stored, ledger)
+    return None if stored is None else _Reserved(stored, context)
 
 
 async def _opens(store: Store, code: AccessCode, basis: Basis, now: Instant, guard: Guard | None) -> bool:
@@ -241,7 +240,7 @@ def _attempt(backend: Backend, read: _Read, command: VerifyAccessCode, match: _M
     )
 
 
-async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant) -> list[Step]:
+async def _grant_steps(backend: Backend, read: _Read, match: _Match, now: Instant) -> list[Step]:
     contract, code, lockout, door = VERIFY_ACCESS_CODE, match.code, read.lockout, read.door
     assert door is not None  # noqa: S101  # a door with a code has its record
     used = replace(code, uses=code.uses + 1, last_used_at=now, revision=code.revision + 1)
@@ -256,9 +255,9 @@ async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant) 
         else contract.step("same door", (read.name,), readRevision=door.revision),
     ]
     if match.reserved is not None and _is_first_use(match.reserved, now):
-        steps += await _checking_in(backend, match.reserved, now)
+        steps += await _check_in_steps(backend, match.reserved, now)
     else:
-        guard = None if match.reserved is None else match.reserved.ledger.guard
+        guard = None if match.reserved is None else match.reserved.context.guard
         steps.append(basis_step(contract, code, match.basis, guard))
     event = _event(backend, code, now, AccessAction.UNLOCK, code.owner_id, AccessResult.SUCCESS)
     steps.append(contract.record_step("event", replace(event, metadata={"codeId": code.code_id})))
@@ -267,24 +266,24 @@ async def _granting(backend: Backend, read: _Read, match: _Match, now: Instant) 
 
 def _is_first_use(reserved: _Reserved, now: Instant) -> bool:
     """Whether this use checks the reservation in, as `startReservation` would."""
-    reservation, ledger = reserved.stored.reservation, reserved.ledger
+    reservation, context = reserved.stored.reservation, reserved.context
     if reservation.started_at is not None or has_ended(reservation, now):
         return False
-    return ledger.locker is not None and is_in_service(ledger.locker)
+    return context.locker is not None and is_in_service(context.locker)
 
 
-async def _checking_in(backend: Backend, reserved: _Reserved, now: Instant) -> list[Step]:
-    contract, stored, ledger = VERIFY_ACCESS_CODE, reserved.stored, reserved.ledger
-    reservation, locker = stored.reservation, ledger.locker
+async def _check_in_steps(backend: Backend, reserved: _Reserved, now: Instant) -> list[Step]:
+    contract, stored, context = VERIFY_ACCESS_CODE, reserved.stored, reserved.context
+    reservation, locker = stored.reservation, context.locker
     assert locker is not None  # noqa: S101  # see _is_first_use
     started = revised(reservation, now, started_at=now)
     occupied = revised(locker, now, status=LockerStatus.OCCUPIED, occupied_by=reservation.reservation_id)
-    other = await earliest_other(backend.store, contract, ledger.pointer, ledger.guard, reservation.reservation_id, now)
-    steps = changing(contract, stored, started, ledger, pointer_after(ledger.pointer, started, other))
-    return steps + using(contract, started, locker, occupied, backend.new_id)
+    other = await earliest_other(backend.store, contract, context, reservation.reservation_id, now)
+    steps = change_steps(contract, stored, started, context, pointer_after(context.pointer, started, other))
+    return steps + use_steps(contract, started, locker, occupied, backend.new_id)
 
 
-async def _denying(
+async def _denial_steps(
     backend: Backend, command: VerifyAccessCode, principal: Principal, read: _Read, now: Instant
 ) -> list[Step]:
     contract, before = VERIFY_ACCESS_CODE, read.lockout
@@ -298,11 +297,11 @@ async def _denying(
     steps.append(contract.record_step("event", _event(backend, command, now, AccessAction.DENIED, *failed)))
     if after.is_locked(now):
         tamper = _event(backend, command, now, AccessAction.TAMPER, *failed)
-        steps += [contract.record_step("tamper event", tamper), *_notifying(place, tamper, after)]
+        steps += [contract.record_step("tamper event", tamper), *_notification_steps(place, tamper, after)]
     return steps
 
 
-def _notifying(place: Locker | Location, tamper: AccessEvent, lockout: Lockout) -> list[Step]:
+def _notification_steps(place: Locker | Location, tamper: AccessEvent, lockout: Lockout) -> list[Step]:
     """Tells the owner of a locker, or the manager of a location if it has one, that a lockout began."""
     if isinstance(place, Locker):
         owner_id, door = place.owner_id, f"Locker {place.locker_id}"

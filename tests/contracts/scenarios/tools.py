@@ -17,7 +17,7 @@ from loaders.tools.doctor import Doctor, Records
 from loaders.tools.invariants import table_violations
 from loaders.tools.migration import Migration
 from loaders.tools.table_state import CURRENT_STATE, save_state
-from loaders.writes.budgets import TableRates
+from loaders.writes.budgets import TableBudgets
 from tests.contracts.samples import DAY, NOON, at, day, record
 from tests.contracts.scenarios.actions import changed, its, step, without, writes, written
 from tests.contracts.scenarios.bookings import BOOK, REJECT
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def spend(backend: Any, names: Names) -> Awaitable[Any]:
-    rates = TableRates(lambda: backend.store, Budget(60, 60), lambda: 1_772_366_400_000_000)
+    rates = TableBudgets(lambda: backend.store, Budget(60, 60), lambda: 1_772_366_400_000_000)
     return rates.take(names.subject, 1)
 
 

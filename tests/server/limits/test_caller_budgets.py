@@ -9,7 +9,7 @@ import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.budgets import Budget
-from loaders.writes.budgets import TableRates
+from loaders.writes.budgets import TableBudgets
 from server.limits.caller_budgets import ProcessBudgets
 from server.settings import Settings
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post
@@ -268,7 +268,7 @@ async def test_requests_of_one_caller_that_meet_in_the_table_are_all_served(back
     # By a clock that runs so fast that the budget is whole again whenever anybody looks.
     moments = itertools.count(1_772_366_400_000_000, 2000)
     store: Any = backend.store
-    limiter = TableRates(lambda: store, Budget(60_000, 60_000), lambda: next(moments))
+    limiter = TableBudgets(lambda: store, Budget(60_000, 60_000), lambda: next(moments))
     for _ in range(10):
         states = await asyncio.gather(*(limiter.take("ada", 1) for _ in range(32)))
         assert {state.retry_seconds for state in states} == {0}

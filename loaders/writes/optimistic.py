@@ -1,0 +1,86 @@
+"""The loop of all writes: read, decide, and write on the condition that what was read still holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from domain.errors import TooManyChangesError
+from loaders.reads.live_reservations import MovedError
+from loaders.table.errors import TransactionRefusedError
+from loaders.table.retry import attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from domain.errors import IdTakenError
+    from loaders.contracts.writing import WriteContract
+    from loaders.conversion import Codec
+    from loaders.table.client import Store
+    from loaders.table.operations import Step
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[T]):
+    """The result of a write, the steps that lead to it, and what it means if they are refused.
+
+    There are no steps where nothing is left to write. `on_refusal` returns the result where the same request was made
+    before, raises an error that another round cannot change, or returns None to begin another round.
+    """
+
+    result: T
+    steps: Sequence[Step] = ()
+    on_refusal: Callable[[TransactionRefusedError], T | None] = lambda _: None
+
+
+async def optimistic_write(
+    store: Store,
+    contract: WriteContract,
+    decide: Callable[[Counter[str]], Awaitable[Decision[T]]],
+    *,
+    changed: tuple[str, ...] = (),
+) -> T:
+    """The result of a write that is decided on what is read, in as many rounds as its contract has.
+
+    `decide` reads and decides; it is told how often each step was refused in earlier rounds, and raises MovedError
+    where a concurrent write is only partly visible. `changed` names the object, and the field of the input that names
+    it, for the error after the last round.
+    """
+    refused: Counter[str] = Counter()
+    async for _ in attempts(contract.rounds):
+        try:
+            decision = await decide(refused)
+        except MovedError:
+            continue
+        if not decision.steps:
+            return decision.result
+        try:
+            await store.transact(contract.transact(*decision.steps))
+        except TransactionRefusedError as refusal:
+            made = decision.on_refusal(refusal)
+            if made is not None:
+                return made
+            if contract.rounds == 1:
+                raise
+            refused.update(refusal.failed.keys())
+            continue
+        return decision.result
+    raise TooManyChangesError(*changed)
+
+
+def created_before(
+    refusal: TransactionRefusedError, step: str, codec: Codec[T], content: str, taken: IdTakenError
+) -> T | None:
+    """The record that a request with the same content created under the same id; None where there is none.
+
+    Raises `taken` where the content was another.
+    """
+    existing = refusal.failed.get(step)
+    if existing is None:
+        return None
+    if existing.get("fingerprint") != content:
+        raise taken from None
+    return codec.decode(existing)
