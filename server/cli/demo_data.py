@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 async def prepare(settings: Settings, connection: StoreConnection) -> None:
-    """Creates the table of the embedded store and, in development, demo data, at the first start."""
+    """Creates the table of the embedded store and, in development, demo data, at the first start; checks it."""
     is_missing = await describe_table(connection) is None
     if _unfinished(settings).exists() or (is_missing and not settings.is_production):
         await make_demo_table(settings, connection)

@@ -100,7 +100,8 @@ async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
         async with connect(settings, serves=True) as connection:
             if settings.is_embedded:
                 await prepare(settings, connection)
-            await check_table(connection)
+            else:
+                await check_table(connection)
             greet = partial(_print_greeting, settings, connection, listener.getsockname()[1])
             if settings.workers > 1:
                 _settle_memory()
