@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphql import GraphQLError
+from graphql import GraphQLError, validate
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from resolvers.api.payloads import ERROR_TYPES
@@ -17,7 +17,7 @@ from resolvers.plan.run import run_plan
 from resolvers.schema import bound_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from domain.authorization import Principal
     from resolvers.documents.cache import CompiledOperation, ValidDocument
@@ -46,10 +46,17 @@ class Executor:
     Args:
         limits: what a document may have.
         hides_suggestions: whether error messages leave out the names of what exists.
+        validate: validates a document, as graphql-core's function does.
     """
 
-    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS, *, hides_suggestions: bool = False) -> None:
-        self.documents = DocumentCache(bound_schema(), limits, hides_suggestions=hides_suggestions)
+    def __init__(
+        self,
+        limits: DocumentLimits = DEFAULT_LIMITS,
+        *,
+        hides_suggestions: bool = False,
+        validate: Callable[..., list[GraphQLError]] = validate,
+    ) -> None:
+        self.documents = DocumentCache(bound_schema(), limits, hides_suggestions=hides_suggestions, validate=validate)
         self._hides_suggestions = hides_suggestions
         self._type_of = RECORD_TYPES | {type_: type_.__name__ for type_ in ERROR_TYPES}
 

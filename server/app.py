@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from graphql import validate
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
@@ -38,6 +39,7 @@ from server.telemetry.telemetry import Telemetry
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from graphql import GraphQLError
     from opentelemetry.sdk.trace.export import SpanExporter
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -74,6 +76,8 @@ class Parts:
     """Identifies the caller of a request. Default: bearer tokens and API keys, as the settings say."""
     observer: RequestObserver | None = None
     """Is called at the start and at the end of every GraphQL request."""
+    validate: Callable[..., list[GraphQLError]] = validate
+    """Validates a document, as graphql-core's function does."""
     span_exporter: SpanExporter | None = None
     """Where spans go if tracing is on. Default: OTLP."""
     shared_budgets: int | None = None
@@ -92,7 +96,7 @@ def create_app(settings: Settings, connection: StoreConnection, parts: Parts | N
     issuer = _issuer(settings)
     refused_origins = RefusedOrigins()
     endpoint = GraphQLEndpoint(
-        Executor(settings.document_limits, hides_suggestions=settings.is_production),
+        Executor(settings.document_limits, hides_suggestions=settings.is_production, validate=parts.validate),
         parts.authenticator or _authenticator(settings, issuer, states, clock),
         states.new,
         new_id,

@@ -45,12 +45,16 @@ mutation ($input: CreateReservationInput!) {
 
 
 class Api:
-    def __init__(self, client: httpx.AsyncClient, principal: Principal | None = None) -> None:
+    def __init__(
+        self, client: httpx.AsyncClient, principal: Principal | None = None, setup: tuple[Any, ...] = ()
+    ) -> None:
         self.client = client
+        self.setup = setup
+        """In what the application differs from that of other tests."""
         self.headers = {} if principal is None else {HEADER: spelled(principal)}
 
     def by(self, principal: Principal) -> Api:
-        return Api(self.client, principal)
+        return Api(self.client, principal, self.setup)
 
     async def send(self, query: str, **variables: Any) -> dict[str, Any]:
         """The whole answer, whatever it says."""

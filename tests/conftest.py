@@ -6,7 +6,6 @@ import base64
 import functools
 import os
 from contextlib import asynccontextmanager
-from copy import copy
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,8 +22,6 @@ from loaders.backend import Backend
 from loaders.table.client import DynamoStore, StoreConnection, open_transport
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
-from resolvers.plan.bound_schema import BoundSchema
-from resolvers.plan.introspection import IntrospectionAnswers
 from server.app import Parts, create_app, new_id
 from server.http.health import Readiness
 from server.settings import Settings, parse_ring
@@ -40,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
 
+    from graphql import DocumentNode, GraphQLError
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from loaders.table.transport import Transport
@@ -73,6 +71,18 @@ class Clock:
         self.now = shift(self.now, timedelta(**duration))
 
 
+_SESSIONS: dict[Any, Any] = {}
+
+
+def _session(create: Callable[..., Any], **options: Any) -> Any:
+    """The SDK's session: one for all tests with its options and variables saves a tenth of a second in each."""
+    variables = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    known = *sorted(options.items()), *sorted(variables.items())
+    if known not in _SESSIONS:
+        _SESSIONS[known] = create(**options)
+    return _SESSIONS[known]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_cloud() -> Iterator[None]:
     """Hides AWS, its credentials and the settings of the user who runs the tests."""
@@ -80,32 +90,20 @@ def _no_cloud() -> Iterator[None]:
         for name in [name for name in os.environ if name.startswith(("SMARTLOCKER_", "AWS_"))]:
             patch.delenv(name)
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        # A session reads the SDK's service descriptions from disk; one for all tests saves a tenth of a second in each.
-        patch.setattr(aioboto3, "Session", functools.cache(aioboto3.Session))
+        patch.setattr(aioboto3, "Session", functools.partial(_session, aioboto3.Session))
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _shared_work() -> Iterator[None]:
-    """Every app has its own documents and answers, but binding fields and validating the same text again is shared."""
-    bind = functools.cache(BoundSchema)
-    validated: dict[Any, Any] = {}
+_VALIDATED: dict[Any, list[GraphQLError]] = {}
 
-    def bound(schema: Any) -> BoundSchema:
-        own = copy(bind(schema))
-        own.introspection_answers = IntrospectionAnswers()
-        return own
 
-    def validate_once(schema: Any, document: Any, rules: Any, **options: Any) -> Any:
-        known = id(schema), document.loc.source.body, *options.values()
-        if known not in validated:
-            validated[known] = validate(schema, document, rules, **options)
-        return validated[known]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("resolvers.schema.BoundSchema", bound)
-        patch.setattr("resolvers.documents.cache.validate", validate_once)
-        yield
+def validate_once(schema: Any, document: DocumentNode, rules: Any, **options: Any) -> list[GraphQLError]:
+    """Validates a text for all tests: it takes longer than many of them."""
+    assert document.loc is not None
+    known = schema, document.loc.source.body, rules, *sorted(options.items())
+    if known not in _VALIDATED:
+        _VALIDATED[known] = validate(schema, document, rules, **options)
+    return _VALIDATED[known]
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -157,16 +155,29 @@ def _left_items() -> dict[Any, Any]:
 
 
 @pytest.fixture
-def prepared(plain_client: PlainClient, table: str, _left_items: dict[Any, Any]) -> Prepared:
-    """Prepares the test's empty table by calls; for further tests, with the items that these calls have left."""
+def prepared(
+    plain_client: PlainClient, table: str, clock: Clock, backend: Backend, dump: Dump, _left_items: dict[Any, Any]
+) -> Prepared:
+    """Prepares the test's empty table by calls; for further tests, with the items that the same calls have left.
+
+    Calls are the same if they are made at the same time with the same arguments. The test's own fixtures are alike in
+    all tests, and so are applications with the same settings, to the same caller.
+    """
+    alike = {id(one): name for name, one in (("client", plain_client), ("backend", backend), ("dump", dump))}
+
+    def meant(argument: Any) -> Any:
+        if isinstance(argument, Api):
+            return argument.setup, *argument.headers.values()
+        return "table" if argument == table else alike.get(id(argument), argument)
 
     async def prepare(calls: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
-        if calls in _left_items:
-            result, items = _left_items[calls]
+        known = calls, clock.now, *map(meant, arguments)
+        if known in _left_items:
+            result, clock.now, items = _left_items[known]
             await plain_client.fill(table, items)
         else:
             result = await calls(*arguments)
-            _left_items[calls] = result, await plain_client.items(table)
+            _left_items[known] = result, clock.now, await plain_client.items(table)
         return result
 
     return prepare
@@ -234,15 +245,20 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, connection: StoreConnection, **parts: Any) -> AsyncIterator[Api]:
+async def open_app(
+    settings: Settings,
+    connection: StoreConnection,
+    setup: tuple[Any, ...] = (),
+    **parts: Any,
+) -> AsyncIterator[Api]:
     """The whole application, without a network."""
-    app = create_app(settings, connection, Parts(**parts))
+    app = create_app(settings, connection, Parts(**{"validate": validate_once, **parts}))
     transport = httpx.ASGITransport(app=app)
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=60) as client,
     ):
-        yield Api(client)
+        yield Api(client, setup=setup)
 
 
 @pytest.fixture
@@ -263,6 +279,7 @@ def open_api(
         readiness: Readiness | None = None,
         server_clock: Callable[[], Instant] = clock,
         timeouts: Timeouts = PATIENT,
+        validate: Callable[..., list[GraphQLError]] = validate_once,
         **settings: Any,
     ) -> AsyncIterator[Api]:
         # The deadline of requests is generous: a busy machine must not fail a test.
@@ -270,8 +287,10 @@ def open_api(
         connection = StoreConnection(
             table, "eu-central-1", wire.url, local=True, client=STORE_CLIENT, timeouts=timeouts
         )
-        parts = {"clock": server_clock, "readiness": readiness or Readiness(), "authenticator": authenticator}
-        async with open_app(own_settings, connection, **parts, observer=observer, span_exporter=span_exporter) as api:
+        parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "validate": validate}
+        parts |= {"authenticator": authenticator, "observer": observer, "span_exporter": span_exporter}
+        setup = authenticator, None if server_clock is clock else server_clock, repr(sorted(settings.items()))
+        async with open_app(own_settings, connection, setup, **parts) as api:
             yield api
 
     return opened

@@ -36,9 +36,10 @@ def patched(module: ast.Module) -> Iterator[tuple[ast.expr, int]]:
     """What a module patches with `setattr`, `delattr`, `setitem`, `patch.object` or by an assignment."""
     names = {name for name, _, _ in imported(module)}
     for node in ast.walk(module):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            is_patch = node.func.attr == "patch" or (node.func.attr, root(node.func)) == ("object", "patch")
-            if node.func.attr in {"setattr", "delattr", "setitem", "delitem"} or is_patch:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name) and node.args:
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            is_mock = called == "patch" or (called, root(node.func)) == ("object", "patch")
+            if called in {"setattr", "delattr", "setitem", "delitem"} or is_mock:
                 yield node.args[0], node.lineno
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
             for target in node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]:
@@ -53,3 +54,10 @@ def test_no_helper_is_imported_from_a_module_of_tests() -> None:
         for _, source, line in imported(module)
         if any(part.startswith("test_") for part in source.split("."))
     ]
+
+
+def test_nothing_of_ours_is_patched() -> None:
+    """Whatever is patched is something that the module imports from elsewhere: tests pass their own things in."""
+    for path, module in MODULES.items():
+        foreign = {name for name, source, _ in imported(module) if source.partition(".")[0] not in OURS}
+        assert not [f"{path}:{line}" for target, line in patched(module) if root(target) not in foreign]

@@ -70,13 +70,13 @@ class DataDirectoryInUseError(EmbeddedStoreError):
     """Another process runs a store on the data directory."""
 
 
-def find_binary(chosen: Path | None) -> Path:
-    """The store's binary: the chosen one, the one fetched before, or one fetched now."""
+def find_binary(chosen: Path | None, package: Path = _HERE) -> Path:
+    """The store's binary: the chosen one, the one fetched before, or one fetched now as the package's files say."""
     if chosen is not None:
         if not os.access(chosen, os.X_OK) or chosen.is_dir():
             raise EmbeddedStoreError(f"SMARTLOCKER_STORE_BINARY names {chosen}, which is not an executable file")
         return chosen
-    home = _cache_directory()
+    home = _cache_directory(package)
     fetched = home / "node_modules" / _PACKAGE / "dynoxide"
     if fetched.exists():
         return fetched
@@ -89,7 +89,7 @@ def find_binary(chosen: Path | None) -> Path:
             raise EmbeddedStoreError(f"found neither {what}: {_WAYS_OUT}")
         return Path(on_path)
     try:
-        _fetch(home)
+        _fetch(home, package)
     except OSError as error:
         raise EmbeddedStoreError(f"{home} cannot be made ({error.strerror}): {_WAYS_OUT}") from error
     return fetched
@@ -303,12 +303,12 @@ def _restrict(data_directory: Path) -> None:
                 logger.warning("%s belongs to another user, so its permissions stay: others may read the data", path)
 
 
-def _fetch(home: Path) -> None:
+def _fetch(home: Path, package: Path) -> None:
     """Lets npm fetch the pinned package and check its integrity; it appears whole or not at all."""
     home.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=home.parent) as temporary:
         for name in ("package.json", "package-lock.json"):
-            shutil.copy(_HERE / name, temporary)
+            shutil.copy(package / name, temporary)
         result = subprocess.run(
             ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"],  # noqa: S607  # npm is where PATH says
             cwd=temporary,
@@ -324,8 +324,8 @@ def _fetch(home: Path) -> None:
             Path(temporary).mkdir()
 
 
-def _cache_directory() -> Path:
-    version = json.loads((_HERE / "package.json").read_text())["dependencies"][_PACKAGE]
+def _cache_directory(package: Path) -> Path:
+    version = json.loads((package / "package.json").read_text())["dependencies"][_PACKAGE]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "smartlocker" / f"dynoxide-{version}"
 

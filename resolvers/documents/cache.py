@@ -25,7 +25,7 @@ from resolvers.documents.selection import directive_variables, is_included
 from resolvers.plan.compile import compile_operation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from graphql import DocumentNode
 
@@ -117,10 +117,18 @@ class ValidDocument:
 class DocumentCache:
     """Parses, validates and keeps documents; the one that was not used for longest goes first."""
 
-    def __init__(self, schema: BoundSchema, limits: DocumentLimits, *, hides_suggestions: bool) -> None:
+    def __init__(
+        self,
+        schema: BoundSchema,
+        limits: DocumentLimits,
+        *,
+        hides_suggestions: bool,
+        validate: Callable[..., list[GraphQLError]] = validate,
+    ) -> None:
         self._schema = schema
         self._limits = limits
         self._hides_suggestions = hides_suggestions
+        self._validate = validate
         self._documents: OrderedDict[str, ValidDocument] = OrderedDict()
 
     def get(self, text: str) -> ValidDocument:
@@ -150,7 +158,7 @@ class DocumentCache:
 
     def add(self, text: str, parsed: ParsedDocument) -> ValidDocument:
         """Validates a document and keeps it; raises as `get` does."""
-        errors = validate(
+        errors = self._validate(
             self._schema.graphql_schema,
             parsed.node,
             _RULES,

@@ -11,6 +11,7 @@ from loaders.tools.demo import DemoShape
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import has_demo_data, load, make_demo_table
 from server.cli.table import Yes, confirm, open_table
+from server.clock import utc_now
 from server.process.store import connect
 
 demo_app = typer.Typer(help="Manage demo data.", no_args_is_help=True, add_completion=False)
@@ -19,6 +20,7 @@ demo_app = typer.Typer(help="Manage demo data.", no_args_is_help=True, add_compl
 @demo_app.command("load")
 @asynchronous
 async def demo_load(
+    context: typer.Context,
     owners: Annotated[int, typer.Option(min=1, help="Number of owners.")] = DemoShape().owners,
     lockers: Annotated[int, typer.Option(min=1, help="Number of lockers of all owners.")] = DemoShape().lockers,
     events: Annotated[int, typer.Option(min=0, help="Number of access events of all lockers.")] = DemoShape().events,
@@ -27,7 +29,8 @@ async def demo_load(
     shape = DemoShape(owners, lockers, events)
     settings = load_settings()
     async with open_table(settings, creates=True) as (connection, _):
-        typer.echo(f"{await load(settings, connection, shape)} items written")
+        written = await load(settings, connection, shape, context.obj.clock or utc_now)
+    typer.echo(f"{written} items written")
 
 
 @demo_app.command("reset")

@@ -19,9 +19,10 @@ from server.cli.command import CommandError
 from server.clock import utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from domain.times import Instant
     from loaders.table.client import StoreConnection
     from server.settings import Settings
 
@@ -44,7 +45,9 @@ async def make_demo_table(settings: Settings, connection: StoreConnection, *, re
         await load(settings, connection, DemoShape())
 
 
-async def load(settings: Settings, connection: StoreConnection, shape: DemoShape) -> int:
+async def load(
+    settings: Settings, connection: StoreConnection, shape: DemoShape, clock: Callable[[], Instant] = utc_now
+) -> int:
     """Loads demo data and shows the progress; returns the number of items written, without access codes."""
     from rich.console import Console  # noqa: PLC0415  # of all starts of a server, only the first needs them
     from rich.progress import Progress  # noqa: PLC0415  # as above
@@ -54,13 +57,13 @@ async def load(settings: Settings, connection: StoreConnection, shape: DemoShape
             total = shape.owners + LOCATIONS + shape.lockers + shape.events
             task = progress.add_task("Loading demo data", total=total)
             try:
-                written = await load_demo(store, shape, utc_now(), lambda pieces: progress.advance(task, pieces))
+                written = await load_demo(store, shape, clock(), lambda pieces: progress.advance(task, pieces))
             except ExceptionGroup as group:
                 reason = group.exceptions[0]
                 raise CommandError(
                     f"the demo data is incomplete, continue with `smartlocker demo load`: {reason}"
                 ) from group
-        codes = Backend(store, utc_now, new_id, settings.longest_reservation, code_ring=lambda: read_ring(settings))
+        codes = Backend(store, clock, new_id, settings.longest_reservation, code_ring=lambda: read_ring(settings))
         await load_demo_codes(codes)
     return written
 

@@ -15,9 +15,12 @@ from domain.errors import InternalError, OperatorError, SmartLockerError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from domain.times import Instant
+    from loaders.table.http_client import Timeouts
     from server.http.observer import RequestObserver
 
     Sleep: TypeAlias = Callable[[float], Awaitable[None]]
+    Clock: TypeAlias = Callable[[], Instant]
 
 _COMMANDS = {
     "serve": (
@@ -58,8 +61,14 @@ _COMMANDS = {
 class Injected(NamedTuple):
     """Objects that tests pass to a command."""
 
-    observer: RequestObserver | None
-    sleep: Sleep | None
+    observer: RequestObserver | None = None
+    """Sees the requests that `serve` executes."""
+    clock: Clock | None = None
+    """Tells `serve` and `demo load` the time. Default: the machine's."""
+    timeouts: Timeouts | None = None
+    """How long `serve` waits for the store."""
+    sleep: Sleep | None = None
+    """What `migrate` waits for servers with. Default: asyncio's."""
 
 
 class _Deferred(TyperCommand):
@@ -118,15 +127,10 @@ def _smartlocker(
     """SmartLocker: a GraphQL API server for physical lockers."""
 
 
-def main(observer: RequestObserver | None = None, sleep: Sleep | None = None) -> None:
-    """Runs the command; errors that the user can fix are printed as one line.
-
-    Args:
-        observer: sees the requests that `serve` executes.
-        sleep: what `migrate` waits for servers with. Default: asyncio's.
-    """
+def main(given: Injected | None = None) -> None:
+    """Runs the command; errors that the user can fix are printed as one line."""
     try:
-        app(obj=Injected(observer, sleep))
+        app(obj=given or Injected())
     except (OperatorError, SmartLockerError, InternalError) as error:
         _fail(" ".join(str(error).split()))
     except OSError as error:

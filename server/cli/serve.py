@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
 from server.cli.settings_commands import shown_default
+from server.clock import ServerClock
 from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from loaders.table.client import StoreConnection
-    from server.http.observer import RequestObserver
+    from server.cli.main import Injected
 
 logger = logging.getLogger(__name__)
 
@@ -68,8 +70,8 @@ def serve(
     settings = read_settings(host=host, port=port, profile=profile, workers=workers)
     check_profile(settings)
     config = WorkerConfig.of_this_process()
-    observer = context.obj.observer
-    uvloop.run(_serve(settings, observer) if config is None else _serve_as_worker(settings, observer, config))
+    given: Injected = context.obj
+    uvloop.run(_serve(settings, given) if config is None else _serve_as_worker(settings, given, config))
 
 
 def check_profile(settings: Settings) -> None:
@@ -93,11 +95,12 @@ def check_profile(settings: Settings) -> None:
         )
 
 
-async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
+async def _serve(settings: Settings, given: Injected) -> None:
     with configured_logging(settings), _listen(settings) as listener:
         for line in unknown_variables():
             logger.warning(line)
-        async with connect(settings, serves=True) as connection:
+        async with connect(settings, serves=True) as connected:
+            connection = replace(connected, timeouts=given.timeouts or connected.timeouts)
             if settings.is_embedded:
                 await prepare(settings, connection)
             else:
@@ -108,19 +111,21 @@ async def _serve(settings: Settings, observer: RequestObserver | None) -> None:
                 await Supervisor(settings, connection, listener, greet).run()
                 return
             readiness = Readiness(watched_store(settings))
-            app = create_app(settings, connection, Parts(readiness=readiness, observer=observer))
+            parts = Parts(clock=given.clock or ServerClock(), readiness=readiness, observer=given.observer)
+            app = create_app(settings, connection, parts)
             server = HttpServer(app, settings, readiness)
             greet()
             _settle_memory()
             await server.serve(sockets=[listener])
 
 
-async def _serve_as_worker(settings: Settings, observer: RequestObserver | None, config: WorkerConfig) -> None:
+async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerConfig) -> None:
     with configured_logging(settings):
         readiness = Readiness(watched_store(settings))
         parts = Parts(
+            clock=given.clock or ServerClock(),
             readiness=readiness,
-            observer=observer,
+            observer=given.observer,
             shared_budgets=config.budgets,
             shared_metrics=config.shared_metrics,
         )

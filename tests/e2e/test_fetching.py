@@ -33,18 +33,15 @@ def test_the_pinned_store_is_fetched_once_and_runs(
     assert find_binary(None) == binary
 
 
-def test_a_store_whose_hash_is_not_the_pinned_one_is_refused(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_whose_hash_is_not_the_pinned_one_is_refused(cache: Path, tmp_path: Path) -> None:
     for name in ("package.json", "package-lock.json"):
         shutil.copy(PACKAGE_FILES / name, tmp_path)
     lock = json.loads((tmp_path / "package-lock.json").read_text())
     package = lock["packages"]["node_modules/@dynoxide/linux-x64"]
     package["integrity"] = "sha512-" + "A" * 86 + "=="
     (tmp_path / "package-lock.json").write_text(json.dumps(lock))
-    monkeypatch.setattr(embedded, "_HERE", tmp_path)
     with pytest.raises(EmbeddedStoreError) as refused:
-        find_binary(None)
+        find_binary(None, tmp_path)
     message = str(refused.value)
     assert message.startswith("npm could not fetch the embedded store (npm error code EINTEGRITY): ")
     assert "\n" not in message

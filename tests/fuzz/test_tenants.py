@@ -68,23 +68,17 @@ def test_two_thousand_documents_begin_with_every_field_of_the_operations() -> No
     assert sum(COUNTS.values()) >= 2000
 
 
-@pytest.fixture
-def _valid_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+def validates_some() -> Callable[..., Any]:
     """Validation takes half of the time. The documents are valid by their making: one in ten is enough to notice."""
     numbers = count()
-
-    def validate_some(*arguments: Any, **options: Any) -> Any:
-        return [] if next(numbers) % VALIDATED else validate(*arguments, **options)
-
-    monkeypatch.setattr("resolvers.documents.cache.validate", validate_some)
+    return lambda *arguments, **options: [] if next(numbers) % VALIDATED else validate(*arguments, **options)
 
 
-@pytest.mark.usefixtures("_valid_documents")
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_no_document_of_one_tenant_shows_or_changes_anything_of_another(
     open_api: Callable[..., AbstractAsyncContextManager[Api]], clock: Clock, dump: Callable[[], Any], part: int
 ) -> None:
-    async with open_api(**NO_LIMITS) as api:
+    async with open_api(validate=validates_some(), **NO_LIMITS) as api:
         known = await stock(api, clock)
         names = list(COUNTS)[part::PARTS]
         made = tenant_documents(known, names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from loaders.backend import Backend
+    from loaders.table.operations import Transact
     from tests.invariants import Items
     from tests.wire import Wire
 
@@ -151,30 +153,27 @@ async def test_a_dry_run_counts_and_changes_nothing(old: Backend, dump: Callable
 
 
 async def test_a_migration_that_is_interrupted_within_a_page_is_finished_by_the_next(
-    old: Backend, dump: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+    old: Backend, dump: Callable[[], Any]
 ) -> None:
     class StoppedError(Exception):
         pass
 
-    sent = 0
+    sent = count(1)
+
+    class Stopping(DynamoStore):
+        async def transact(self, operation: Transact) -> None:
+            if next(sent) % 6 == 0:
+                raise StoppedError
+            await super().transact(operation)
+
     assert isinstance(old.store, DynamoStore)
-    transact = old.store.transact
-
-    async def stopping(operation: Any) -> None:
-        nonlocal sent
-        sent += 1
-        if sent % 6 == 0:
-            raise StoppedError
-        await transact(operation)
-
+    stopping = old.with_store(Stopping(old.store.transport, old.store.table))
     interrupted = 0
-    with monkeypatch.context() as patch:
-        patch.setattr(old.store, "transact", stopping)
-        for _ in range(30):
-            try:
-                await run(old, location_id=LOCATION)
-                break
-            except* StoppedError:
-                interrupted += 1
+    for _ in range(30):
+        try:
+            await run(stopping, location_id=LOCATION)
+            break
+        except* StoppedError:
+            interrupted += 1
     assert interrupted > 1
     check_invariants(await dump(), NOW, is_counted=False)

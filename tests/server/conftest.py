@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from server.cli.main import main
+from server.cli.main import Injected, main
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
+
+    from domain.times import Instant
 
 
 class Result(NamedTuple):
@@ -37,14 +39,16 @@ if TYPE_CHECKING:
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Runs a command with settings, in this process, on a data directory of the test's own."""
 
-    def command(*words: str | Path, stdin: str = "", **settings: str) -> Result:
+    def command(
+        *words: str | Path, stdin: str = "", clock: Callable[[], Instant] | None = None, **settings: str
+    ) -> Result:
         with monkeypatch.context() as patch:
             patch.setattr(sys, "argv", ["smartlocker", *map(str, words)])
             patch.setattr(sys, "stdin", io.StringIO(stdin))
             for name, value in ({"data_dir": str(tmp_path)} | settings).items():
                 patch.setenv(f"SMARTLOCKER_{name.upper()}", value)
             with pytest.raises(SystemExit) as ended:
-                main(sleep=no_wait)
+                main(Injected(sleep=no_wait, clock=clock))
         return Result(int(ended.value.code or 0), *capsys.readouterr())
 
     return command
@@ -54,7 +58,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 def on_table(run: Run, store_url: str, table: str) -> RunOnTable:
     """Runs a command on the test's table."""
 
-    async def command(*words: str | Path, **settings: str) -> Result:
+    async def command(*words: str | Path, **settings: Any) -> Result:
         settings = {"endpoint_url": store_url, "table_name": table, **settings}
         return await asyncio.to_thread(run, *words, **settings)
 

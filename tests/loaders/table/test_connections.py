@@ -88,15 +88,14 @@ async def test_the_raw_client_sees_a_closed_connection_before_the_event_loop_doe
 async def test_the_raw_client_does_not_wait_on_a_connection_that_was_closed_as_soon_as_it_was_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    loop = asyncio.get_running_loop()
-    connect = loop.create_connection
+    connect = asyncio.get_running_loop().create_connection
 
     async def connect_and_wait(*args: Any, **more: Any) -> Any:
         made = await connect(*args, **more)
         await turns()
         return made
 
-    monkeypatch.setattr(loop, "create_connection", connect_and_wait)
+    monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", connect_and_wait)
     closing = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
     url = f"http://127.0.0.1:{closing.sockets[0].getsockname()[1]}"
     async with closing, open_store(StoreConnection("T", "eu-central-1", url, local=True, timeouts=PATIENT)) as store:

@@ -6,7 +6,6 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import aioboto3
 import botocore.auth
 import botocore.credentials
 import pytest
@@ -121,7 +120,6 @@ def test_a_signer_follows_the_day_and_the_key() -> None:
 @pytest.fixture
 def chain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
     """The SDK's own chain of credentials, of which nothing is set, in a session of the test's own."""
-    monkeypatch.setattr(aioboto3, "Session", aioboto3.Session.__wrapped__)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     return monkeypatch

@@ -204,19 +204,12 @@ def test_an_import_of_no_export_is_refused_in_one_line(run: Run, tmp_path: Path)
     assert not (tmp_path / "data").exists()
 
 
-@pytest.fixture
-def _one_day(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
-    """Demo data is that of the same day at every load, also around midnight."""
-    monkeypatch.setattr("server.cli.demo_data.utc_now", clock)
-
-
-@pytest.mark.usefixtures("_one_day")
 async def test_demo_load_writes_all_items_once_and_they_hold_together(
-    on_table: RunOnTable, dump: Callable[[], Any]
+    on_table: RunOnTable, dump: Callable[[], Any], clock: Clock
 ) -> None:
     words = ("demo", "load", "--owners", "5", "--lockers", "17", "--events", "40")
     wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), NOW)))
-    first = await on_table(*words)
+    first = await on_table(*words, clock=clock)
     assert (first.status, first.out) == (0, f"{wanted} items written\n")
     items = await dump()
     kinds = Counter(item["entityType"] for item in items.values())
@@ -224,18 +217,17 @@ async def test_demo_load_writes_all_items_once_and_they_hold_together(
     assert of_codes == {"ACCESS_CODE": 3, "CODE_CLAIM": 3, "CODE_DOOR": 2}
     assert kinds.total() == wanted
     check_invariants(items, NOW, is_counted=False)
-    second = await on_table(*words)
+    second = await on_table(*words, clock=clock)
     assert (second.status, second.out) == (0, "0 items written\n")
     assert await dump() == items
 
 
-@pytest.mark.usefixtures("_one_day")
 async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goes_on_when_run_again(
-    on_table: RunOnTable, wire: Wire, dump: Callable[[], Any]
+    on_table: RunOnTable, wire: Wire, dump: Callable[[], Any], clock: Clock
 ) -> None:
     wire.fault = lambda _: Answer.error("ValidationException") if len(wire.of("TransactWriteItems")) > 2 else None
     words = ("demo", "load", "--lockers", "60", "--events", "0")
-    cut = await on_table(*words, endpoint_url=wire.url)
+    cut = await on_table(*words, clock=clock, endpoint_url=wire.url)
     assert (cut.status, cut.out) == (1, "")
     assert cut.err.splitlines()[-1] == (
         "smartlocker: the demo data is incomplete, continue with `smartlocker demo load`: "
@@ -246,7 +238,7 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
         await asyncio.sleep(0.01)
     written = len(await dump())
     wire.reset()
-    again = await on_table(*words)
+    again = await on_table(*words, clock=clock)
     wanted = sum(map(len, demo_pieces(DemoShape(lockers=60, events=0), NOW)))
     assert 0 < written < wanted
     assert (again.status, again.out) == (0, f"{wanted - written} items written\n")
