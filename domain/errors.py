@@ -218,7 +218,14 @@ class InvalidTransitionError(ConflictError):
         self.allowed = tuple(allowed)
 
 
-class LockerInMaintenanceError(ConflictError):
+class OutOfServiceError(ConflictError):
+    """Base class of errors that say that the locker is not in service."""
+
+    def __init__(self, locker: Locker, why: str) -> None:
+        super().__init__(f"Locker {locker.locker_id} {why}.", ("input", "lockerId"))
+
+
+class LockerInMaintenanceError(OutOfServiceError):
     """A locker in maintenance cannot be reserved."""
 
     code = "LOCKER_IN_MAINTENANCE"

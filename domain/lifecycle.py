@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.errors import InvalidTransitionError
+from domain.errors import InvalidTransitionError, LockerInMaintenanceError
 from domain.models import LockerStatus
 
 if TYPE_CHECKING:
-    from domain.models import Locker, LockerSummary
+    from domain.models import Locker
 
 TRANSITIONS: dict[LockerStatus, tuple[LockerStatus, ...]] = {
     LockerStatus.AVAILABLE: (LockerStatus.OCCUPIED, LockerStatus.MAINTENANCE),
     LockerStatus.OCCUPIED: (LockerStatus.AVAILABLE, LockerStatus.MAINTENANCE),
     LockerStatus.MAINTENANCE: (LockerStatus.AVAILABLE,),
 }
+IN_SERVICE = (LockerStatus.AVAILABLE, LockerStatus.OCCUPIED)
 
 
-def is_in_service(locker: Locker | LockerSummary) -> bool:
-    """Whether the locker accepts reservations, and opens for them."""
-    return locker.status is not LockerStatus.MAINTENANCE
+def is_in_service(locker: Locker) -> bool:
+    """Whether the locker can be reserved, and reservations of it started."""
+    return locker.status in IN_SERVICE
+
+
+def check_in_service(locker: Locker) -> None:
+    """Rejects a locker that is not in service."""
+    if not is_in_service(locker):
+        raise LockerInMaintenanceError(locker, "is in maintenance")
 
 
 def check_transition(locker: Locker, new_status: LockerStatus) -> None:

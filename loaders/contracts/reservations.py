@@ -159,7 +159,7 @@ CREATE_RESERVATION = WriteContract(
         check(
             "locker",
             LOCKER,
-            "#ownerId = :readOwner AND #status <> :maintenance "
+            "#ownerId = :readOwner AND #status IN (:available, :occupied) "
             "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
         ),
         *_LAST_CHANGE_RULES,

@@ -12,6 +12,7 @@ from domain.commands.base import fingerprint, fingerprint_of
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
 from domain.commands.reservations import CreateReservation, Recipient
+from domain.lifecycle import TRANSITIONS, is_in_service
 from domain.models import (
     AccessAction,
     AccessEvent,
@@ -182,7 +183,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
     chance = random.Random(f"locker {number}")
     offered = random.Random(f"offer {number}")
     location = location_id(number)
-    status = chance.choices(tuple(LockerStatus), weights=(70, 25, 5))[0]
+    status = chance.choices(tuple(TRANSITIONS), weights=(70, 25, 5))[0]
     created = shift(midnight, timedelta(days=-chance.randint(10, 400), minutes=chance.randint(0, 1439)))
     locker = Locker(
         locker_id=locker_id(number),
@@ -201,7 +202,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
     features = list(locker.features) or None
     content = fingerprint_of(RegisterLocker, locker, without="locker_id", features=features)
     reservations: list[Reservation] = []
-    if status is not LockerStatus.MAINTENANCE and chance.random() < _RESERVED:
+    if is_in_service(locker) and chance.random() < _RESERVED:
         reservations = _reservations(chance, locker.locker_id, number, owners=owners, midnight=midnight)
     piece = register_transaction(locker, content).new_items
     return piece + _timeline(locker, reservations, number, now) if reservations else piece

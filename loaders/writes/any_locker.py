@@ -12,9 +12,9 @@ from domain.errors import (
     ForbiddenError,
     IdTakenError,
     LocationInactiveError,
-    LockerInMaintenanceError,
     NoLockerAvailableError,
     NotFoundError,
+    OutOfServiceError,
     OverlapError,
 )
 from domain.models import LocationStatus, ReservationId, record_from
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MOST_TRIES = 10
 _QUERIES_AT_ONCE = 16
-_NEXT_LOCKER = (OverlapError, LockerInMaintenanceError, ForbiddenError)
+_NEXT_LOCKER = (OverlapError, OutOfServiceError, ForbiddenError)
 """Why a locker cannot be reserved although it was found free: another caller or its owner was faster."""
 
 

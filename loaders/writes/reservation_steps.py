@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from domain.bookings import Notification
 from domain.commands.base import fingerprint_of
 from domain.commands.reservations import CreateReservation
+from domain.lifecycle import IN_SERVICE
 from domain.models import (
     AccessAction,
     AccessEvent,
     AccessResult,
     EventId,
-    LockerStatus,
     ReservationDetails,
     ReservationSlot,
     ReservationStatus,
@@ -48,6 +48,7 @@ def create_steps(
     """The steps that create a reservation, given what was read."""
     contract, guard, locker_id = CREATE_RESERVATION, context.guard, reservation.locker_id
     stored = StoredReservation(reservation=reservation, revision=next_revision(guard), slot=slot.slot)
+    in_service: dict[str, Any] = {status.lower(): status for status in IN_SERVICE}
     steps = [
         guard_step(contract, locker_id, guard, guard_after(guard, reservation)),
         contract.record_step("reservation", stored),
@@ -61,7 +62,7 @@ def create_steps(
             (locker_id,),
             readOwner=locker.owner_id,
             readAudience=locker.reservable_by,
-            maintenance=LockerStatus.MAINTENANCE,
+            **in_service,
         ),
         *last_change_step(contract, locker_id, guard),
     ]

@@ -13,7 +13,6 @@ from domain.errors import (
     BadInputError,
     ForbiddenError,
     IdTakenError,
-    LockerInMaintenanceError,
     NotFoundError,
     OverlapError,
     ReferenceTakenError,
@@ -22,7 +21,7 @@ from domain.errors import (
     ReservationStartedError,
     TooManyReservationsError,
 )
-from domain.lifecycle import is_in_service
+from domain.lifecycle import check_in_service
 from domain.models import LockerStatus, Reservation, ReservationId, ReservationParty, ReservationStatus, record_from
 from domain.schedule import (
     check_end_after_start,
@@ -209,7 +208,7 @@ async def start_reservation(backend: Backend, command: StartReservation, princip
         if not has_begun(reservation, now):
             message = f"The reservation starts at {reservation.start_at}."
             raise ReservationNotStartedError(message, reservation)
-        _check_in_service(state.locker)
+        check_in_service(state.locker)
         return {"started_at": now}
 
     def occupy(state: _State, locker: Locker) -> Locker:
@@ -444,13 +443,8 @@ def _reservable_locker(context: ReservationContext, command: CreateReservation, 
     require(may_reserve(principal, locker.owner_id, locker.reservable_by, command.owner_id), path)
     if context.claim is not None:
         raise IdTakenError(command.reservation_id, "another reservation of this locker", ("input", "reservationId"))
-    _check_in_service(locker)
+    check_in_service(locker)
     return locker
-
-
-def _check_in_service(locker: Locker) -> None:
-    if not is_in_service(locker):
-        raise LockerInMaintenanceError(f"Locker {locker.locker_id} is in maintenance.", ("input", "lockerId"))
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
