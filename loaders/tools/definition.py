@@ -75,7 +75,7 @@ async def create_table(connection: StoreConnection) -> bool:
         await asyncio.sleep(_POLL_SECONDS)
     else:
         raise TableProblemError(f"table {connection.table} was not ready after {_WAIT_SECONDS} seconds: try again")
-    if is_new or (connection.local and not found.get("ItemCount")):
+    if is_new or (connection.local and found.get("ItemCount") == 0):  # a damaged database has no count
         await _set_time_to_live(connection)
         async with open_store(connection) as store:
             with suppress(TransactionRefusedError):  # another call was faster
