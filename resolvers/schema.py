@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import strawberry
+from graphql.utilities.print_schema import print_schema_definition
 from strawberry.printer import print_schema
 from strawberry.tools import merge_types
 
@@ -59,6 +60,11 @@ Mutation.__strawberry_definition__.description = (
     "Everything that can be changed. Each mutation takes one input and returns one payload."
 )
 
+_DESCRIPTION = (
+    "The API of SmartLocker: lockers, their locations and owners, reservations, bookings, access codes and access "
+    "events. `viewer` shows who you are for the server and what you may do. Lists are read in pages. Mutations return "
+    "expected failures as `userErrors`; a mutation that is repeated with the same id or `changeId` has one effect."
+)
 _PLURALS = {"AccessCode": "access codes", "AccessEvent": "access events", "ApiKey": "API keys"}
 
 
@@ -66,6 +72,7 @@ _PLURALS = {"AccessCode": "access codes", "AccessEvent": "access events", "ApiKe
 def declared_schema() -> strawberry.Schema:
     """The schema of all types, which is always the same and takes a tenth of a second."""
     schema = strawberry.Schema(query=Query, mutation=Mutation, types=ERROR_TYPES, config=schema_config())
+    schema._schema.description = _DESCRIPTION  # noqa: SLF001  # Strawberry takes no description of a schema
     _describe_connections(schema)
     return schema
 
@@ -79,7 +86,9 @@ def bound_schema() -> BoundSchema:
 
 def sdl() -> str:
     """The schema in GraphQL's own language."""
-    return print_schema(declared_schema())
+    schema = declared_schema()
+    # Strawberry does not print the description of a schema.
+    return f"{print_schema_definition(schema._schema)}\n\n{print_schema(schema)}"  # noqa: SLF001  # as above
 
 
 def _describe_connections(schema: strawberry.Schema) -> None:
