@@ -30,6 +30,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 4096,
     // Some packages have "use client" directives, which have no meaning in a browser bundle.
-    rolldownOptions: { checks: { moduleLevelDirective: false } },
+    rolldownOptions: {
+      checks: { moduleLevelDirective: false },
+      // GraphiQL derives the titles of its icons from the names of their components.
+      output: { keepNames: true },
+    },
   },
 });

@@ -4,7 +4,7 @@ import { useState } from 'react';
 
 import { operationNames } from './operation.js';
 import { requestOf } from './request.js';
-import { sendsToken } from './signin.jsx';
+import { tokenSource } from './signin.jsx';
 import { curl, javascript, python } from './snippets.js';
 
 const LANGUAGES = { curl, JavaScript: javascript, Python: python };
@@ -46,7 +46,7 @@ export function CopyAs() {
   );
 }
 
-/** What a snippet needs. Of the headers it takes only the fact that there is a token, never the token. */
+/** What a snippet needs. Of the headers it takes only where their token comes from, never the token. */
 function sendable({ query, variables, operationName, headers }) {
   const body = { query };
   if (variables) {
@@ -55,7 +55,7 @@ function sendable({ query, variables, operationName, headers }) {
   if (operationNames(query).length > 1) {
     body.operationName = operationName;
   }
-  return { url: location.origin + location.pathname, body, isSigned: sendsToken(headers) };
+  return { url: location.origin + location.pathname, body, tokenSource: tokenSource(headers) };
 }
 
 function CodeIcon() {

@@ -1,11 +1,13 @@
-// The tabs of a first visit. They run on the demo data, in any order and any number of times: each that writes has a locker
-// of its own, which neither the README nor another tab changes.
+// The tabs of a first visit. They run on the demo data for every demo user, in any order and any number of times: all use what
+// belongs to the demo owner, and each that writes has a locker of its own, which neither the README nor another tab changes.
 import first from './examples/first.graphql?raw';
 import lockersNow from './examples/now.graphql?raw';
 import reserve from './examples/reserve.graphql?raw';
 import stale from './examples/stale.graphql?raw';
 import viewer from './examples/viewer.graphql?raw';
 
+// server/auth/development.py offers its token.
+const DEMO_OWNER = 'owner-0002';
 const DAY = 24 * 60 * 60 * 1000;
 
 /** The tabs; the reservation starts in three days, later than all reservations of the demo data. */
@@ -13,15 +15,15 @@ export function exampleTabs(now) {
   const day = new Date(now.getTime() + 3 * DAY).toISOString().slice(0, 10);
   return [
     { query: first },
-    { query: lockersNow, variables: asJson({ ownerId: 'owner-0001', first: 5 }) },
+    { query: lockersNow, variables: asJson({ ownerId: DEMO_OWNER, first: 5 }) },
     { query: stale },
     {
       query: reserve,
       variables: asJson({
         input: {
-          lockerId: 'locker-000006',
+          lockerId: 'locker-000026',
           reservationId: `graphiql-${day}`,
-          ownerId: 'owner-0002',
+          ownerId: DEMO_OWNER,
           startAt: `${day}T09:00:00Z`,
           endAt: `${day}T17:00:00Z`,
         },

@@ -7,14 +7,15 @@ import { GraphiQL } from 'graphiql';
 import { createRoot } from 'react-dom/client';
 
 import { CopyAs } from './copy.jsx';
+import { Editors } from './editors.jsx';
 import { exampleTabs } from './examples.js';
 import { withMatchingOperationName } from './operation.js';
 import { withExplanations } from './plan/explanations.js';
 import { OPENING_PLUGIN, PLUGINS } from './plugins.jsx';
-import { ResponseHint } from './response.jsx';
 import { withSortedSchema } from './schema.js';
 import { loadDemoUsers, SignIn, withToken } from './signin.jsx';
 import { storageWithoutHeaders } from './storage.js';
+import { ActiveTabInView } from './tabs.jsx';
 
 const server = createGraphiQLFetcher({ url: location.pathname, enableIncrementalDelivery: false });
 const fetcher = withMatchingOperationName(withExplanations(withSortedSchema(withToken(server))));
@@ -53,7 +54,8 @@ Promise.allSettled([document.fonts.load('15px "Fira Code"'), loadDemoUsers(`${lo
           </>
         )}
       </GraphiQL.Toolbar>
-      <ResponseHint />
+      <Editors />
+      <ActiveTabInView />
     </GraphiQL>,
   );
 });

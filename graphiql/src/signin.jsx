@@ -24,7 +24,7 @@ export async function loadDemoUsers(url) {
 /** A fetcher that sends the chosen user's token; an Authorization header in the headers editor takes precedence. */
 export function withToken(fetcher) {
   return (request, options) => {
-    const token = chosenToken();
+    const token = chosenUser()?.token;
     const headers = options?.headers ?? {};
     if (!token || isAuthorized(headers)) {
       return fetcher(request, options);
@@ -33,13 +33,23 @@ export function withToken(fetcher) {
   };
 }
 
-/** Whether a request with these headers is sent with a token. */
-export function sendsToken(headers) {
-  return Boolean(chosenToken()) || isAuthorized(headers ?? {});
+/**
+ * Where a program that sends a request with these headers gets its token from; null if it needs none. A development server runs
+ * requests without a token as an admin.
+ */
+export function tokenSource(headers) {
+  if (isAuthorized(headers ?? {})) {
+    return 'the token or API key of your Authorization header';
+  }
+  if (users.length === 0) {
+    return 'a token or an API key for this server';
+  }
+  const command = chosenUser()?.command;
+  return command ? `the output of: ${command}` : null;
 }
 
-function chosenToken() {
-  return users.find(user => user.name === chosen)?.token;
+function chosenUser() {
+  return users.find(user => user.name === chosen);
 }
 
 function isAuthorized(headers) {

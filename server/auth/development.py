@@ -59,18 +59,25 @@ def development_token(folder: Path, principal: Principal, lifetime: timedelta) -
 
 
 def demo_tokens(folder: Path) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint that gives GraphiQL the tokens of its demo callers."""
-    callers = {
-        "Demo admin": Principal(subject="demo-admin", role=Role.ADMIN),
-        f"Demo owner {_DEMO_OWNER}": Principal(subject=_DEMO_OWNER, role=Role.OWNER, owner_id=_DEMO_OWNER),
-    }
+    """The endpoint that gives GraphiQL the tokens of its demo callers, each with the command that creates such a token.
+
+    The admin has no command: a development server runs requests without a token as an admin.
+    """
+    callers = [
+        ("Demo admin", None, Principal(subject="demo-admin", role=Role.ADMIN)),
+        (
+            f"Demo owner {_DEMO_OWNER}",
+            f".venv/bin/smartlocker token --role owner --owner {_DEMO_OWNER}",
+            Principal(subject=_DEMO_OWNER, role=Role.OWNER, owner_id=_DEMO_OWNER),
+        ),
+    ]
 
     async def endpoint(request: Request) -> Response:
         if not _is_from_own_page(request):
             raise HTTPException(403)
         tokens = [
-            {"name": name, "token": development_token(folder, principal, _DEMO_LIFETIME)}
-            for name, principal in callers.items()
+            {"name": name, "command": command, "token": development_token(folder, principal, _DEMO_LIFETIME)}
+            for name, command, principal in callers
         ]
         return JSONResponse(tokens, headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
 

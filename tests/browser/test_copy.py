@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from subprocess import PIPE
+from threading import Timer
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.async_api import expect
 
+from tests.e2e.serving import command
+
 if TYPE_CHECKING:
     from tests.browser.graphiql import GraphiQL
+    from tests.e2e.serving import Server
 
 # How each language is run; the program is read from the standard input.
 PROGRAMS = {"curl": ["sh"], "JavaScript": ["node"], "Python": [sys.executable, "-"]}
+PROMPTS = {"curl": ["bash", "-i"], "JavaScript": ["node", "--interactive"], "Python": [sys.executable, "-i"]}
+ANSWER = re.compile(r'\{\s*"data"')
 TIMEOUT_SECONDS = 60
 
 # What shells, template literals and Python's strings give a meaning to. The owner is created once: a repeat with any
@@ -30,17 +39,65 @@ query Other {{ __typename }}"""
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-async def test_a_copied_request_gives_the_same_answer_with_the_token_of_the_environment(
+async def test_in_development_a_copied_request_runs_as_it_is(graphiql: GraphiQL, language: str) -> None:
+    expected = await graphiql.run_tab("FirstQuery")
+    assert "authorization" in graphiql.sent[-1].headers
+    copied = await copy(graphiql, language)
+    assert "TOKEN" not in copied
+    assert json.loads(run(language, copied).stdout)["data"] == expected["data"]
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+async def test_a_copied_request_of_the_demo_owner_says_how_to_get_the_token(
+    graphiql: GraphiQL, server: Server, language: str
+) -> None:
+    await graphiql.signed_in_as.select_option("Demo owner owner-0002")
+    expected = await graphiql.run_tab("Viewer")
+    copied = await copy(graphiql, language)
+    assert graphiql.sent[-1].headers["authorization"].removeprefix("Bearer ") not in copied
+    words = re.findall(r"Set TOKEN to the output of: .venv/bin/smartlocker ([-a-z0-9 ]+)", copied.splitlines()[0])[0]
+    data_dir = server.greeting[1].removeprefix("Data: ").split(",")[0]
+    token = command(*words.split(), data_dir=data_dir).stdout.strip()
+    answer = json.loads(run(language, copied, TOKEN=token).stdout)["data"]["viewer"]
+    assert (answer["role"], answer["owner"]) == ("OWNER", expected["data"]["viewer"]["owner"])
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+async def test_a_copied_request_with_a_header_takes_its_token_from_the_environment(
     graphiql: GraphiQL, language: str
 ) -> None:
     expected = await graphiql.run_tab("FirstQuery")
-    copied = await copy(graphiql, language)
     token = graphiql.sent[-1].headers["authorization"].removeprefix("Bearer ")
+    await graphiql.page.get_by_role("button", name="Headers").click()
+    await graphiql.page.locator(".graphiql-editor-tool .monaco-editor:visible").click()
+    await graphiql.page.keyboard.insert_text(json.dumps({"Authorization": f"Bearer {token}"}))
+    copied = await copy(graphiql, language)
     assert token not in copied
-    assert "TOKEN" in copied
+    where = "Set TOKEN to the token or API key of your Authorization header"
+    assert where in copied.splitlines()[0]
     assert json.loads(run(language, copied, TOKEN=token).stdout)["data"] == expected["data"]
     refused = run(language, copied, TOKEN=token[::-1])
     assert "UNAUTHENTICATED" in refused.stdout or "401" in refused.stderr
+    # Without a token nothing is sent.
+    missing = run(language, copied, TOKEN="")
+    assert missing.returncode != 0
+    assert missing.stdout == ""
+    assert "Set TOKEN to" in missing.stderr or "TOKEN is not set: see the first line" in missing.stderr
+
+
+async def test_a_server_that_offers_no_demo_users_always_needs_a_token(graphiql: GraphiQL) -> None:
+    await graphiql.page.route(f"{graphiql.url}/tokens", lambda route: route.fulfill(json=[]))
+    await graphiql.page.reload()
+    await graphiql.wait_until_ready()
+    await expect(graphiql.signed_in_as).to_have_count(0)
+    first, *_ = (await copy(graphiql, "curl")).splitlines()
+    assert "Set TOKEN to a token or an API key for this server" in first
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+async def test_a_copied_request_can_be_pasted_into_a_prompt(graphiql: GraphiQL, language: str) -> None:
+    expected = await graphiql.run_tab("LockersNow")
+    assert answer_at(PROMPTS[language], await copy(graphiql, language))["data"] == expected["data"]
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
@@ -87,3 +144,27 @@ def run(language: str, program: str, **environment: str) -> subprocess.Completed
         check=False,
         timeout=TIMEOUT_SECONDS,
     )
+
+
+def answer_at(prompt: list[str], program: str) -> Any:
+    """What is printed at a prompt that stays open, as it does for whoever pastes a program."""
+    with subprocess.Popen(prompt, stdin=PIPE, stdout=PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        watchdog = Timer(TIMEOUT_SECONDS, process.kill)
+        watchdog.start()
+        process.stdin.write(program)
+        process.stdin.flush()
+        printed = ""
+        while True:
+            character = process.stdout.read(1)
+            assert character, printed
+            printed += character
+            found = ANSWER.search(printed) if character == "}" else None
+            with suppress(ValueError):
+                if found is not None:
+                    answer = json.loads(printed[found.start() :])
+                    break
+        watchdog.cancel()
+        process.stdin.close()
+        return answer

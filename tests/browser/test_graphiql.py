@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 SCHEMA = (Path(__file__).parent.parent.parent / "schema.graphql").read_text()
 
 EXAMPLES = ["FirstQuery", "LockersNow", "StaleVersion", "ReserveLocker", "Viewer"]
+FIRST_WORDS = dict(zip(EXAMPLES, ("An", "A", "Ada", "Reserves", "Who"), strict=True))
 
 TABS_ARE_STORED = """queries => {
     const { tabs = [] } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
@@ -35,6 +37,18 @@ OVERLAPPING_PARTS = """() => {
             .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
                 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1)
             .map(([other]) => `${one} ${other}`));
+}"""
+
+# How far the text of the query reaches beyond its editor, and whether a line number covers the bar below it.
+TEXT_OUTSIDE = """() => {
+    const editor = document.querySelector('.graphiql-query-editor .monaco-scrollable-element').getBoundingClientRect();
+    const words = [...document.querySelectorAll('.graphiql-query-editor .view-line > span > span')];
+    const number = document.querySelector('.graphiql-query-editor .line-numbers').getBoundingClientRect();
+    const bar = document.querySelector('.graphiql-editor-tools').getBoundingClientRect();
+    return {
+        pixels: Math.max(0, ...words.map(word => word.getBoundingClientRect().right - editor.right)),
+        number: document.elementsFromPoint(number.right - 4, bar.top).some(part => part.matches('.line-numbers')),
+    };
 }"""
 
 # Makes `window.tabsStored` a promise that is fulfilled once the given number of tabs is in the browser's storage.
@@ -64,7 +78,7 @@ async def test_the_page_opens_with_examples_that_run_explorer_docs_and_history(g
     hint = graphiql.page.get_by_text("Run the operation with the button \u25b6 or Ctrl-Enter to see its response here.")
     await expect(hint).to_be_visible()
     await graphiql.run_tab("FirstQuery")
-    await graphiql.expect_shown('"name": "Metro Parcel 1"', '"lockerId": "locker-000001"', '"nextCursor"')
+    await graphiql.expect_shown('"name": "Elif Eriksen"', '"lockerId": "locker-000002"', '"nextCursor"')
     await expect(hint).to_be_hidden()
 
 
@@ -124,6 +138,97 @@ async def test_the_docs_list_types_and_fields_by_name(graphiql: GraphiQL) -> Non
         assert len(fields) > 2
         assert fields == sorted(fields, key=str.casefold)
         await graphiql.docs.get_by_role("link", name="Go back to Docs").click()
+
+
+async def test_the_docs_begin_with_the_description_of_the_schema(graphiql: GraphiQL) -> None:
+    words = description_of("schema {").replace("`", "")
+    assert "userErrors" in words
+    await expect(graphiql.docs).to_contain_text(words)
+
+
+async def test_icons_are_named_for_tooltips_and_screen_readers(graphiql: GraphiQL) -> None:
+    titles = set(await graphiql.page.locator("svg > title").all_text_contents())
+    assert len(titles) >= 10
+    assert {"docs icon", "history icon", "keyboard shortcut icon", "prettify icon", "magnifying glass icon"} <= titles
+    assert [title for title in titles if not re.fullmatch(r"([a-z]{3,} )+icon", title)] == []
+
+
+async def test_the_docs_heading_and_the_search_box_do_not_cover_each_other(graphiql: GraphiQL) -> None:
+    heading = graphiql.docs.locator(".graphiql-doc-explorer-title")
+    search = graphiql.docs.locator(".graphiql-doc-explorer-search")
+    await graphiql.page.set_viewport_size({"width": 800, "height": 900})
+    for name in ("Docs", "AcknowledgeAccessCodesPayload"):
+        if name != "Docs":
+            await graphiql.docs.get_by_role("link", name=name, exact=True).click()
+        await expect(heading).to_have_text(name)
+        above, below = await heading.bounding_box(), await search.bounding_box()
+        assert above is not None
+        assert below is not None
+        assert above["y"] + above["height"] <= below["y"]
+        assert await heading.evaluate("heading => heading.scrollWidth <= heading.clientWidth")
+    await graphiql.save_screenshot("docs_800")
+    await search.get_by_role("combobox").fill("lock")
+    await expect(search.get_by_role("option").first).to_be_visible()
+    await expect(heading).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1400, 800, 400])
+async def test_the_active_tab_is_in_view_with_its_close_button(graphiql: GraphiQL, width: int) -> None:
+    await graphiql.page.set_viewport_size({"width": width, "height": 900})
+    active = graphiql.page.locator("[role=tab][aria-selected=true]")
+    for count in (6, 7):
+        await graphiql.page.get_by_role("button", name="New tab").click()
+        await expect(graphiql.tabs).to_have_count(count)
+        await expect(active.get_by_role("button", name="<untitled>")).to_be_visible()
+        await expect(active).to_be_in_viewport(ratio=0.99)
+        await expect(active.get_by_role("button", name="Close Tab")).to_be_in_viewport(ratio=0.99)
+    await expect(graphiql.page.get_by_role("button", name="New tab")).to_be_in_viewport(ratio=1)
+    await graphiql.show_plan()
+    await expect(active).to_be_in_viewport(ratio=0.99)
+    await graphiql.page.get_by_role("tab", name="FirstQuery").click()
+    await expect(active.get_by_role("button", name="FirstQuery")).to_be_visible()
+    await expect(active).to_be_in_viewport(ratio=0.99)
+
+
+@pytest.mark.parametrize("width", [1400, 800, 400])
+async def test_no_text_of_the_query_is_cut_beside_the_plan(graphiql: GraphiQL, width: int) -> None:
+    await graphiql.page.set_viewport_size({"width": width, "height": 900})
+    await graphiql.show_plan()
+    for tab, word in FIRST_WORDS.items():
+        await graphiql.page.get_by_role("tab", name=tab).click()
+        await expect(graphiql.page.locator(".graphiql-query-editor .view-lines")).to_contain_text(
+            f"#\u00a0{word}\u00a0"
+        )
+        assert await graphiql.page.evaluate(TEXT_OUTSIDE) == {"pixels": 0, "number": False}
+    box = await graphiql.editor.bounding_box()
+    assert box is not None
+    assert box["width"] >= (380 if width == 1400 else 240)
+
+
+@pytest.mark.parametrize("width", [800, 400])
+async def test_empty_variables_take_one_line_in_narrow_windows(graphiql: GraphiQL, width: int) -> None:
+    await graphiql.page.set_viewport_size({"width": width, "height": 900})
+    variables = graphiql.page.get_by_role("region", name="Variables")
+
+    async def heights() -> tuple[float, float]:
+        boxes = [await part.bounding_box() for part in (graphiql.editor, variables)]
+        return boxes[0]["height"] if boxes[0] else 0, boxes[1]["height"] if boxes[1] else 0
+
+    editor, empty = await heights()
+    assert empty <= 40
+    assert editor >= 3 * empty
+    await graphiql.page.get_by_role("tab", name="LockersNow").click()
+    await expect(variables).to_contain_text("owner-0002")
+    assert (await heights())[1] > empty
+    await graphiql.page.get_by_role("tab", name="FirstQuery").click()
+    await expect(variables).not_to_contain_text("owner-0002")
+    assert (await heights())[1] == empty
+    # While they are edited, and then with a content, they have their usual height.
+    await variables.locator(".monaco-editor:visible").click()
+    assert (await heights())[1] > empty
+    await graphiql.page.keyboard.insert_text('{"first": 1}')
+    await graphiql.editor.click()
+    assert (await heights())[1] > empty
 
 
 @pytest.mark.parametrize("width", [1000, 400])
@@ -214,8 +319,8 @@ async def test_a_field_ticked_in_the_explorer_is_added_to_the_query(graphiql: Gr
     await graphiql.explorer.get_by_text("email", exact=True).click()
     await graphiql.editor.click()
     answer = await graphiql.run()
-    assert answer["data"]["owner"]["email"] == "owner-0001@example.com"
-    await graphiql.expect_shown('"email": "owner-0001@example.com"')
+    assert answer["data"]["owner"]["email"] == "owner-0002@example.com"
+    await graphiql.expect_shown('"email": "owner-0002@example.com"')
 
 
 async def test_a_token_in_the_headers_is_sent_and_never_stored(graphiql: GraphiQL) -> None:

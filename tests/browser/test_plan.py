@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.async_api import expect
 
+from tests.browser import dashboard
 from tests.browser.dashboard import ACTIVE_RESERVATION, DASHBOARD, LATEST_EVENT
 from tests.browser.graphiql import GraphiQL, explain_of
 from tests.e2e.serving import serving
@@ -48,8 +49,10 @@ TOO_COMPLEX = """query TooComplex {
   locations(first: 100) { nodes { lockers(first: 100) { nodes { accessEvents(first: 100) { nodes { action } } } } } }
 }"""
 RESERVATIONS = """{
-  locker(lockerId: "locker-000006") { version reservations(first: 100) { nodes { reservationId } } }
+  locker(lockerId: "locker-000026") { version reservations(first: 100) { nodes { reservationId } } }
 }"""
+
+CONTRACTS_OF_LOCKERS_NOW = {"QC-01", "QC-02", "QC-07", "QC-10", "QC-20", "QC-31"}
 
 # Contracts that often appear together.
 NEIGHBOURS = ["QC-01", "QC-02", "QC-05", "QC-07", "QC-09", "QC-10", "QC-14", "QC-20", "QC-31", "QC-32", "QC-34"]
@@ -184,7 +187,7 @@ async def test_the_pane_is_readable_in_both_themes_and_on_narrow_screens(graphiq
     await graphiql.plan.get_by_text("What do these figures mean?").click()
     await graphiql.plan.locator(".plan-waterfall summary").first.click()
     await graphiql.field(LATEST_EVENT).get_by_role("button").click()
-    for width in (1440, 1000, 400):
+    for width in (1440, 1000, 800, 400):
         await graphiql.page.set_viewport_size({"width": width, "height": 900})
         await graphiql.save_screenshot(f"plan_{await graphiql.theme()}_{width}")
         await graphiql.expect_readable()
@@ -197,7 +200,7 @@ async def test_the_waterfall_shows_the_operations_of_the_last_request_and_opens_
     await graphiql.show_plan()
     explanation = (await graphiql.run_tab("LockersNow"))["extensions"]["explain"]
     operations = explanation["operations"]
-    assert {operation["contract"] for operation in operations} == {"QC-02", "QC-07", "QC-10", "QC-20"}
+    assert {operation["contract"] for operation in operations} == CONTRACTS_OF_LOCKERS_NOW
     assert {operation["path"] for operation in operations} <= {node["path"] for node in walk(explanation["tree"])}
     rows = graphiql.plan.locator(".plan-waterfall summary")
     await expect(rows).to_have_count(len(operations))
@@ -234,7 +237,24 @@ async def test_bars_show_start_duration_and_contract_of_their_operations(graphiq
         assert width == pytest.approx(operation["durationMs"] / length, abs=0.02)
     colours = {operation["contract"]: bar[2] for operation, bar in zip(operations, bars, strict=True)}
     assert [colours[operation["contract"]] for operation in operations] == [bar[2] for bar in bars]
-    assert len(set(colours.values())) == 4
+    assert len(set(colours.values())) == len(CONTRACTS_OF_LOCKERS_NOW)
+
+
+@pytest.mark.parametrize("graphiql", ["light", "dark"], indirect=True)
+async def test_the_time_of_a_long_operation_is_readable_on_its_bar(graphiql: GraphiQL) -> None:
+    operations = [dashboard.operation(LATEST_EVENT, contract, 0, 16.6, partition="LOCKER#1") for contract in NEIGHBOURS]
+    await graphiql.show_plan()
+    explanation = {**DASHBOARD, "operations": operations}
+    await graphiql.respond_with({"data": {"locations": {"nodes": []}}, "extensions": {"explain": explanation}})
+    await graphiql.paste(DASHBOARD_QUERY)
+    await graphiql.run()
+    times = graphiql.plan.locator(".plan-bar .plan-time")
+    await expect(times).to_have_text(["16.6 ms"] * len(NEIGHBOURS))
+    # The bar shows through its label.
+    backgrounds = await times.evaluate_all("times => times.map(time => getComputedStyle(time).backgroundColor)")
+    assert set(backgrounds) == {"rgba(0, 0, 0, 0)"}
+    await times.last.scroll_into_view_if_needed()
+    await graphiql.expect_readable()
 
 
 async def test_explanations_are_not_in_the_shown_response_and_can_be_switched_off_for_good(graphiql: GraphiQL) -> None:
@@ -293,6 +313,9 @@ async def test_planning_a_mutation_shows_its_tree_and_writes_nothing(graphiql: G
             figures_of(node["reads"], "writeUnits")
         )
     await expect(graphiql.plan.get_by_role("row", name="Write units").get_by_role("cell").last).to_have_text("none")
+    # Only a query is stopped where it passes the limit.
+    assert plan["totals"]["maximum"]["items"] > plan["totals"]["limit"]["items"]
+    await expect(graphiql.plan).not_to_contain_text("is stopped")
 
 
 async def test_an_invalid_request_shows_its_error_instead_of_a_plan(graphiql: GraphiQL) -> None:

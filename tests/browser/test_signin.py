@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 async def test_the_first_request_already_carries_the_demo_admins_token(graphiql: GraphiQL) -> None:
     await expect(graphiql.signed_in_as).to_have_value("Demo admin")
     await graphiql.run_tab("FirstQuery")
-    await graphiql.expect_shown('"name": "Metro Parcel 1"')
+    await graphiql.expect_shown('"name": "Elif Eriksen"')
     assert [claims_in(request.headers)["role"] for request in graphiql.sent] == ["admin", "admin"]
 
 

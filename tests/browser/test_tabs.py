@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.browser.graphiql import GraphiQL
 from tests.documentation import ANSWERED, EXAMPLE, EXAMPLES, README
 from tests.e2e.serving import serving
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 CONFLICT = ["VERSION_CONFLICT"]
 
 
-async def test_every_tab_works_after_the_documented_examples_in_any_order_and_again(
-    browser: Browser, tmp_path: Path
+@pytest.mark.parametrize("user", ["Demo admin", "Demo owner owner-0002"])
+async def test_every_tab_works_for_every_user_after_the_documented_examples_in_any_order_and_again(
+    browser: Browser, tmp_path: Path, user: str
 ) -> None:
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(tmp_path / "data")) as server:
         expect_the_readmes_answers(server)
@@ -28,6 +31,7 @@ async def test_every_tab_works_after_the_documented_examples_in_any_order_and_ag
             server.ask(example["document"], **json.loads(example["variables"]))
         context = await browser.new_context(viewport={"width": 1440, "height": 900})
         graphiql = await GraphiQL.open(context, server.url)
+        await graphiql.signed_in_as.select_option(user)
         # The first time, only the second of the two updates is stale.
         for adas_errors in ([], CONFLICT):
             reserved = (await graphiql.run_tab("ReserveLocker"))["data"]["createReservation"]

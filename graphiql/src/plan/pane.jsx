@@ -68,7 +68,7 @@ function Explanation({ explanation, problems, quantity, onQuantity }) {
   }
   return (
     <div ref={parts} className="plan-parts">
-      <Totals totals={totals} problems={problems} />
+      <Totals totals={totals} problems={problems} isMutation={tree[0].field.startsWith('Mutation.')} />
       <Tree
         explanation={explanation}
         chosen={quantity}

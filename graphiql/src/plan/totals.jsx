@@ -7,11 +7,11 @@ const MEANINGS = {
   Measured: 'What the request used, as DynamoDB reported it.',
   Maximum: 'Upper bound: every item at its largest and every fallback used. Never exceeded.',
   Admitted: 'The expected cost plus an allowance for fallbacks. The server compares it with the limit before the request runs.',
-  Limit: 'What the server allows one request to use.',
+  Limit: 'What the server allows one request to use. It stops a query that passes the limit, but never a mutation that has begun.',
   Fallback: 'A read that is only sent under the stated condition. It counts towards the maximum, not towards the expected cost.',
 };
 
-export function Totals({ totals, problems }) {
+export function Totals({ totals, problems, isMutation }) {
   const { admitted, maximum, measured, limit } = totals;
   return (
     <>
@@ -53,7 +53,8 @@ export function Totals({ totals, problems }) {
               The admitted cost is above the limit: the server refuses this request with QUERY_TOO_COMPLEX.
             </p>
           )
-        : isOverLimit(maximum, limit) && (
+        : !isMutation &&
+          isOverLimit(maximum, limit) && (
             <p className="plan-note">
               The maximum is above the limit. A query that passes the limit while it runs is stopped with QUERY_TOO_COMPLEX.
             </p>

@@ -104,13 +104,17 @@ function Bar({ operation: { startMs, durationMs }, length }) {
   const end = start + width;
   // The duration is written after the bar if there is room, else before it, else inside.
   const isInside = end >= 72 && start <= 28;
-  const place = end < 72 ? { left: `${end}%` } : isInside ? { left: `${start}%` } : { right: `${100 - start}%` };
+  const place = end < 72 ? { left: `${end}%` } : { right: `${100 - start}%` };
   return (
     <span className="plan-track">
-      <span className="plan-bar" style={{ left: `${start}%`, width: `${width}%` }} />
-      <span className={isInside ? 'plan-time plan-inside' : 'plan-time'} style={place}>
-        {milliseconds(durationMs)}
+      <span className="plan-bar" style={{ left: `${start}%`, width: `${width}%` }}>
+        {isInside && <span className="plan-time">{milliseconds(durationMs)}</span>}
       </span>
+      {!isInside && (
+        <span className="plan-time" style={place}>
+          {milliseconds(durationMs)}
+        </span>
+      )}
     </span>
   );
 }

@@ -174,7 +174,10 @@ async def test_in_development_the_page_gets_demo_tokens_that_work(playground: ht
     assert response.headers["cache-control"] == "no-store"
     assert not any(name.startswith("access-control-") for name in response.headers)
     tokens = {entry["name"]: entry["token"] for entry in response.json()}
-    assert list(tokens) == ["Demo admin", "Demo owner owner-0002"]
+    assert {entry["name"]: entry["command"] for entry in response.json()} == {
+        "Demo admin": None,
+        "Demo owner owner-0002": ".venv/bin/smartlocker token --role owner --owner owner-0002",
+    }
     codes = []
     for token in tokens.values():
         answer = (await ask(playground, f"Bearer {token}", query=ADMIN_ONLY)).json()
