@@ -16,7 +16,7 @@ from loaders.table.values import item_to_wire
 from loaders.trace import Trace
 from server.settings import parse_ring
 from tests.conftest import CODE_KEYS
-from tests.contracts.scenarios import SCENARIOS
+from tests.contracts.scenarios.every import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping

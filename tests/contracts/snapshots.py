@@ -17,7 +17,7 @@ from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.writing import WriteContract
 from loaders.table.operations import Put, Transact, Update
 from loaders.trace import operation_name
-from tests.contracts.scenarios import SCENARIOS
+from tests.contracts.scenarios.every import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

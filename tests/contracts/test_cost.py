@@ -29,7 +29,8 @@ from loaders.table.operations import BatchGet, Get, Query
 from loaders.writes.reservations import create_reservation
 from tests.contracts.lists import LISTS, PAGED
 from tests.contracts.samples import LONGEST, at, day, record
-from tests.contracts.scenarios import PLACED, SCENARIOS
+from tests.contracts.scenarios.every import SCENARIOS
+from tests.contracts.scenarios.lockers import PLACED
 from tests.contracts.snapshots import contracts_of, kept
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.writing import WriteContract
 from loaders.table.operations import Query, Transact
 from tests.contracts.samples import SHORT
-from tests.contracts.scenarios import SCENARIOS
+from tests.contracts.scenarios.every import SCENARIOS
 from tests.contracts.snapshots import contracts_of, keep, kept, shown, steps_of
 
 if TYPE_CHECKING:

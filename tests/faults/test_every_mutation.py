@@ -13,7 +13,7 @@ import pytest_asyncio
 from tests.api import RENAME, TRANSFER, UPDATE_STATUS, mutation, unchanged
 from tests.codes import Device
 from tests.conftest import NOW
-from tests.inputs import GOOD, MUTATIONS, document
+from tests.inputs import CHOSEN_IDS, GOOD, MUTATIONS, document
 from tests.inputs import stock as stock_all
 from tests.invariants import check_invariants
 from tests.places import approve, book, create_location, refusal, ulid
@@ -30,20 +30,6 @@ if TYPE_CHECKING:
 INPUTS = GOOD | {
     "moveLocker from another location": {"lockerId": "l2", "newLocationId": ulid(1), "expectedVersion": 1},
     "cancelBooking once approved": {"bookingId": "approved"},
-}
-CHOSEN_IDS = {
-    "createOwner": "ownerId",
-    "registerLocker": "lockerId",
-    "createReservation": "reservationId",
-    "reserveAnyLocker": "reservationId",
-    "recordAccessEvent": "eventId",
-    "createLocation": "locationId",
-    "requestBooking": "bookingId",
-    "recordPayment": "paymentId",
-    "createCalendarEvent": "eventId",
-    "createApiKey": "keyId",
-    "createAccessCode": "codeId",
-    "revealAccessCode": "revealId",
 }
 WITHOUT_IDS = {
     name: {field: value for field, value in content.items() if field != CHOSEN_IDS.get(name)}

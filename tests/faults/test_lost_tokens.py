@@ -18,7 +18,8 @@ from loaders.tools.definition import create_table
 from server.app import new_id
 from tests.conftest import PATIENT, RING
 from tests.contracts.samples import SHORT
-from tests.contracts.scenarios import BOOKED, PLACED, RENAME, api_key, approve, record_events
+from tests.contracts.scenarios.bookings import BOOKED, api_key, approve
+from tests.contracts.scenarios.lockers import PLACED, RENAME, record_events
 from tests.e2e.serving import is_there, offspring_of
 from tests.wire import WRITES, Lose, Until, once, open_wire
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Clock
-    from tests.contracts.scenarios import Call as Scenario
+    from tests.contracts.scenarios.actions import Call as Scenario
     from tests.wire import Wire
 
 

@@ -21,6 +21,7 @@ from graphql import (
 
 from tests.fuzz.documents import SCHEMA, Values, Vocabulary, make_document
 from tests.fuzz.tenants import CODES, IDS
+from tests.mutations import MUTATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,19 +30,15 @@ if TYPE_CHECKING:
 
     from tests.fuzz.documents import Document
 
-# Where most can be reached it is asked most often; what only an admin may do says no at once.
+# Where most can be reached it is asked most often.
 _SHARES = {
     8: "locker owner location",
-    4: "node nodes ownerByEmail reservation booking locationByCode updateOwner registerLocker renameLocker "
-    "configureLocker moveLocker updateLockerStatus transferLocker createReservation reserveAnyLocker cancelReservation "
-    "extendReservation shortenReservation startReservation releaseReservation reservationByReference requestBooking "
-    "cancelBooking recordAccessEvent recordAccessEvents",
-    1: "viewer locations pendingBookings apiKey apiKeys createOwner createLocation updateLocation deactivateLocation "
-    "reactivateLocation approveBooking rejectBooking recordPayment createCalendarEvent deleteCalendarEvent "
-    "createApiKey revokeApiKey createAccessCode rotateAccessCode revealAccessCode revokeAccessCode verifyAccessCode "
-    "clearLockout provisionDevice acknowledgeAccessCodes reportAccessCodeUse",
+    4: "node nodes ownerByEmail reservation booking locationByCode reservationByReference",
+    1: "viewer locations pendingBookings apiKey apiKeys",
 }
-COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names.split()}
+COUNTS = {name: 14 * share for share, names in _SHARES.items() for name in names.split()} | {
+    name: 14 * mutation.share for name, mutation in MUTATIONS.items()
+}
 
 # What shows, of anything, whose it is: every document asks for it, so that nothing is shown without being noticed.
 # Under a name of its own where it may be null in other types: below `node` one name cannot be both.

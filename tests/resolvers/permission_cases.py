@@ -9,6 +9,7 @@ from typing import Any
 from graphql import get_named_type, is_leaf_type
 
 from resolvers.schema import bound_schema
+from tests.mutations import MUTATIONS, OWN, THERE
 
 SCHEMA = bound_schema().graphql_schema
 PAGE = "edges { cursor node { __typename } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nextCursor"
@@ -54,69 +55,9 @@ class Case:
     reserved: tuple[tuple[str, ...], ...] = ()
 
 
-STALE = "expectedVersion: 999"
-LOCKER = 'lockerId: "locker-@tenant"'
-PLACE = 'locationId: "@place"'
-DECIDED = f'bookingId: "booking-@tenant", {STALE}'
-CANCELLED = f'{LOCKER}, reservationId: "cancelled-@tenant"'
-REVOKED = f'{LOCKER}, codeId: "revoked-@tenant"'
-EVENT = f'{LOCKER}, eventId: "event-@tenant", action: CLOSE, actorId: "x", result: FAIL'
-RESERVED = 'ownerId: "@reserves", startAt: "2026-03-01T11:30:00Z", endAt: "2026-03-01T12:30:00Z"'
-# Where a mutation is allowed it is refused for another reason, or repeats what was done: none of them writes anything.
-MUTATIONS = {
-    "createOwner": 'ownerId: "@tenant", kind: USER, name: "Another"',
-    "updateOwner": f'ownerId: "@tenant", name: "Another", {STALE}',
-    "registerLocker": f'{LOCKER}, ownerId: "@tenant", alias: "Another"',
-    "renameLocker": f'{LOCKER}, alias: "Another", {STALE}',
-    "configureLocker": f"{LOCKER}, size: XL, {STALE}",
-    "moveLocker": f'{LOCKER}, newLocationId: "@place", {STALE}',
-    "updateLockerStatus": f"{LOCKER}, newStatus: OCCUPIED, {STALE}",
-    "transferLocker": f'{LOCKER}, newOwnerId: "@tenant", expectedVersion: 1',
-    "createReservation": f"{LOCKER}, {RESERVED}",
-    "reserveAnyLocker": f"{PLACE}, size: XL, {RESERVED}",
-    "cancelReservation": CANCELLED,
-    "extendReservation": f'{CANCELLED}, newEndAt: "2026-05-03T00:00:00Z"',
-    "shortenReservation": f'{CANCELLED}, newEndAt: "2026-05-03T00:00:00Z"',
-    "startReservation": CANCELLED,
-    "releaseReservation": CANCELLED,
-    "recordAccessEvent": EVENT,
-    "recordAccessEvents": f"events: [{{{EVENT}}}]",
-    "createAccessCode": f'{LOCKER}, codeId: "code-@tenant", kind: RESERVATION, reservationId: "current-@tenant"',
-    "rotateAccessCode": f"{REVOKED}, expectedRotation: 0",
-    "revealAccessCode": REVOKED,
-    "revokeAccessCode": REVOKED,
-    "verifyAccessCode": f'{LOCKER}, digits: "000000", attemptId: "attempt-@tenant"',
-    "provisionDevice": f"{LOCKER}, generation: 9",
-    "acknowledgeAccessCodes": f'{LOCKER}, revision: "old"',
-    "reportAccessCodeUse": (
-        f'{LOCKER}, codeId: "code-@tenant", eventId: "event-@tenant", usedAt: "2026-03-01T11:00:00Z"'
-    ),
-    "clearLockout": LOCKER,
-    "createLocation": 'code: "rome", name: "Another", timeZone: "Europe/Rome"',
-    "updateLocation": f'{PLACE}, name: "Another", {STALE}',
-    "deactivateLocation": f"{PLACE}, {STALE}",
-    "reactivateLocation": f"{PLACE}, {STALE}",
-    "createCalendarEvent": f'{PLACE}, date: "@day", duration: MORNING, title: "Another"',
-    "deleteCalendarEvent": f'{PLACE}, eventId: "nothing"',
-    "requestBooking": (
-        f'{PLACE}, bookingId: "booking-@tenant", ownerId: "@tenant", date: "2026-12-01", duration: MORNING, '
-        'description: "Other", attendees: 1'
-    ),
-    "cancelBooking": 'bookingId: "rejected-@tenant"',
-    "approveBooking": DECIDED,
-    "rejectBooking": f'reason: "No", {DECIDED}',
-    "recordPayment": (
-        'bookingId: "booking-@tenant", paymentId: "payment-@tenant", amount: {amount: 99, currency: "EUR"}'
-    ),
-    # A role that lacks what it needs is refused for that, and there is no such key.
-    "createApiKey": 'name: "Another", role: DEVICE',
-    "revokeApiKey": 'keyId: "nothing"',
-}
-
-
 def _mutations() -> list[Case]:
     fields = (
-        f"{name}(input: {{{given}}}) {{ {everything(f'{name[0].upper()}{name[1:]}Payload')} }}"
+        f"{name}(input: {{{given.refused}}}) {{ {everything(f'{name[0].upper()}{name[1:]}Payload')} }}"
         for name, given in MUTATIONS.items()
     )
     return [Case(f"mutation {{ {' '.join(some)} }}") for some in iter(lambda: tuple(islice(fields, 8)), ())]
@@ -130,19 +71,19 @@ CASES = [
     ),
     Case(f'{{ owner(ownerId: "@tenant") {{ {everything("Owner", "notifications")} }} }}'),
     Case('{ ownerByEmail(email: "@tenant@example.com") { ownerId } }'),
-    Case(f"{{ locker({LOCKER}) {{ {everything('Locker', 'accessCodes')} }} }}"),
+    Case(f"{{ locker({OWN}) {{ {everything('Locker', 'accessCodes')} }} }}"),
     Case(
-        f'{{ reservation({LOCKER}, reservationId: "guest-@tenant") {{ id locker {{ {everything("Locker")} }} }} }}',
+        f'{{ reservation({OWN}, reservationId: "guest-@tenant") {{ id locker {{ {everything("Locker")} }} }} }}',
         reserved=(("reservation",),),
     ),
-    Case(f'{{ reservation({LOCKER}, reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
+    Case(f'{{ reservation({OWN}, reservationId: "current-@tenant") {{ {RESERVATION} }} }}'),
     Case(f'{{ reservationByReference(ownerId: "@tenant", reference: "order-@tenant") {{ {RESERVATION} }} }}'),
     Case(
         f'{{ node(id: "@event") {{ id ... on AccessEvent {{ {everything("AccessEvent")} }} }} }}',
         {("node",): "Locker.accessEvents"},
     ),
     Case('{ nodes(ids: ["@locker"]) { id } }', {("nodes",): "Query.locker"}),
-    Case(f"{{ location({PLACE}) {{ {everything('Location')} }} }}"),
+    Case(f"{{ location({THERE}) {{ {everything('Location')} }} }}"),
     Case(f'{{ locationByCode(code: "rome") {{ calendar{DAYS} {{ {everything("CalendarDay", "morning")} }} }} }}'),
     Case(
         f"{{ locations(first: 1) {{ {PAGE} nodes {{ id }} }} pendingBookings(first: 1) {{ {PAGE} nodes {{ id }} }} }}"

@@ -12,7 +12,7 @@ from resolvers.bindings.rules import ADMINS
 from resolvers.schema import bound_schema
 from tests.api import unchanged
 from tests.conftest import NOW
-from tests.inputs import GOOD, MUTATIONS, document
+from tests.inputs import CHOSEN_IDS, GOOD, MUTATIONS, document
 from tests.places import DEACTIVATE, book, create_location, prepare, refusal, ulid
 from tests.principals import device, owner
 
@@ -29,7 +29,6 @@ Values = dict[str, Any]
 class Creation:
     """A mutation that creates something."""
 
-    id_name: str
     more: Values = field(default_factory=dict)
     """Beyond the good input."""
     others: list[Values]
@@ -48,7 +47,6 @@ RESERVATION = {"lockerId": "l1", "reservationId": "r9"}
 NEXT_DAY = {"startAt": "2026-03-03T10:00:00Z", "endAt": "2026-03-03T12:00:00Z"}
 CREATIONS = {
     "createOwner": Creation(
-        id_name="ownerId",
         same={"role": "USER", "phone": None},
         others=[
             *({"name": "Eve"}, {"kind": "ORGANIZATION"}, {"email": None}, {"email": "other@example.com"}),
@@ -58,7 +56,6 @@ CREATIONS = {
         changes={"updateOwner": {"ownerId": "bob", "name": "B", "email": "b@example.com", "expectedVersion": 1}},
     ),
     "registerLocker": Creation(
-        id_name="lockerId",
         others=[{"alias": "Back"}, {"alias": None}, {"ownerId": "eve"}, {"ownerId": "nobody"}, {"locationId": ulid(1)}],
         missing={"ownerId": "nobody", "locationId": ulid(7)},
         changes={
@@ -67,7 +64,6 @@ CREATIONS = {
         },
     ),
     "createReservation": Creation(
-        id_name="reservationId",
         same={"startAt": "2026-03-02T12:00:00+02:00", "endAt": "2026-03-02t12:00:00z"},
         others=[
             *({"ownerId": "eve"}, {"startAt": "2026-03-02T09:00:00Z"}, {"endAt": "2026-03-02T13:00:00Z"}),
@@ -82,7 +78,6 @@ CREATIONS = {
         },
     ),
     "recordAccessEvent": Creation(
-        id_name="eventId",
         same={"metadata": None},
         others=[
             *({"action": "CLOSE"}, {"actorId": "eve"}, {"result": "FAIL"}, {"metadata": {}}, {"metadata": {"a": 1}}),
@@ -91,7 +86,6 @@ CREATIONS = {
         missing={"lockerId": "nope"},
     ),
     "createLocation": Creation(
-        id_name="locationId",
         more={"address": {"lat": 1.50}},
         same={"address": {"lat": "15e-1", "lng": None, "city": None}},
         others=[{"code": "milan"}, {"name": "Other"}, {"address": {"lat": 1.51}}],
@@ -102,7 +96,6 @@ CREATIONS = {
         },
     ),
     "requestBooking": Creation(
-        id_name="bookingId",
         others=[
             *({"date": "2026-03-11"}, {"duration": "MORNING"}, {"description": "Else"}, {"attendees": 6}),
             *({"ownerId": "root"}, {"locationId": ulid(1)}),
@@ -111,7 +104,6 @@ CREATIONS = {
         changes={"approveBooking": {"bookingId": "b9", "expectedVersion": 1}},
     ),
     "recordPayment": Creation(
-        id_name="paymentId",
         same={"amount": {"amount": "1.00", "currency": "EUR"}, "method": None},
         others=[
             *({"amount": {"amount": "1.01", "currency": "EUR"}}, {"amount": {"amount": "1", "currency": "USD"}}),
@@ -120,7 +112,6 @@ CREATIONS = {
         missing={"bookingId": "b7"},
     ),
     "createCalendarEvent": Creation(
-        id_name="eventId",
         others=[{"title": "Else"}, {"duration": "FULL_DAY"}, {"date": "2026-03-11"}],
         second={"date": "2026-03-11"},
         missing={"locationId": ulid(7)},
@@ -188,8 +179,8 @@ async def test_an_id_used_for_other_content_is_taken(stocked: Api, dump: Dump, n
     async with unchanged(dump):
         for other in creation.others:
             payload = await create(stocked, name, **other)
-            assert refusal(payload) == ("ID_TAKEN", 409, ["input", creation.id_name]), other
-            message = f"The id {GOOD[name][creation.id_name]} was used before, for another "
+            assert refusal(payload) == ("ID_TAKEN", 409, ["input", CHOSEN_IDS[name]]), other
+            message = f"The id {GOOD[name][CHOSEN_IDS[name]]} was used before, for another "
             assert payload["userErrors"][0]["message"].startswith(message)
             assert entity(payload) is None
 
@@ -210,7 +201,7 @@ async def test_an_id_taken_by_something_hidden_is_refused_like_one_of_the_caller
     stocked: Api, wire: Wire, dump: Dump, name: str
 ) -> None:
     caller, content, other = STRANGERS[name]
-    id_name, api = CREATIONS[name].id_name, stocked.by(caller)
+    id_name, api = CHOSEN_IDS[name], stocked.by(caller)
     await stocked.mutate(document("configureLocker"), lockerId="l1", reservableBy="EVERYONE", expectedVersion=1)
     await create(stocked, name, **{id_name: "hers"})
     assert (await create(api, name, **content | {id_name: "mine"}))["userErrors"] == []
@@ -233,9 +224,9 @@ def test_every_creation_that_is_not_for_admins_alone_is_tried_by_a_stranger() ->
 @EACH
 async def test_without_an_id_each_creation_gets_a_new_one(stocked: Api, name: str) -> None:
     creation = CREATIONS[name]
-    without = {creation.id_name: None}
+    without = {CHOSEN_IDS[name]: None}
     made = [entity(await create(stocked, name, **without | more)) for more in ({}, creation.second)]
-    ids = [one[creation.id_name] for one in made]
+    ids = [one[CHOSEN_IDS[name]] for one in made]
     assert [len(own_id) for own_id in ids] == [26, 26]
     assert ids == sorted(set(ids))
 

@@ -10,7 +10,8 @@ from graphql import GraphQLEnumType, GraphQLID, GraphQLInputObjectType, get_name
 from graphql import GraphQLList as ListType
 
 from domain.times import Instant
-from tests.inputs import EVENT, GOOD, MUTATIONS, document, stock
+from tests.inputs import GOOD, MUTATIONS, document, stock
+from tests.mutations import EVENT
 from tests.places import DAY, prepare, ulid
 
 if TYPE_CHECKING:

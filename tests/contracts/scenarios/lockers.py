@@ -6,7 +6,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from domain.models import AccessAction, AccessResult, LockerSize, LockerStatus, OwnerKind, OwnerRole, ReservableBy
+from domain.models import AccessAction, AccessResult, LockerSize, OwnerKind, OwnerRole
 from loaders import keys
 from tests.contracts.samples import at
 from tests.contracts.scenarios.actions import does, its, owner, wait, without, written
@@ -39,11 +39,6 @@ LOCKER = does(
     features=its.features,
 )
 RENAME = does("renameLocker", alias=lambda names: names.name.replace("A", "B").swapcase())
-STATUS = partial(does, "updateLockerStatus")
-OCCUPY, STOP_SERVICE = STATUS(new_status=LockerStatus.OCCUPIED), STATUS(new_status=LockerStatus.MAINTENANCE)
-CONFIGURE = partial(does, "configureLocker")
-MOVE = partial(does, "moveLocker")
-TRANSFER = does("transferLocker", new_owner_id=its.other_owner)
 
 
 def reserve(start: int, end: int, reservation: str = "reservation", **values: Any) -> Call:
@@ -130,19 +125,6 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
     "register a locker": PLACED,
     "register a locker without a location": (OWNER, does("registerLocker", locker_id=its.locker)),
     "register a locker again": (*PLACED, LOCKER),
-    "update a locker's status": (*PLACED, OCCUPY),
-    "take a locker out of service": (*PLACED, STOP_SERVICE),
-    "put a locker back into service": (
-        *PLACED,
-        STOP_SERVICE,
-        STATUS(expected_version=2, change_id=None, new_status=LockerStatus.AVAILABLE),
-    ),
-    "rename a locker": (*PLACED, RENAME),
-    "enlarge a locker": (*PLACED, CONFIGURE(size=LockerSize.XL)),
-    "offer a locker to everyone": (*PLACED, CONFIGURE(reservable_by=ReservableBy.EVERYONE)),
-    "move a locker": (*PLACED, OTHER_LOCATION, MOVE(new_location_id=its.other_location)),
-    "take a locker away from its location": (*PLACED, MOVE(new_location_id=None)),
-    "transfer a locker": (*PLACED, OTHER_OWNER, TRANSFER),
     "create a locker's first reservation": RESERVED,
     "create a reservation after another": FOLLOWED,
     "create a reservation before another": (*PLACED, reserve(60, 120, "later"), reserve(0, 60)),
