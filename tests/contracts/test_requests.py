@@ -50,8 +50,8 @@ def check_request(operation: Operation) -> None:
     assert "FilterExpression" not in str(request)
     if isinstance(operation, Query):
         if isinstance(contract, ReadPage):
-            rule = contract.page_rule
-            is_indexed, most = keys.spelled(contract.range)[0] == "index GSI1", rule.maximum + rule.look_ahead
+            page = contract.page_rule
+            is_indexed, most = keys.spelled(contract.range)[0] == "index GSI1", page.maximum + page.look_ahead
         else:
             is_indexed, most = False, 1000
         assert 1 <= operation.limit <= most
