@@ -1,20 +1,17 @@
-"""Loaders on BatchGetItem, one for each contract that a request uses: every key once, order restored."""
+"""The DataLoaders of a request, on BatchGetItem: every key once, and what is asked at the same time is one read."""
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aiodataloader import DataLoader
+from aiodataloader import DataLoader, Loader
 
-from loaders.contracts.base import MAX_ITEMS
-from loaders.contracts.reading import in_batches
+from loaders.contracts.base import MAX_ITEMS, Consistency
 from loaders.table.recording import asking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
-    from typing import Self
+    from collections.abc import Coroutine, Sequence
 
     from loaders.contracts.reading import ReadOne, ReadPage
     from loaders.conversion import DamagedItemError
@@ -24,146 +21,112 @@ T = TypeVar("T")
 KeyParts = tuple[Any, ...]
 
 
-class _Batch:
-    """Keys that are going to be read together, and who waits for them."""
+class _Batch(asyncio.Future[dict[KeyParts, Any]]):
+    """The future of up to 100 records that are read together, by their keys."""
 
-    __slots__ = ("asked", "done", "keys", "path")
-
-    def __init__(self, done: asyncio.Future[None], path: str) -> None:
-        self.keys: list[KeyParts] = []
-        self.done = done
-        self.path = path
-        self.asked = 0
+    path = ""
+    """On whose behalf they are read: the first who asked."""
+    asked = 0
+    """For how many objects."""
 
 
-class RecordLoader(DataLoader[KeyParts, T | None], Generic[T]):
-    """Loads the records of one contract for one request.
+class _Reads:
+    """What a request is reading; it is no part of the loaders, so that nothing refers to itself."""
 
-    `load_bulk` reads many keys with one future for all of them, where `load_many` makes one for each. Both share what
-    was read before, what is being read, and the batch function.
+    __slots__ = ("is_stopped", "tasks")
+
+    def __init__(self) -> None:
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.is_stopped = False
+
+
+class RecordLoader(DataLoader[KeyParts, dict[KeyParts, Any]], Generic[T]):
+    """Loads the records of one contract, with one consistency, for one request.
+
+    It is a DataLoader whose keys share the future of their batch: a future for each of 100 keys takes nine times as
+    long. An item that is damaged or was left unread is an error in its place. A batch that fails is not kept, so the
+    same key asked for later in the request is read again.
     """
 
     max_batch_size = MAX_ITEMS
 
-    def __init__(
-        self, contract: ReadOne[T], store: Store, start: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
-    ) -> None:
+    def __init__(self, contract: ReadOne[T], store: Store, reads: _Reads, *, consistent: bool) -> None:
+        super().__init__(loop=asyncio.get_running_loop())
         self._contract = contract
         self._store = store
-        self._start = start
-        self._records: dict[KeyParts, T | Exception | None] = {}
-        self._in_flight: dict[KeyParts, _Batch] = {}
-        self._next: _Batch | None = None
-        self._is_set_up = False
-        """Whether `load` was used, which alone needs what the base class keeps."""
+        self._reads = reads
+        self._consistent = consistent
 
-    async def batch_load_fn(self, keys: list[KeyParts]) -> list[T | None]:
-        """Reads one batch; an item that is damaged or was left unread is an error in its place."""
-        found = await self._contract.read_many(self._store, keys)
-        self._records.update(zip(keys, found, strict=True))
-        return found  # type: ignore[return-value]  # aiodataloader raises what is an exception
+    def load(self, key: KeyParts) -> asyncio.Future[dict[KeyParts, Any]]:
+        """The batch that has a key: it was read, is being read, or is going to be."""
+        if key not in self._cache:
+            self._enqueue([key], "")
+        return self._cache[key]
 
-    def load(self, key: KeyParts) -> asyncio.Future[T | None]:
-        """Loads one record."""
-        if not self._is_set_up:
-            self._is_set_up = True
-            super().__init__()
-        if key in self._records and key not in self._cache:
-            self.prime(key, self._records[key])  # type: ignore[arg-type]  # as above
-        return super().load(key)
-
-    async def load_bulk(
-        self, keys: Sequence[KeyParts], path: str = "", *, alone: bool = False
-    ) -> list[T | Exception | None]:
-        """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf.
-
-        Where nobody else loads records of this kind, `alone`, one batch is read at once, without a task.
-        """
-        if alone and len(keys) <= MAX_ITEMS:
-            return await self._load_alone(keys, path)
-        records, in_flight = self._records, self._in_flight
-        batches: dict[_Batch, None] = {}
-        for key in keys:
-            if key not in records:
-                batch = in_flight.get(key)
-                if batch is None:
-                    batch = self._next
-                    if batch is None or len(batch.keys) >= MAX_ITEMS:
-                        batch = self._open_batch(path)
-                    batch.keys.append(key)
-                    in_flight[key] = batch
-                batch.asked += 1
-                batches[batch] = None
-        failed: dict[KeyParts, Exception] = {}
-        for batch in batches:
+    async def load_bulk(self, keys: Sequence[KeyParts], path: str = "") -> list[T | Exception | None]:
+        """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf."""
+        cache = self._cache
+        new = [key for key in keys if key not in cache]
+        if new:
+            self._enqueue(list(dict.fromkeys(new)), path)
+        batches: list[Any] = [cache[key] for key in keys]
+        found: dict[Any, Any] = dict.fromkeys(batches)
+        for batch in batches if len(found) > 1 else batches[:1]:
+            batch.asked += 1 if len(found) > 1 else len(keys)
+        for batch in found:
             try:
-                await asyncio.shield(batch.done)
+                found[batch] = batch.result() if batch.done() else await asyncio.shield(batch)
             except Exception as error:  # noqa: BLE001  # an error is a value here
-                failed.update(dict.fromkeys(batch.keys, error))
-        if failed:
-            return [failed[key] if key in failed else records[key] for key in keys]
-        return [records[key] for key in keys]
+                found[batch] = error
+        if len(found) == 1:
+            (records,) = found.values()
+            return [records] * len(keys) if isinstance(records, Exception) else [records[key] for key in keys]
+        return [
+            records if isinstance(records := found[batch], Exception) else records[key]
+            for batch, key in zip(batches, keys, strict=True)
+        ]
 
-    async def _load_alone(self, keys: Sequence[KeyParts], path: str) -> list[T | Exception | None]:
-        records = self._records
-        wanted = [key for key in dict.fromkeys(keys) if key not in records]
-        if wanted:
-            try:
-                with asking(path, len(keys)):
-                    await self.batch_load_fn(wanted)
-            except Exception as error:  # noqa: BLE001  # an error is a value here
-                return [records.get(key, error) for key in keys]
-        return [records[key] for key in keys]
+    def _enqueue(self, keys: list[KeyParts], path: str) -> None:
+        """Adds different new keys to the queue; the first in it has the queue dispatched."""
+        cache, rest = self._cache, keys
+        while rest:
+            queue = self._queue
+            free = -len(queue) % MAX_ITEMS
+            if free:
+                batch: Any = queue[-1].future
+            else:
+                batch, free = _Batch(loop=self.loop), MAX_ITEMS
+                batch.path = path
+            first, *others = rest[:free]
+            rest = rest[free:]
+            cache[first] = batch
+            self.do_resolve_reject(first, batch)
+            cache.update(dict.fromkeys(others, batch))
+            self._queue += [Loader(key, batch) for key in others]
 
-    async def load_strongly(self, keys: Sequence[KeyParts]) -> list[T | Exception | None]:
-        """Reads records that are named elsewhere but were not found: a plain read may be too early for them.
-
-        Errors are values.
-        """
-        found = await in_batches(partial(self._contract.read_many, self._store, consistent=True), keys)
-        self._records.update(
-            (key, record) for key, record in zip(keys, found, strict=True) if not isinstance(record, Exception)
-        )
-        return found
-
-    def clear_all(self) -> Self:
-        """Forgets everything that was read."""
-        self._records = {}
-        self._in_flight = {}
-        return super().clear_all() if self._is_set_up else self
-
-    def _open_batch(self, path: str) -> _Batch:
-        """A new batch that takes the next keys."""
-        loop = asyncio.get_running_loop()
-        self._next = batch = _Batch(loop.create_future(), path)
-        # All requests of one turn of the event loop share the batch.
-        loop.call_soon(self._dispatch, batch)
-        return batch
-
-    def _dispatch(self, batch: _Batch) -> None:
-        if self._next is batch:
-            self._next = None
-        self._start(self._read(batch))
-
-    async def _read(self, batch: _Batch) -> None:
+    async def batch_load_fn(self, keys: list[KeyParts]) -> list[dict[KeyParts, Any]]:
+        """Reads one batch."""
+        batch: Any = self._cache[keys[0]]
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  # the loader runs it in one
+        tasks = self._reads.tasks
+        tasks.add(task)
+        if self._reads.is_stopped:
+            task.cancel()
         try:
             with asking(batch.path, batch.asked):
-                await self.batch_load_fn(batch.keys)
-        except Exception as error:  # noqa: BLE001  # it is told to everyone who waits
-            # Not kept: the same key asked for later in the request is read again.
-            for key in batch.keys:
-                self._in_flight.pop(key, None)
-            if not batch.done.done():
-                batch.done.set_exception(error)
-                batch.done.exception()  # no reader may be left to see it
-        except BaseException:
-            batch.done.cancel()
+                found = await self._contract.read_many(self._store, keys, consistent=self._consistent)
+        except asyncio.CancelledError:
+            batch.cancel()
             raise
-        else:
-            for key in batch.keys:
-                self._in_flight.pop(key, None)
-            if not batch.done.done():
-                batch.done.set_result(None)
+        finally:
+            tasks.discard(task)
+        return [dict(zip(keys, found, strict=True))] * len(keys)
+
+    def keep(self, key: KeyParts, record: T) -> None:
+        """Replaces what was read by a newer record."""
+        batch = self._cache[key] = _Batch(loop=self.loop)
+        batch.set_result({key: record})
 
 
 class Loaders:
@@ -171,17 +134,33 @@ class Loaders:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._loaders: dict[str, RecordLoader[Any]] = {}
+        self._loaders: dict[tuple[str, bool], RecordLoader[Any]] = {}
         self._ranges: dict[tuple[str, KeyParts], asyncio.Task[Any]] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._is_stopped = False
+        self._reads = _Reads()
 
-    def of(self, contract: ReadOne[T]) -> RecordLoader[T]:
-        """The loader of a contract's records."""
-        loader = self._loaders.get(contract.id)
+    def of(self, contract: ReadOne[T], *, consistent: bool = False) -> RecordLoader[T]:
+        """The loader of a contract's records; strongly consistent reads have one of their own."""
+        key = contract.id, consistent or contract.consistency is Consistency.STRONG
+        loader = self._loaders.get(key)
         if loader is None:
-            loader = self._loaders[contract.id] = RecordLoader(contract, self._store, self._start)
+            loader = self._loaders[key] = RecordLoader(contract, self._store, self._reads, consistent=consistent)
         return loader
+
+    async def load_existing(
+        self, contract: ReadOne[T], keys: Sequence[KeyParts], path: str
+    ) -> list[T | Exception | None]:
+        """Loads records that something else names. Those that an eventual read does not find are read strongly."""
+        loader = self.of(contract)
+        found = await loader.load_bulk(keys, path)
+        if type(None) in set(map(type, found)) and contract.consistency is Consistency.EVENTUAL_OR_STRONG:
+            missing = list(dict.fromkeys(key for key, record in zip(keys, found, strict=True) if record is None))
+            records = await self.of(contract, consistent=True).load_bulk(missing, path)
+            strongly = dict(zip(missing, records, strict=True))
+            for key, record in strongly.items():
+                if record is not None and not isinstance(record, Exception):
+                    loader.keep(key, record)
+            found = [strongly.get(key) if record is None else record for key, record in zip(keys, found, strict=True)]
+        return found
 
     async def whole(self, contract: ReadPage[T], key: KeyParts) -> dict[str, T | DamagedItemError]:
         """All items of a range by sort key; places of a request that need the same range share one Query."""
@@ -197,16 +176,15 @@ class Loaders:
 
     def stop(self) -> None:
         """Cancels what is still being read, and drops what was."""
-        self._is_stopped = True
-        # A loader refers to its starter, this one: left to the garbage collector, what it read would stay for long.
+        self._reads.is_stopped = True
         self._loaders.clear()
-        for task in self._tasks:
+        for task in self._reads.tasks:
             task.cancel()
 
     def _start(self, reading: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.ensure_future(reading)
-        if self._is_stopped:
+        if self._reads.is_stopped:
             task.cancel()
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._reads.tasks.add(task)
+        task.add_done_callback(self._reads.tasks.discard)
         return task

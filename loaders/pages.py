@@ -63,7 +63,7 @@ class Page(Generic[T]):
     `damage` is what is wrong with an item that was left out of it.
     """
 
-    __slots__ = ("_bounds", "_last", "_positions", "damage", "has_next_page", "has_previous_page", "nodes")
+    __slots__ = ("_bounds", "_last", "damage", "has_next_page", "has_previous_page", "nodes", "positions")
 
     def __init__(
         self,
@@ -73,8 +73,8 @@ class Page(Generic[T]):
         has_previous_page: bool,
         last: Position | None,
     ) -> None:
-        self._positions = [position for position, _ in entries]
-        self._bounds = (self._positions[0], self._positions[-1]) if entries else None
+        self.positions = [position for position, _ in entries]
+        self._bounds = (self.positions[0], self.positions[-1]) if entries else None
         self._last = last
         self.nodes = [node for _, node in entries]
         self.has_next_page = has_next_page
@@ -95,7 +95,7 @@ class Page(Generic[T]):
     def with_nodes(self, nodes: Sequence[U | None]) -> Page[U]:
         """The same page with other nodes in place of its own; those that are None are left out."""
         page: Page[U] = Page([], has_next_page=self.has_next_page, has_previous_page=self.has_previous_page, last=None)
-        page._positions = [place for place, node in zip(self._positions, nodes, strict=True) if node is not None]
+        page.positions = [place for place, node in zip(self.positions, nodes, strict=True) if node is not None]
         page._bounds, page._last = self._bounds, self._last
         page.nodes = [node for node in nodes if node is not None]
         page.damage = self.damage
@@ -104,7 +104,7 @@ class Page(Generic[T]):
     @property
     def edges(self) -> list[Edge]:
         """Its items with their cursors."""
-        return [Edge(encode_cursor(place), node) for place, node in zip(self._positions, self.nodes, strict=True)]
+        return [Edge(encode_cursor(place), node) for place, node in zip(self.positions, self.nodes, strict=True)]
 
     @property
     def page_info(self) -> Page[T]:

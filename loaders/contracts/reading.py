@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from domain.errors import BadInputError, InvalidCursorError
+from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractError, Order, PageRule
 from loaders.contracts.cost import Cost, page_cost, read_units
 from loaders.conversion import DamagedItemError
@@ -17,7 +18,6 @@ from loaders.table.errors import UnreadKeysError
 from loaders.table.operations import BatchGet, Get, Query
 from loaders.table.positions import Between
 from loaders.table.recording import asking
-from loaders.table.retry import together
 
 if TYPE_CHECKING:
     import asyncio

@@ -26,9 +26,10 @@ from domain.access_codes import (
 from domain.errors import TooManyChangesError
 from domain.models import Reservation, locker_of
 from domain.times import EARLIEST, shift
+from loaders.concurrency import together
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES
 from loaders.reads.live_reservations import MovedError, live_in
-from loaders.table.retry import attempts, together
+from loaders.table.retry import attempts
 
 if TYPE_CHECKING:
     import asyncio

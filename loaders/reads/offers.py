@@ -1,10 +1,11 @@
-"""Searches a location for lockers that are offered to a caller and free in a time window.
+"""Searches locations for lockers that are offered to a caller and free in a time window.
 
 What is found is a hint: only the transaction that makes a reservation decides.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
@@ -13,22 +14,23 @@ from domain.authorization import MOST_AUDIENCES
 from domain.models import LockerId, LockerSize
 from domain.schedule import is_free
 from loaders import keys
+from loaders.concurrency import outcomes
 from loaders.contracts.base import Order
 from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.reservations import RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.pages import PageRequest
-from loaders.table.retry import together
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 
     from domain.authorization import Audience
     from domain.models import LocationId, LockerOffer
     from domain.times import Instant
     from loaders.pages import Page
     from loaders.table.client import Store
+    from loaders.table.positions import Key
 
     Pointers = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
 
@@ -49,64 +51,131 @@ class Wanted:
 
 
 class Search:
-    """One search: `pointers` reads the active pointers of up to 25 lockers, `slots` bounds the Queries at once."""
+    """One search: what it has found so far, and what is left to look at."""
 
-    def __init__(self, store: Store, wanted: Wanted, pointers: Pointers, slots: asyncio.Semaphore) -> None:
-        self._store = store
-        self._wanted = wanted
-        self._pointers = pointers
-        self._slots = slots
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.free: list[LockerOffer] = []
+        """Offers of lockers that are free, in the order in which they are looked at."""
+        self.failure: Exception | None = None
+        self._candidates: list[LockerOffer] = []
         self._skips = len(wanted.audiences) > MOST_AUDIENCES
-        self._is_over = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to look at."""
+        return not self._candidates or self.failure is not None
 
     @property
     def is_complete(self) -> bool:
         """Whether everything that is offered to the caller was looked at."""
-        return self._is_over and not self._skips
+        return self.is_over and not self._skips
 
-    async def free(self) -> AsyncIterator[LockerOffer]:
-        """The free ones of 50 offers at most: first those after the place where the search begins, then the others."""
-        left = MOST_CANDIDATES
-        for backward in (False, True):
-            found = await self._offers(backward=backward) if left else None
-            if found is None or len(found) > left:
-                self._skips = True
-            candidates = (found or [])[:left]
-            left -= len(candidates)
-            for first in range(0, len(candidates), AT_ONCE):
-                for offer in await self._free(candidates[first : first + AT_ONCE]):
-                    yield offer
-        self._is_over = True
-
-    async def _offers(self, *, backward: bool) -> list[LockerOffer]:
-        """The offers to each audience in turn."""
-        audiences = self._wanted.audiences[:MOST_AUDIENCES]
-        pages = await together((self._page(audience, backward=backward) for audience in audiences), self._slots)
-        if any(page.next_cursor is not None or page.damage is not None for page in pages):
-            self._skips = True
-        in_turn = chain.from_iterable(zip_longest(*(page.nodes for page in pages)))
-        return [offer for offer in in_turn if offer is not None]
-
-    def _page(self, audience: Audience, *, backward: bool) -> Coroutine[Any, Any, Page[LockerOffer]]:
-        wanted, lot = self._wanted, keys.lot_of(self._wanted.seed)
+    def places(self) -> list[tuple[Audience, Key]]:
+        """The audiences whose offers are read, and the key from which on each is looked at."""
+        wanted, lot = self.wanted, keys.lot_of(self.wanted.seed)
         sizes = sorted(LockerSize) if wanted.size is None else [wanted.size]
         size = sizes[int(lot, 16) % len(sizes)]
-        start = encode_cursor(keys.offer(wanted.location_id, *audience, size, lot, LockerId("")))
-        request = PageRequest(MOST_CANDIDATES, backward, start)
-        if wanted.size is None:
-            return LOCATION_OFFERS.page(self._store, request, Order.ASC, wanted.location_id, *audience)
-        return LOCATION_OFFERS_OF_SIZE.page(self._store, request, Order.ASC, wanted.location_id, *audience, size)
+        return [
+            (audience, keys.offer(wanted.location_id, *audience, size, lot, LockerId("")))
+            for audience in wanted.audiences[:MOST_AUDIENCES]
+        ]
 
-    async def _free(self, offers: list[LockerOffer]) -> list[LockerOffer]:
-        start, end = self._wanted.start_at, self._wanted.end_at
-        pointers = await self._pointers([(offer.locker_id,) for offer in offers])
-        failure = next((pointer for pointer in pointers if isinstance(pointer, Exception)), None)
-        if failure is not None:
-            raise failure
-        told = {offer.locker_id: is_free(pointer, start, end) for offer, pointer in zip(offers, pointers, strict=True)}
-        unsure = [locker_id for locker_id, free in told.items() if free is None]
-        searches = (RESERVATION_BEFORE.first(self._store, locker_id, end) for locker_id in unsure)
-        latest = await together(searches, self._slots)
-        for locker_id, reservation in zip(unsure, latest, strict=True):
-            told[locker_id] = reservation is None or reservation.end_at <= start
-        return [offer for offer in offers if told[offer.locker_id]]
+    def offer(self, pages: Iterable[tuple[Key, Page[LockerOffer], Page[LockerOffer] | None]]) -> None:
+        """Takes what is offered: to each audience in turn, first what comes after the place where it begins."""
+        after, before = [], []
+        for start, first, later in pages:
+            if later is not None or first.damage is not None:
+                self._skips = True
+            divided = sum(place.sk <= start.sk for place in first.positions)
+            before.append(first.nodes[:divided])
+            after.append(first.nodes[divided:] if later is None else later.nodes)
+        in_turn = chain.from_iterable(chain(zip_longest(*after), zip_longest(*before)))
+        offers = [offer for offer in in_turn if offer is not None]
+        self._skips = self._skips or len(offers) > MOST_CANDIDATES
+        self._candidates = offers[:MOST_CANDIDATES]
+
+    def next_candidates(self) -> list[LockerOffer]:
+        """The next offers to look at."""
+        candidates = self._candidates[:AT_ONCE]
+        self._candidates = self._candidates[AT_ONCE:]
+        return candidates
+
+
+async def find_offers(store: Store, searches: Sequence[Search], permits: asyncio.Semaphore) -> None:
+    """Reads what is offered to the callers of searches: one Query for each audience, and another for long lists.
+
+    A list of 50 offers or fewer is read as a whole. Of a longer one, the second Query begins at the search's own place.
+    """
+    asked = [(search, audience, start) for search in searches for audience, start in search.places()]
+    firsts = await outcomes((_page(store, search.wanted, audience) for search, audience, _ in asked), permits)
+    long = [number for number, page in enumerate(firsts) if not isinstance(page, Exception) and page.has_next_page]
+    reads = (_page(store, asked[number][0].wanted, asked[number][1], asked[number][2]) for number in long)
+    laters = dict(zip(long, await outcomes(reads, permits), strict=True))
+    found: defaultdict[Search, list[Any]] = defaultdict(list)
+    for number, ((search, _, start), first) in enumerate(zip(asked, firsts, strict=True)):
+        later = laters.get(number)
+        failure = next((part for part in (first, later) if isinstance(part, Exception)), None)
+        search.failure = search.failure or failure
+        found[search].append((start, first, later))
+    for search, pages in found.items():
+        if search.failure is None:
+            search.offer(pages)
+
+
+def _page(
+    store: Store, wanted: Wanted, audience: Audience, start: Key | None = None
+) -> Coroutine[Any, Any, Page[LockerOffer]]:
+    request = PageRequest(MOST_CANDIDATES, cursor=None if start is None else encode_cursor(start))
+    if wanted.size is None:
+        return LOCATION_OFFERS.page(store, request, Order.ASC, wanted.location_id, *audience)
+    return LOCATION_OFFERS_OF_SIZE.page(store, request, Order.ASC, wanted.location_id, *audience, wanted.size)
+
+
+async def each_free(
+    store: Store, search: Search, pointers: Pointers, permits: asyncio.Semaphore
+) -> AsyncIterator[LockerOffer]:
+    """The offers of one search that are free, each looked for when the one before was not enough."""
+    await find_offers(store, [search], permits)
+    while not search.is_over:
+        await look_further(store, [search], pointers, permits)
+        while search.free and search.failure is None:
+            yield search.free.pop(0)
+    if search.failure is not None:
+        raise search.failure
+
+
+async def look_further(
+    store: Store, searches: Sequence[Search], pointers: Pointers, permits: asyncio.Semaphore
+) -> None:
+    """Looks at the next 25 offers of each search: one read of all active pointers, and a Query where one does not tell.
+
+    `pointers` reads the active pointers of lockers.
+    """
+    looked = [(search, search.next_candidates()) for search in searches]
+    lockers = list(dict.fromkeys((offer.locker_id,) for _, offers in looked for offer in offers))
+    found = dict(zip(lockers, await pointers(lockers), strict=True)) if lockers else {}
+    unsure: list[tuple[Search, LockerId]] = []
+    told: list[dict[LockerId, Any]] = []
+    for search, offers in looked:
+        wanted = search.wanted
+        states = {offer.locker_id: _is_free(found[(offer.locker_id,)], wanted) for offer in offers}
+        told.append(states)
+        unsure += [(search, locker_id) for locker_id, state in states.items() if state is None]
+    reads = (RESERVATION_BEFORE.first(store, locker_id, search.wanted.end_at) for search, locker_id in unsure)
+    latest = dict(zip(unsure, await outcomes(reads, permits), strict=True))
+    for (search, offers), states in zip(looked, told, strict=True):
+        for offer in offers:
+            state = states[offer.locker_id]
+            if state is None:
+                last = latest[search, offer.locker_id]
+                state = last if isinstance(last, Exception) else last is None or last.end_at <= search.wanted.start_at
+            if isinstance(state, Exception):
+                search.failure = search.failure or state
+            elif state:
+                search.free.append(offer)
+
+
+def _is_free(pointer: Any, wanted: Wanted) -> bool | Exception | None:
+    """Whether a locker is free; None where its pointer does not tell."""
+    return pointer if isinstance(pointer, Exception) else is_free(pointer, wanted.start_at, wanted.end_at)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from domain.errors import OperatorError
+from loaders.concurrency import together
 from loaders.contracts.maintenance import IMPORT_ITEM, TRANSFER_SCAN
 from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
 from loaders.table.positions import Key
-from loaders.table.retry import together
 from loaders.table.values import item_from_wire
 from loaders.tools.pace import Pace
 

@@ -24,7 +24,7 @@ from loaders.codecs import AnyClaim
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION, ANY_CLAIM_BY_ID, RESERVATION_BY_KEY
 from loaders.reads.claimed import claimed
-from loaders.reads.offers import Search, Wanted
+from loaders.reads.offers import Search, Wanted, each_free
 from loaders.writes.reservations import IdTakenByOwnerError, create_reservation
 
 if TYPE_CHECKING:
@@ -52,9 +52,10 @@ async def reserve_any_locker(backend: Backend, command: ReserveAnyLocker, princi
     now = backend.clock()
     check_reservation_window(command.start_at, command.end_at, now, backend.longest_reservation, "endAt")
     await _check_location(backend, command)
-    search = _search(backend, command, principal, reservation_id, now)
-    tries, taken = 0, None
-    async for offer in search.free():
+    store, permits = backend.store, asyncio.Semaphore(_QUERIES_AT_ONCE)
+    search = _search(command, principal, reservation_id, now)
+    tries, taken, is_complete = 0, None, False
+    async for offer in each_free(store, search, lambda ids: ACTIVE_RESERVATION.read_many(store, ids), permits):
         if tries == MOST_TRIES:
             break
         tries += 1
@@ -72,14 +73,13 @@ async def reserve_any_locker(backend: Backend, command: ReserveAnyLocker, princi
             taken = error
         except _NEXT_LOCKER:
             continue
-    raise taken or NoLockerAvailableError(is_complete=search.is_complete)
+    else:
+        is_complete = search.is_complete
+    raise taken or NoLockerAvailableError(is_complete=is_complete)
 
 
-def _search(
-    backend: Backend, command: ReserveAnyLocker, principal: Principal, reservation_id: ReservationId, now: Instant
-) -> Search:
+def _search(command: ReserveAnyLocker, principal: Principal, reservation_id: ReservationId, now: Instant) -> Search:
     """Begins elsewhere for each request, so that requests at the same time do not compete for one locker."""
-    store = backend.store
     wanted = Wanted(
         location_id=command.location_id,
         size=command.size,
@@ -88,8 +88,7 @@ def _search(
         audiences=audiences_for(principal, command.owner_id),
         seed=f"{command.owner_id} {reservation_id}",
     )
-    slots = asyncio.Semaphore(_QUERIES_AT_ONCE)
-    return Search(store, wanted, lambda lockers: ACTIVE_RESERVATION.read_many(store, lockers), slots)
+    return Search(wanted)
 
 
 async def _check_location(backend: Backend, command: ReserveAnyLocker) -> None:

@@ -32,11 +32,11 @@ from domain.schedule import (
     overlaps,
 )
 from loaders import keys
+from loaders.concurrency import together
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
 from loaders.conversion import DamagedItemError
 from loaders.reads.claimed import claimed
 from loaders.reads.live_reservations import MovedError
-from loaders.table.retry import together
 from loaders.writes.optimistic import Decision, optimistic_write
 from loaders.writes.reservation_steps import (
     change_steps,

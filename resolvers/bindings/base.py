@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, compress
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import strawberry
 from strawberry.annotation import StrawberryAnnotation
@@ -12,12 +13,14 @@ from strawberry.types.arguments import StrawberryArgument
 from strawberry.types.field import StrawberryField
 from typing_extensions import dataclass_transform
 
+from domain.authorization import is_admin
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.cost import Cost
 from resolvers.bindings.rules import AS_OBJECT, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
@@ -65,15 +68,51 @@ class Charge:
 class FieldStep:
     """What a binding can see of its place in a document: the response path, and what is selected below."""
 
-    __slots__ = ("is_alone", "path", "uses")
+    __slots__ = ("has_steps", "path", "uses")
 
-    def __init__(self, path: str, uses: frozenset[str]) -> None:
-        self.is_alone = False
-        """Whether no other step of its document uses one of its contracts: it has nobody to share a batch with."""
+    def __init__(self, path: str, uses: frozenset[str], *, has_steps: bool) -> None:
         self.path = path
         """Response path without list indices."""
         self.uses = uses
         """The attributes of the found objects that their columns, rules and steps read."""
+        self.has_steps = has_steps
+        """Whether a field is selected of the found objects that is no column."""
+
+
+class Call(NamedTuple):
+    """A field at one place of a document: its step, the parents that it is asked for, and its checked arguments."""
+
+    step: Any
+    rows: Sequence[Any]
+    bound: Any
+
+
+class Known(NamedTuple):
+    """Objects whose records are being read: what identifies them, and what else is known of them already."""
+
+    step: Any
+    """The step that finds them."""
+    rows: Sequence[Any]
+    identity: AbstractSet[str]
+    attributes: AbstractSet[str]
+
+
+class Execution(Protocol):
+    """What a binding can ask of the execution that it is a part of."""
+
+    request: RequestState
+
+    async def found(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
+        """For each call what a binding fetches, or what was fetched for it early."""
+
+    def start_early(self, known: Sequence[Known]) -> None:
+        """Starts the steps below objects that need only what is known of them."""
+
+    def note_items(self, step: Any) -> None:
+        """Notes that a list has an item, which proves that its object exists."""
+
+    def has_items(self, step: Any) -> bool:
+        """Whether a list of the objects that a step finds has an item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +161,13 @@ class Embedded(Binding):
     def needs(self) -> frozenset[str]:
         return _read_by(self.source)
 
+    def held(self, rows: Sequence[Any], request: RequestState) -> list[Any]:
+        """What each object holds."""
+        source = self.source
+        if isinstance(source, str):
+            return [getattr(row, source) for row in rows]
+        return [source(row, request) for row in rows]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(Binding):
@@ -153,7 +199,7 @@ class Reading(Binding):
         return list(map(attrgetter(*names), rows))
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
-        """Checks the arguments of one request; what it returns is passed to `price` and `fetch`.
+        """Checks the arguments of one request; what it returns is passed to `price` and in each `Call`.
 
         Raises:
             SmartLockerError: where an argument is wrong; the field then fails without reading.
@@ -168,17 +214,66 @@ class Reading(Binding):
         key: Hashable = bound
         return key
 
-    def below(self, parents: int, bound: Any) -> int:
-        """How many objects it finds at most for so many parents."""
+    def below(self, parents: int, bound: Any, type_name: str) -> int:
+        """How many objects of a type it finds at most for so many parents."""
         return parents
 
     def page_size(self, bound: Any) -> int:
         """How many items a page has, where it finds pages."""
         return 1
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        """Reads for all parents at once: for each a result, None, or an error."""
+    finds_pages: ClassVar[bool] = False
+    """Whether the objects that it finds are pages, whose items matter more than they do themselves."""
+
+    async def results(self, calls: Sequence[Call], execution: Execution) -> list[list[Any]]:
+        """For each call, and each of its parents: the result, None, or an error. This is all that the runner asks.
+
+        The calls are the places where a document has the field at one level: several where it has aliases.
+        """
+        rule, principal = self.rule, execution.request.principal
+        if not rule.admits(principal):
+            return [[rule.refusal(principal)] * len(call.rows) for call in calls]
+        if rule.allows is None or is_admin(principal):
+            return await execution.found(self, calls)
+        if rule.on_result:
+            shown = await execution.found(self, calls)
+            return [[self._visible(result, execution.request) for result in results] for results in shown]
+        permitted = [[rule.permits(principal, row) for row in call.rows] for call in calls]
+        asked = [
+            call._replace(rows=list(compress(call.rows, admitted)))
+            for call, admitted in zip(calls, permitted, strict=True)
+        ]
+        asked = [call for call in asked if call.rows]
+        found = chain.from_iterable(await execution.found(self, asked) if asked else ())
+        return [[next(found) if may else rule.refusal(principal) for may in admitted] for admitted in permitted]
+
+    def _visible(self, result: Any, request: RequestState) -> Any:
+        """What stands in the place of a result, where the caller may not see it."""
+        if result is None or isinstance(result, Exception) or self.rule.permits(request.principal, result):
+            return result
+        if not self.rule.quiet:
+            return self.rule.refusal(request.principal)
+        request.has_hidden = True
+        return None
+
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        """Reads for all parents of all calls at once: for each a result, None, or an error.
+
+        It runs in stages: all Queries of a stage, then one read of all keys that they lead to.
+        """
         raise NotImplementedError
+
+    def damages(self, results: Sequence[Any]) -> Iterable[tuple[int, Exception]]:
+        """Which results are shown without their damaged items, and what is wrong with one of these."""
+        return ()
+
+    def confirms(self, step: FieldStep) -> bool:
+        """Whether it is not known before everything below is complete that what it has found exists."""
+        return False
+
+    async def confirm(self, calls: Sequence[Call], execution: Execution) -> list[Exception | None]:
+        """For each call, once everything below is complete, why what it has found is not shown after all."""
+        return [None] * len(calls)
 
 
 @dataclass_transform(kw_only_default=True)
@@ -213,6 +308,11 @@ def column(
 def embedded(description: str, source: Source = "", **binding: Any) -> Any:
     """An object or list that the object already holds."""
     return bound_field(Embedded(source=source, **binding), description)
+
+
+def rows_of(calls: Sequence[Call]) -> Sequence[Any]:
+    """The parents of all calls."""
+    return calls[0].rows if len(calls) == 1 else [row for call in calls for row in call.rows]
 
 
 def look_up_charge(

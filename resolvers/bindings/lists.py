@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from domain.authorization import is_admin, searched_audiences
-from domain.errors import BadInputError
+from loaders.concurrency import outcomes
 from loaders.contracts.base import Order
 from loaders.contracts.cost import Cost
-from loaders.contracts.reading import without_damage
 from loaders.conversion import DamagedItemError
-from loaders.keys import masked
-from loaders.pages import ALL_TIMES, Window, page_request
+from loaders.pages import Page, Window, page_request
 from loaders.table.recording import asking
-from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
-from resolvers.bindings.references import NAMED_BUT_NOT_FOUND, load_named
-from resolvers.bindings.rules import AS_OBJECT, Rule
+from resolvers.bindings.base import Argument, Charge, Reading, bound_field, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 
     from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadOne, ReadPage
-    from loaders.pages import Page, PageRequest
-    from loaders.table.client import Store
-    from resolvers.bindings.base import FieldStep
+    from loaders.contracts.reading import ReadPage
+    from loaders.pages import PageRequest
+    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import ArgumentContext, RequestState
-
-logger = logging.getLogger(__name__)
 
 LARGE_PAGE = "only where a page has more than 1 MB"
 
@@ -60,34 +48,19 @@ class BoundPage:
 class Pages(Reading):
     """A page of a list for each parent.
 
-    A list whose items are copies says in `full` which contract reads the records; they are read only where a field
-    needs more than the copies have. `narrowed` is the argument that selects another contract, whose range takes the
-    argument's value too.
+    `window` is the widest window, where the list can be narrowed to one. `narrowed` is the argument that selects
+    another contract, whose range takes the argument's value too.
     """
 
     contract: ReadPage[Any]
     window: Window[Any] | None = None
-    """The widest window, where the list can be narrowed to one."""
-    full: ReadOne[Any] | None = None
-    full_key: str = ""
-    full_rule: Rule = AS_OBJECT
     narrowed: tuple[str, ReadPage[Any]] | None = None
-    merged: tuple[str, tuple[Any, ...]] | None = None
-    """The argument that is a part of the contract's own range, and its values: without it, their lists are merged."""
-    offers: ReadPage[Any] | None = None
-    """What callers other than admins see in place of the whole list: what is offered to their audiences, merged."""
-    overlapping: tuple[ReadPage[Any], ReadPage[Any]] | None = None
-    """What reads a window with the argument `overlapping`: the list, and the item before, which may reach into it."""
+
+    finds_pages: ClassVar[bool] = True
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return (
-            self.contract,
-            *(() if self.narrowed is None else (self.narrowed[1],)),
-            *(() if self.offers is None else (self.offers,)),
-            *(() if self.full is None else (self.full,)),
-            *(() if self.overlapping is None else self.overlapping),
-        )
+        return (self.contract,) if self.narrowed is None else (self.contract, self.narrowed[1])
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> BoundPage:
         sizes = request.page_sizes
@@ -99,49 +72,30 @@ class Pages(Reading):
             default=sizes.default,
             maximum=sizes.maximum,
         )
-        contract, key = self.contract, tuple[Any, ...]()
-        if self.window is not None:
-            window = _window(values.get("window"), self.window)
-            key = (*key, window.start, window.end)
-        if self.overlapping is not None and values.get("overlapping") is not None:
-            if values.get("window") is not None:
-                raise BadInputError("Use window or overlapping, but not both.", ("overlapping",))
-            window = _window(values["overlapping"], ALL_TIMES, "overlapping")
-            contract, key = self.overlapping[0], (window.start, window.end)
-        if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
-            contract, key = self.narrowed[1], (values[self.narrowed[0]],)
-        keys: tuple[tuple[Any, ...], ...] = (key,)
-        if self.offers is not None:
-            owner_ids = values.get("owner_ids")
-            if not is_admin(request.principal):
-                if contract is not self.contract:
-                    raise BadInputError("Only admins can select a status.", ("status",))
-                contract, keys = self.offers, tuple(searched_audiences(request.principal, owner_ids))
-            elif owner_ids is not None:
-                raise BadInputError("Admins get all lockers: leave out ownerIds.", ("ownerIds",))
-        if self.merged is not None:
-            argument, every = self.merged
-            keys = tuple((value,) for value in (every if values.get(argument) is None else (values[argument],)))
+        contract, keys = self.lists(values, request)
         return BoundPage(contract, wanted, values.get("order_by") or contract.orders[0], keys)
 
+    def lists(
+        self, values: Mapping[str, Any], request: ArgumentContext
+    ) -> tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]:
+        """The contract that the arguments select, and the key parts of each list that the page is made of."""
+        if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
+            return self.narrowed[1], ((values[self.narrowed[0]],),)
+        if self.window is None:
+            return self.contract, ((),)
+        window = window_of(values.get("window"), self.window)
+        return self.contract, ((window.start, window.end),)
+
     def price(self, step: FieldStep, parents: int, bound: BoundPage) -> list[Charge]:
-        """See Reading: one Query for each parent, and the records where the copies do not suffice."""
+        """See Reading: one Query for each parent, or for each list that its page is made of."""
         contract, size = bound.contract, bound.request.size
         expected, maximum = contract.expected(size), contract.maximum(size)
         queries = parents * len(bound.keys)
-        charges = [Charge(contract, "Query", expected * queries, _once(maximum) * queries)]
-        if self.overlapping is not None and contract is self.overlapping[0]:
-            before = self.overlapping[1]
-            charges.append(Charge(before, "Query", before.expected(1) * parents, before.maximum(1) * parents))
+        once = Cost(1, maximum.items, maximum.read_units)
+        charges = [Charge(contract, "Query", expected * queries, once * queries)]
         if maximum.operations > 1:
             more = Cost(maximum.operations - 1) * queries
             charges.append(Charge(contract, "Query", maximum=more, condition=LARGE_PAGE))
-        if self.reads_records(step, bound):
-            assert self.full is not None  # noqa: S101  # reads_records says so
-            charges += [
-                look_up_charge(self.full, size * parents),
-                look_up_charge(self.full, size * parents, consistent=True, condition=NAMED_BUT_NOT_FOUND),
-            ]
         return charges
 
     def price_key(self, bound: BoundPage) -> Hashable:
@@ -150,75 +104,49 @@ class Pages(Reading):
     def page_size(self, bound: BoundPage) -> int:
         return bound.request.size
 
-    def reads_records(self, step: FieldStep, bound: BoundPage) -> bool:
-        """Whether a field needs more than the copies have."""
-        return self.full is not None and not (step.uses - {"*steps"}) <= bound.contract.codec.attributes
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request = execution.request
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: BoundPage, request: RequestState) -> list[Any]:
-        contract, store = bound.contract, request.backend.store
+        async def read(asked: tuple[int, Any]) -> Page[Any]:
+            number, key = asked
+            with asking(calls[number].step.path):
+                return await self.page(key, calls[number].bound, request)
 
-        def read(key: Any) -> Awaitable[Page[Any]]:
-            parent = () if self.key is None else (key,)
-            if len(bound.keys) > 1:
-                ranges = [(*parent, *part) for part in bound.keys]
-                return contract.merged_page(store, bound.request, bound.order, ranges, request.queries)
-            if self.overlapping is not None and contract is self.overlapping[0]:
-                return self._overlapping_page(store, bound, key)
-            return contract.page(store, bound.request, bound.order, *parent, *bound.keys[0])
+        asked = [(number, key) for number, call in enumerate(calls) for key in self.row_keys(call.rows)]
+        found = await query_each(read, asked, calls[0].step.path, request, bounded=False)
+        for (number, _), page in zip(asked, found, strict=True):
+            if isinstance(page, Page) and page.nodes:
+                execution.note_items(calls[number].step)
+        return found
 
-        return await query_each(read, self.row_keys(rows), step.path, request, takes_slot=len(bound.keys) == 1)
+    async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
+        """The page of the parent with this key."""
+        contract, parent = bound.contract, () if self.key is None else (key,)
+        if len(bound.keys) == 1:
+            async with request.queries:
+                return await contract.page(request.backend.store, bound.request, bound.order, *parent, *bound.keys[0])
+        ranges = [(*parent, *part) for part in bound.keys]
+        return await contract.merged_page(request.backend.store, bound.request, bound.order, ranges, request.queries)
 
-    async def _overlapping_page(self, store: Store, bound: BoundPage, key: Any) -> Page[Any]:
-        """A page of a list that begins with the item before the window, where that reaches into it.
+    def damages(self, results: Sequence[Any]) -> Iterable[tuple[int, Exception]]:
+        return damages(results, Page)
 
-        The item may be gone when its cursor comes back.
-        """
-        assert self.overlapping is not None  # noqa: S101  # see fetch
-        start, end = bound.keys[0]
-        before = await self.overlapping[1].first(store, key, start)
-        first = before.start_at if before is not None and before.end_at > start else start
-        contract, cursors = bound.contract, bound.contract.range(key, ALL_TIMES.start, end)
-        return await contract.page(store, bound.request, bound.order, key, first, end, cursors=cursors)
 
-    async def records(self, step: FieldStep, found: Sequence[Any], request: RequestState) -> list[Any]:
-        """The pages with records in the place of copies.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedPages(Pages):
+    """A page of lists that differ in one part of their range; `merged` is its argument, and its values.
 
-        A copy without a record is left out and logged, and so is a damaged record: one of them must not empty the page.
-        So is a record that was transferred since its copy was read to an owner that the caller may not see.
-        """
-        assert self.full is not None  # noqa: S101  # see reads_records
-        listed = [page for page in found if page is not None and not isinstance(page, Exception)]
-        copies = [copy for page in listed for copy in page.nodes]
-        if not copies:
-            return list(found)
-        keys = [(getattr(copy, self.full_key),) for copy in copies]
-        records = await load_named(self.full, keys, step, request, must_exist=True)
-        if not self._shows_all(records, request):
-            records = [self._shown(copy, record, request) for copy, record in zip(copies, records, strict=True)]
-        left = iter(records)
-        complete: list[Any] = []
-        for page in found:
-            if page is None or isinstance(page, Exception):
-                complete.append(page)
-                continue
-            shown = list(islice(left, len(page.nodes)))
-            failure = None
-            if any(issubclass(kind, Exception) for kind in set(map(type, shown))):
-                failure = next((record for record in shown if is_failure(record)), None)
-            complete.append(failure or without_damage(page.with_nodes(shown)))
-        return complete
+    Without the argument, the lists of all values are merged.
+    """
 
-    def _shows_all(self, records: list[Any], request: RequestState) -> bool:
-        permits_all = self.full_rule.allows is None or is_admin(request.principal)
-        return permits_all and type(None) not in set(map(type, records))
+    merged: tuple[str, tuple[Any, ...]]
 
-    def _shown(self, copy: Any, record: Any, request: RequestState) -> Any:
-        if record is None:
-            assert self.full is not None  # noqa: S101  # as above
-            logger.error("a copy names %s, which does not exist", masked(self.full.key(getattr(copy, self.full_key))))
-            return None
-        is_shown = isinstance(record, Exception) or self.full_rule.permits(request.principal, record)
-        return record if is_shown else None
+    def lists(
+        self, values: Mapping[str, Any], request: ArgumentContext
+    ) -> tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]:
+        argument, every = self.merged
+        given = values.get(argument)
+        return self.contract, tuple((value,) for value in (every if given is None else (given,)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,10 +158,10 @@ class Latest(Reading):
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         return [Charge(self.contract, "Query", self.contract.expected(1) * parents, self.contract.maximum(1) * parents)]
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        store = request.backend.store
-        keys = self.row_keys(rows)
-        return await query_each(lambda key: self.contract.first(store, key), keys, step.path, request)
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request = execution.request
+        store, keys = request.backend.store, self.row_keys(rows_of(calls))
+        return await query_each(lambda key: self.contract.first(store, key), keys, calls[0].step.path, request)
 
 
 class WholeList(list[Any]):
@@ -263,68 +191,74 @@ class Whole(Reading):
     def price_key(self, bound: Any) -> Hashable:
         return self.size_of(bound), self.rows_of(bound)
 
-    def below(self, parents: int, bound: Any) -> int:
+    def below(self, parents: int, bound: Any, type_name: str) -> int:
         return parents * self.rows_of(bound)
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        async def read(key: Any) -> WholeList:
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request = execution.request
+
+        async def read(asked: tuple[Any, tuple[Any, ...]]) -> WholeList:
+            key, bound = asked
             found = await request.loaders.whole(self.contract, (key, *bound))
             shown = WholeList(self.show(found, bound))
             shown.damage = next((item for item in found.values() if isinstance(item, DamagedItemError)), None)
             return shown
 
-        return await query_each(read, self.row_keys(rows), step.path, request)
+        asked = [(key, call.bound) for call in calls for key in self.row_keys(call.rows)]
+        return await query_each(read, asked, calls[0].step.path, request)
+
+    def damages(self, results: Sequence[Any]) -> Iterable[tuple[int, Exception]]:
+        return damages(results, WholeList)
+
+
+def damages(results: Sequence[Any], kind: type[Page[Any] | WholeList]) -> Iterable[tuple[int, Exception]]:
+    """Which of these lists are shown without a damaged item, and what is wrong with it."""
+    return [
+        (place, found.damage)
+        for place, found in enumerate(results)
+        if isinstance(found, kind) and found.damage is not None
+    ]
 
 
 async def query_each(
-    read: Callable[[Any], Awaitable[Any]],
+    read: Callable[[Any], Coroutine[Any, Any, Any]],
     keys: Sequence[Any],
     path: str,
     request: RequestState,
     *,
-    takes_slot: bool = True,
+    bounded: bool = True,
 ) -> list[Any]:
     """Sends one Query for each different key, sixteen at a time in the whole request; errors are values.
 
-    What sends several for a key at the same time takes a slot for each of them itself.
+    What is not `bounded` here takes a permit for each of its Queries itself.
     """
-    queries = request.queries if takes_slot else nullcontext()
-
-    async def bounded(key: Any) -> Any:
-        try:
-            async with queries:
-                return await read(key)
-        except Exception as error:  # noqa: BLE001  # an error is a value here
-            return error
-
     different = list(dict.fromkeys(keys))
     with asking(path):
-        if len(different) == 1:
-            found = [await bounded(different[0])]
-        else:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(bounded(key)) for key in different]
-            found = [task.result() for task in tasks]
+        found = await outcomes(map(read, different), request.queries if bounded else None)
+    if len(different) == len(keys):
+        return found
     by_key = dict(zip(different, found, strict=True))
     return [by_key[key] for key in keys]
 
 
-def is_failure(record: Any) -> bool:
-    """Whether a record could not be read at all; what is damaged is read, but not shown."""
-    return isinstance(record, Exception) and not isinstance(record, DamagedItemError)
-
-
-def _window(window: Mapping[str, Any] | None, widest: Window[Any], argument: str = "window") -> Window[Any]:
+def window_of(window: Mapping[str, Any] | None, widest: Window[Any], argument: str = "window") -> Window[Any]:
+    """The window that an argument asks for."""
     given = window or {}
     return Window(given.get("from_") or widest.start, given.get("to") or widest.end, argument)
 
 
-def _once(cost: Cost) -> Cost:
-    return Cost(1, cost.items, cost.read_units)
+def pages(
+    contract: ReadPage[Any],
+    *,
+    description: str,
+    arguments: Sequence[Argument] = (),
+    kind: type[Pages] = Pages,
+    **binding: Any,
+) -> Any:
+    """A field with a page of a list; the arguments for its order and pages come from the contract.
 
-
-def pages(contract: ReadPage[Any], *, description: str, arguments: Sequence[Argument] = (), **binding: Any) -> Any:
-    """A field with a page of a list; the arguments for its order and pages come from the contract."""
+    `kind` is how the page is made, where it is not simply a part of one list.
+    """
     order = Argument("order_by", Order, "Sort direction.", contract.orders[0])
     arguments = [*arguments, *([order] if len(contract.orders) > 1 else ()), *PAGING]
-    return bound_field(Pages(contract=contract, **binding), description, arguments)
+    return bound_field(kind(contract=contract, **binding), description, arguments)

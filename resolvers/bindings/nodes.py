@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from domain.authorization import is_admin
 from domain.errors import BadInputError, ForbiddenError
+from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS
-from loaders.table.retry import together
 from resolvers.bindings.base import Reading, look_up_charge
 from resolvers.bindings.rules import Rule
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Charge, FieldStep
+    from resolvers.bindings.base import Call, Charge, Execution, FieldStep
     from resolvers.bindings.references import Visibility
     from resolvers.request_state import ArgumentContext, RequestState
 
@@ -49,6 +49,10 @@ class NodeKind:
         proof = () if self.proof is None else (self.proof(row, request),)
         return to_global_id(self.type_name, *(getattr(row, name) for name in self.key), *proof)
 
+    def row(self, key: tuple[Any, ...]) -> SimpleNamespace:
+        """An object as far as its key tells."""
+        return SimpleNamespace(**dict(zip(self.key, key, strict=True)))
+
     def parsed(self, parts: Sequence[str]) -> tuple[Any, ...] | None:
         """The key that an id names; None where it cannot be one of ours."""
         if len(parts) != len(self.key) + (self.proof is not None):
@@ -65,7 +69,7 @@ NODE_KINDS: dict[str, NodeKind] = {}
 """Filled by the entities, each for itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Named:
     kind: NodeKind
     key: tuple[Any, ...]
@@ -104,62 +108,53 @@ class Nodes(Reading):
         """How many objects of each type it finds at most."""
         return Counter(named.kind.type_name for named in bound if named is not None)
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        kinds = [NODE_KINDS[name] for name in self.by_type(bound)]
-        places = [[place for place, named in enumerate(bound) if named and named.kind is kind] for kind in kinds]
-        reads = [
-            self._found(kind, [bound[place].key for place in at], step, request, alone=len(kinds) == 1)
-            for kind, at in zip(kinds, places, strict=True)
-        ]
-        results: dict[int, Any] = {}
-        for at, records in zip(places, await together(reads), strict=True):
-            results.update(
-                (place, record if _is_proved(bound[place], record, request) else None)
-                for place, record in zip(at, records, strict=True)
-            )
-        found = [results.get(place) for place in range(len(bound))]
-        return [found] if self.many else found
+    def below(self, parents: int, bound: list[_Named | None], type_name: str) -> int:
+        return self.by_type(bound)[type_name]
 
-    async def _found(
-        self, kind: NodeKind, keys: list[tuple[Any, ...]], step: FieldStep, request: RequestState, *, alone: bool
-    ) -> list[Any]:
-        """What is found, for those who may see it; what is missing looks like what is hidden to all but admins.
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        wanted = [named for call in calls for named in call.bound]
+        kinds: defaultdict[str, list[_Named]] = defaultdict(list)
+        for named in wanted:
+            if named is not None:
+                kinds[named.kind.type_name].append(named)
+        request, path = execution.request, calls[0].step.path
+        reads = (self._found(NODE_KINDS[name], some, path, request) for name, some in kinds.items())
+        found = dict(zip(kinds, map(iter, await together(reads)), strict=True))
+        results = iter([None if named is None else next(found[named.kind.type_name]) for named in wanted])
+        if self.many:
+            return [[next(results) for _ in call.bound] for call in calls]
+        return list(results)
 
-        Where no other kind is read, `alone`, nothing else of the step can ask for the same records.
-        """
+    async def _found(self, kind: NodeKind, wanted: list[_Named], path: str, request: RequestState) -> list[Any]:
+        """What is found, for those who may see it; what is missing looks like what is hidden to all but admins."""
         principal, rule = request.principal, kind.rule
         if not rule.admits(principal):
-            return [rule.refusal(principal)] * len(keys)
-        if not rule.on_result:
-            named = [SimpleNamespace(**dict(zip(kind.key, key, strict=True))) for key in keys]
-            allowed = [key for key, row in zip(keys, named, strict=True) if rule.permits(principal, row)]
-        else:
-            allowed = keys
-        loader = request.loaders.of(kind.contract)
-        found = await loader.load_bulk(allowed, step.path, alone=alone and step.is_alone) if allowed else []
+            return [rule.refusal(principal)] * len(wanted)
+        allowed = [named for named in wanted if rule.on_result or rule.permits(principal, kind.row(named.key))]
+        found = await request.loaders.of(kind.contract).load_bulk([named.key for named in allowed], path)
         if rule.on_result and not is_admin(principal):
-            return await self._shown(kind, found, step, request)
-        records = dict(zip(allowed, found, strict=True))
-        return [records[key] if key in records else ForbiddenError() for key in keys]
+            found = await self._shown(kind, found, path, request)
+        records = {
+            named: record if _is_proved(named, record, request) else None
+            for named, record in zip(allowed, found, strict=True)
+        }
+        return [records[named] if named in records else ForbiddenError() for named in wanted]
 
-    async def _shown(self, kind: NodeKind, records: list[Any], step: FieldStep, request: RequestState) -> list[Any]:
-        async def shown(record: Any) -> Any:
-            if isinstance(record, Exception):
-                return record
-            try:
-                is_visible = record is not None and await self._is_visible(kind, record, step, request)
-            except Exception as error:  # noqa: BLE001  # an error is a value here
-                return error
-            return record if is_visible else ForbiddenError()
-
-        if kind.visible is None:
-            return [await shown(record) for record in records]
-        return await together(map(shown, records))  # at the same time, so that their reads are one batch
-
-    async def _is_visible(self, kind: NodeKind, record: Any, step: FieldStep, request: RequestState) -> bool:
-        if kind.visible is None:
-            return kind.rule.permits(request.principal, record)
-        return await kind.visible.shows(record, step.path, request)
+    async def _shown(self, kind: NodeKind, found: list[Any], path: str, request: RequestState) -> list[Any]:
+        """What may be seen of it, and an error in the place of all else."""
+        places = [place for place, record in enumerate(found) if not isinstance(record, Exception | None)]
+        records = [found[place] for place in places]
+        shown: dict[int, bool | Exception] = {}
+        if kind.visible is not None:
+            shown = dict(zip(places, await kind.visible.shows(records, path, request), strict=True))
+        else:
+            shown = {place: kind.rule.permits(request.principal, found[place]) for place in places}
+        return [
+            record
+            if isinstance(record, Exception) or shown.get(place) is True
+            else shown.get(place) or ForbiddenError()
+            for place, record in enumerate(found)
+        ]
 
 
 def _is_proved(named: _Named, record: Any, request: RequestState) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,9 @@ from strawberry.utils.str_converters import to_camel_case
 
 from domain.authorization import not_found_or_forbidden
 from domain.errors import NotFoundError
+from loaders.concurrency import together
 from loaders.contracts.base import Consistency
-from loaders.table.recording import asking
-from resolvers.bindings.base import Argument, Charge, Reading, bound_field, look_up_charge
+from resolvers.bindings.base import Argument, Charge, Known, Reading, bound_field, look_up_charge, rows_of
 from resolvers.bindings.rules import Rule
 
 if TYPE_CHECKING:
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import FieldStep
+    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import ArgumentContext, RequestState
-
-logger = logging.getLogger(__name__)
 
 NAMED_BUT_NOT_FOUND = "only where a record is too new for an eventually consistent read"
 NOT_PROVED = "only where no item of a list proves that the object exists"
@@ -42,12 +40,12 @@ class Reference(Reading):
         """See Reading: one batch for each hundred parents."""
         return [look_up_charge(self.contract, parents)]
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        keys = self.row_keys(rows)
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        keys = self.row_keys(rows_of(calls))
         wanted = [key if isinstance(key, tuple) else (key,) for key in keys if key is not None]
         if not wanted:
-            return [None] * len(rows)
-        found = await request.loaders.of(self.contract).load_bulk(wanted, step.path, alone=step.is_alone)
+            return [None] * len(keys)
+        found = await execution.request.loaders.of(self.contract).load_bulk(wanted, calls[0].step.path)
         if len(wanted) == len(keys):
             return found
         results = iter(found)
@@ -71,14 +69,13 @@ class References(Reading):
         usual, most = (look_up_charge(self.contract, parents * ids) for ids in (self.usual, self.most))
         return [replace(most, expected=usual.expected)]
 
-    def below(self, parents: int, bound: Any) -> int:
+    def below(self, parents: int, bound: Any, type_name: str) -> int:
         return parents * self.most
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        ids = self.row_keys(rows)
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        ids = self.row_keys(rows_of(calls))
         wanted = [(one_id,) for row_ids in ids for one_id in row_ids]
-        loader = request.loaders.of(self.contract)
-        found = iter(await loader.load_bulk(wanted, step.path, alone=step.is_alone) if wanted else ())
+        found = iter(await execution.request.loaders.of(self.contract).load_bulk(wanted, calls[0].step.path))
         return [[next(found) for _ in row_ids] for row_ids in ids]
 
 
@@ -93,17 +90,23 @@ class Visibility:
     key: str
     permits: Callable[[Principal, Any, Any], bool]
 
-    async def shows(self, record: Any, path: str, request: RequestState) -> bool:
-        """Whether the caller may see a record."""
-        if self.permits(request.principal, record, None):
-            return True
-        key = getattr(record, self.key)
-        if key is None:
-            return False
-        (other,) = await request.loaders.of(self.contract).load_bulk([(key,)], path)
-        if isinstance(other, Exception):
-            raise other
-        return other is not None and self.permits(request.principal, record, other)
+    async def shows(self, records: Sequence[Any], path: str, request: RequestState) -> list[bool | Exception]:
+        """Whether the caller may see each of these records."""
+        principal = request.principal
+        shown: list[bool | Exception] = [self.permits(principal, record, None) for record in records]
+        left_open = [
+            place
+            for place, record in enumerate(records)
+            if shown[place] is False and getattr(record, self.key) is not None
+        ]
+        keys = [(getattr(records[place], self.key),) for place in left_open]
+        others = await request.loaders.of(self.contract).load_bulk(keys, path)
+        for place, other in zip(left_open, others, strict=True):
+            if isinstance(other, Exception):
+                shown[place] = other
+            else:
+                shown[place] = other is not None and self.permits(principal, records[place], other)
+        return shown
 
     def charge(self, count: int) -> Charge:
         """What it costs for so many records."""
@@ -156,83 +159,116 @@ class Lookup(Reading):
 
     def reads_record(self, step: FieldStep) -> bool:
         """Whether more is selected than the arguments tell."""
-        return not (self.key_only and "*steps" in step.uses and self.shows_key_only(step))
+        return not (self.key_only and step.has_steps and self.shows_key_only(step))
 
     def shows_key_only(self, step: FieldStep) -> bool:
         """Whether nothing is selected but what the arguments tell, lists aside."""
-        return step.uses - {"*steps"} <= self.parse.keys()
+        return step.uses <= self.parse.keys()
 
-    def needs_proof(self, step: FieldStep, bound: Any, request: RequestState) -> bool:
-        """Whether the object was not read, for a caller who may learn that it does not exist."""
-        rule = self.record_rule
-        return not self.reads_record(step) and (rule is None or rule.permits(request.principal, bound))
+    async def results(self, calls: Sequence[Call], execution: Execution) -> list[list[Any]]:
+        """See Reading: the rule decides on the arguments, or on what was found."""
+        principal = execution.request.principal
+        if not self.rule.admits(principal):
+            return [[self.rule.refusal(principal)] * len(call.rows) for call in calls]
+        told = [self._told(call, principal) for call in calls]
+        asked = [call for call, known in zip(calls, told, strict=True) if known is None]
+        keys = self.parse.keys()
+        execution.start_early([Known(call.step, [call.bound], keys, keys) for call in asked])
+        found = chain.from_iterable(await execution.found(self, asked) if asked else ())
+        return [[next(found)] if known is None else [known] for known in told]
 
-    async def prove(self, step: FieldStep, bound: Any, request: RequestState) -> None:
-        """Reads the object only to learn whether it exists.
+    def _told(self, call: Call, principal: Principal) -> Any:
+        """What is known without a read: the object as the arguments name it, or why it is not shown."""
+        rule, record_rule = self.rule, self.record_rule
+        if not rule.on_result and not rule.permits(principal, call.bound):
+            return rule.refusal(principal)
+        if not self.reads_record(call.step):
+            return call.bound
+        if record_rule is None or record_rule.permits(principal, call.bound):
+            return None
+        # Selecting nothing but the key would tell whether the object exists.
+        return record_rule.refusal(principal) if self.shows_key_only(call.step) else call.bound
 
-        Raises:
-            NotFoundError: where it does not.
-        """
-        with asking(step.path):
-            await self._found(step, bound, request)
+    def confirms(self, step: FieldStep) -> bool:
+        """See Reading: an object that was not read exists where one of its lists has an item."""
+        return not self.reads_record(step)
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        principal = request.principal
-        if not self.rule.on_result and not self.rule.permits(principal, bound):
-            raise self.rule.refusal(principal)
-        if not self.reads_record(step):
-            return [bound]
-        if self.record_rule is not None and not self.record_rule.permits(principal, bound):
-            if self.shows_key_only(step):
-                # Selecting nothing but the key would tell whether the object exists.
-                raise self.record_rule.refusal(principal)
-            return [bound]
-        with asking(step.path):
-            return [await self._found(step, bound, request)] * len(rows)
+    async def confirm(self, calls: Sequence[Call], execution: Execution) -> list[Exception | None]:
+        rule, principal = self.record_rule, execution.request.principal
+        unproved = [
+            call
+            for call in calls
+            if not execution.has_items(call.step) and (rule is None or rule.permits(principal, call.bound))
+        ]
+        found = await self.fetch(unproved, execution) if unproved else ()
+        missing = {
+            call.step: error for call, error in zip(unproved, found, strict=True) if isinstance(error, Exception)
+        }
+        return [missing.get(call.step) for call in calls]
 
-    async def _found(self, step: FieldStep, bound: Any, request: RequestState) -> Any:
-        message = self.message.format(**vars(bound))
-        record = await self._read(step, bound, request)
-        hidden = self.rule.on_result and record is not None and not self.rule.permits(request.principal, record)
-        if record is not None and not hidden and self.visible is not None:
-            hidden = not await self.visible.shows(record, step.path, request)
-        if record is not None and not hidden:
-            return record
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        """See Reading: first all claims, then what they name, then what decides on who may see it."""
+        request, path = execution.request, calls[0].step.path
+        records = await self._records(calls, path, request)
+        if self.rule.on_result:
+            records = [
+                None if _is_record(record) and not self.rule.permits(request.principal, record) else record
+                for record in records
+            ]
+        if self.visible is not None:
+            places = [place for place, record in enumerate(records) if _is_record(record)]
+            shown = await self.visible.shows([records[place] for place in places], path, request)
+            for place, is_shown in zip(places, shown, strict=True):
+                if is_shown is not True:
+                    records[place] = is_shown or None
+        return [
+            self._missing(call, request) if record is None else record
+            for call, record in zip(calls, records, strict=True)
+        ]
+
+    def _missing(self, call: Call, request: RequestState) -> Exception:
+        message = self.message.format(**vars(call.bound))
         if self.rule.on_result or self.visible is not None:
-            raise not_found_or_forbidden(request.principal, message)
-        raise NotFoundError(message)
+            return not_found_or_forbidden(request.principal, message)
+        return NotFoundError(message)
 
-    async def _read(self, step: FieldStep, bound: Any, request: RequestState) -> Any:
-        key = tuple(getattr(bound, name) for name in self.parse)
+    async def _records(self, calls: Sequence[Call], path: str, request: RequestState) -> list[Any]:
+        """The record that each call names, None, or an error."""
+        loaders = request.loaders
+        found: list[Any] = [tuple([getattr(call.bound, name) for name in self.parse]) for call in calls]
         if self.via is not None:
-            claim = await self.via.read(request.backend.store, *key)
-            if claim is None:
-                return None
-            if self.rule.on_result and not self.rule.permits(request.principal, claim):
-                return None  # an object that may not be seen is not read, like one that does not exist
-            key = tuple(getattr(claim, name) for name in self.named_by)
-        if bound.strongly:
-            return await self.contract.read(request.backend.store, *key, consistent=True)
-        (record,) = await load_named(self.contract, [key], step, request, must_exist=self.via is not None)
-        if isinstance(record, Exception):
-            raise record
-        return record if record is None or self.check is None or self.check(bound, record) else None
+            claims = await loaders.of(self.via).load_bulk(found, path)
+            found = [self._named(claim, request) for claim in claims]
+        reads, read = [], []
+        for consistent in (False, True):
+            places = [
+                place
+                for place, key in enumerate(found)
+                if isinstance(key, tuple) and calls[place].bound.strongly is consistent
+            ]
+            if places:
+                keys = [found[place] for place in places]
+                if self.via is not None and not consistent:
+                    reads.append(loaders.load_existing(self.contract, keys, path))
+                else:
+                    reads.append(loaders.of(self.contract, consistent=consistent).load_bulk(keys, path))
+                read += places
+        for place, record in zip(read, chain.from_iterable(await together(reads)), strict=True):
+            is_other = _is_record(record) and self.check is not None and not self.check(calls[place].bound, record)
+            found[place] = None if is_other else record
+        return found
+
+    def _named(self, claim: Any, request: RequestState) -> Any:
+        """The key that a claim names, None, or an error."""
+        if not _is_record(claim):
+            return claim
+        if self.rule.on_result and not self.rule.permits(request.principal, claim):
+            return None  # an object that may not be seen is not read, like one that does not exist
+        return tuple([getattr(claim, name) for name in self.named_by])
 
 
-async def load_named(
-    contract: ReadOne[Any], keys: Sequence[tuple[Any, ...]], step: FieldStep, request: RequestState, *, must_exist: bool
-) -> list[Any]:
-    """Loads records by key. Those that something else names but an eventual read does not find are read strongly."""
-    loader = request.loaders.of(contract)
-    found = await loader.load_bulk(keys, step.path, alone=step.is_alone)
-    if must_exist and contract.consistency is Consistency.EVENTUAL_OR_STRONG:
-        # Several parents may name the same record, and the store refuses to read a key twice.
-        missing = list(dict.fromkeys(key for key, record in zip(keys, found, strict=True) if record is None))
-        if missing:
-            with asking(step.path):
-                strongly = dict(zip(missing, await loader.load_strongly(missing), strict=True))
-            found = [strongly.get(key) if record is None else record for key, record in zip(keys, found, strict=True)]
-    return found
+def _is_record(found: Any) -> bool:
+    return found is not None and not isinstance(found, Exception)
 
 
 def one(contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule, description: str, **binding: Any) -> Any:

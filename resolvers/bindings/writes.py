@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from domain.commands.base import Command
     from loaders.contracts.base import Contract
     from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import FieldStep
+    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import ArgumentContext, RequestState
 
 
@@ -77,24 +77,29 @@ class Writing(Reading):
         is_one_item = len(entries) == 1 and not (self.claimed and entries[0].get(self.claimed))
         return len(entries), is_one_item, None if self.more is None else bound.get(self.more[0])
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        """Runs the write once.
+    async def results(self, calls: Sequence[Call], execution: Execution) -> list[list[Any]]:
+        """Runs the write once; the write itself decides on who may do it, and for whom.
 
         That the store is down is not a fault of the input, so it is an error of the field.
         """
+        (call,), request = calls, execution.request
         try:
-            if not self.rule.admits(request.principal):
-                raise self.rule.refusal(request.principal, ("input",))
-            command = parse_command(self.command, bound)
-            with asking(step.path):
-                entity = await self.run(request.backend, command, request.principal)
-        except UnavailableError:
-            raise
+            return [[Outcome(await self._written(call, request))]]
+        except UnavailableError as error:
+            return [[error]]
         except SmartLockerError as error:
             if request.trace is not None:
                 request.trace.note_user_error(error.code)
-            return [Outcome(error=error)]
+            return [[Outcome(error=error)]]
+        except Exception as error:  # noqa: BLE001  # it becomes an error of the field
+            return [[error]]
         finally:
             # Mutations of a request run one after another, and none may show what an earlier one has changed.
             request.loaders.forget()
-        return [Outcome(entity)]
+
+    async def _written(self, call: Call, request: RequestState) -> Any:
+        if not self.rule.admits(request.principal):
+            raise self.rule.refusal(request.principal, ("input",))
+        command = parse_command(self.command, call.bound)
+        with asking(call.step.path):
+            return await self.run(request.backend, command, request.principal)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import strawberry
 
 from domain.access_codes import AccessCode as Record
-from domain.access_codes import AccessCodeKind, CodeId, check_door, reservation_purpose
+from domain.access_codes import (
+    AccessCodeKind,
+    AccessCodeState,
+    CodeId,
+    DeviceStatus,
+    check_door,
+    reservation_purpose,
+)
 from domain.authorization import Scope, acts_for
 from domain.commands import access_codes as commands
 from domain.ids import check_id
@@ -24,12 +31,12 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes import access_codes as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Node
-from resolvers.bindings.base import Charge, bound_field, column, described, embedded, look_up_charge
+from resolvers.bindings.base import Charge, bound_field, column, described, embedded, look_up_charge, rows_of
 from resolvers.bindings.lists import PAGING, Pages
 from resolvers.bindings.references import Visibility
 from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES
 from resolvers.entities.base import entity
-from resolvers.entities.code_validity import AccessCodeValidity, ValidityOf
+from resolvers.entities.bindings.code_validity import CodeValidity, ValidityOf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
     from domain.authorization import Principal
     from domain.models import Locker as LockerRecord
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import FieldStep
+    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.bindings.rules import Rule
     from resolvers.request_state import RequestState
 
@@ -53,6 +60,24 @@ class AccessCodeReveal:
 
     revealed_at: Instant = column("Time of the reveal.")
     revealed_by: str = column("Subject of the caller who asked for the digits.")
+
+
+@entity(CodeValidity)
+class AccessCodeValidity:
+    """When an access code opens its door. It follows the reservation or the booking of the code."""
+
+    state: AccessCodeState = column("State of the code now, with the grace period after a reservation.")
+    valid_from: Instant | None = column("Start of the validity.")
+    valid_until: Instant | None = column(
+        "End of the validity; null if it has none. A code of a reservation that ends by itself stays active for a "
+        "grace period of 15 more minutes, or until another reservation begins."
+    )
+    device_status: DeviceStatus | None = column(
+        "Whether the device of the door has the code in its offline list; null if no device is provisioned."
+    )
+    needs_reveal: bool = column(
+        "Whether the digits became void because a device of the door was lost: reveal or rotate the code to get others."
+    )
 
 
 def _reveals(record: Record, _request: RequestState) -> list[AccessCodeReveal]:
@@ -126,13 +151,17 @@ class _EventCodes(Pages):
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         return [look_up_charge(BOOKING_BY_ID, parents), *Pages.price(self, step, parents, bound)]
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request, rows = execution.request, rows_of(calls)
         wanted = list(dict.fromkeys((row.booking_id,) for row in rows if row.booking_id is not None))
-        bookings = await request.loaders.of(BOOKING_BY_ID).load_bulk(wanted, step.path) if wanted else []
+        bookings = await request.loaders.of(BOOKING_BY_ID).load_bulk(wanted, calls[0].step.path)
         by_id = {key[0]: booking for key, booking in zip(wanted, bookings, strict=True)}
         refusals = {row.booking_id: self._refusal(by_id.get(row.booking_id), request) for row in rows}
-        shown = [row for row in rows if row.booking_id is not None and refusals[row.booking_id] is None]
-        pages = iter(await Pages.fetch(self, step, shown, bound, request) if shown else ())
+        asked = [
+            call._replace(rows=[row for row in call.rows if row.booking_id and refusals[row.booking_id] is None])
+            for call in calls
+        ]
+        pages = iter(await Pages.fetch(self, asked, execution))
         return [None if row.booking_id is None else refusals[row.booking_id] or next(pages) for row in rows]
 
     def _refusal(self, booking: Any, request: RequestState) -> Exception | None:

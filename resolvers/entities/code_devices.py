@@ -27,7 +27,7 @@ from loaders.table.recording import asking
 from loaders.writes import code_devices, verification
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, written
-from resolvers.bindings.base import Charge, Reading, bound_field, column, described, embedded
+from resolvers.bindings.base import Charge, Reading, bound_field, column, described, embedded, rows_of
 from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import entity
@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import FieldStep
+    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.bindings.rules import Rule
-    from resolvers.request_state import RequestState
 
 
 @entity(LockoutRecord)
@@ -96,10 +95,11 @@ class _CodeListOf(Reading):
         ]
         return charges + again
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        is_locker = self.key == "locker_id"
-        doors = [door_of(key if is_locker else None, None if is_locker else key) for key in self.row_keys(rows)]
-        with asking(step.path):
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request, is_locker = execution.request, self.key == "locker_id"
+        keys = self.row_keys(rows_of(calls))
+        doors = [door_of(key if is_locker else None, None if is_locker else key) for key in keys]
+        with asking(calls[0].step.path):
             found = await read_code_lists(request.backend, doors, request.queries)
         return [found[door] for door in doors]
 

@@ -35,11 +35,13 @@ from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node, TimeSpan, in_window
 from resolvers.api.scalars import ExactNumber
 from resolvers.bindings.base import Argument, bound_field, column, embedded
-from resolvers.bindings.lists import Whole, pages
+from resolvers.bindings.lists import MergedPages, Whole, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS
-from resolvers.entities.available_lockers import DEFAULT, Available, AvailableLockers
+from resolvers.entities.available_lockers import AvailableLockers
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
+from resolvers.entities.bindings.available_lockers import DEFAULT, Available
+from resolvers.entities.bindings.offered_lockers import OfferedPages
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
@@ -108,6 +110,7 @@ class Location(Node):
     lockers: Connection[Locker] | None = pages(
         LOCATION_LOCKERS,
         key="location_id",
+        kind=OfferedPages,
         narrowed=("status", LOCATION_LOCKERS_BY_STATUS),
         offers=LOCATION_OFFERS,
         full=LOCKER_BY_ID,
@@ -185,6 +188,7 @@ class LocationQueries:
     )
     locations: Connection[Location] | None = pages(
         LOCATIONS_BY_STATUS,
+        kind=MergedPages,
         merged=("status", tuple(LocationStatus)),
         rule=LOCATIONS,
         arguments=[

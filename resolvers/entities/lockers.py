@@ -22,11 +22,7 @@ from loaders.contracts.lockers import (
     TRANSFER_LOCKER,
 )
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.contracts.reservations import (
-    LOCKER_RESERVATIONS,
-    OVERLAPPING_RESERVATIONS,
-    RESERVATION_BEFORE,
-)
+from loaders.contracts.reservations import LOCKER_RESERVATIONS
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
@@ -47,9 +43,10 @@ from resolvers.bindings.rules import (
     RESERVATIONS,
 )
 from resolvers.entities.access_codes import AccessCode
-from resolvers.entities.active_reservation import CURRENT, NEXT
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
-from resolvers.entities.busy import Busy, BusyInterval
+from resolvers.entities.bindings.active_reservation import CURRENT, NEXT
+from resolvers.entities.bindings.busy import Busy, BusySpan
+from resolvers.entities.bindings.overlapping import OverlappingPages
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation
@@ -57,6 +54,14 @@ from resolvers.entities.reservations import Reservation
 if TYPE_CHECKING:
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
+
+
+@entity(BusySpan)
+class BusyInterval:
+    """A span of time in which a locker is reserved, by one reservation or by several that follow one another."""
+
+    start_at: Instant = column("Start of the interval.")
+    end_at: Instant = column("End of the interval; the locker is free from this moment on.")
 
 
 @entity(
@@ -101,9 +106,9 @@ class Locker(Node):
     reservations: Connection[Reservation] | None = pages(
         LOCKER_RESERVATIONS,
         key="locker_id",
+        kind=OverlappingPages,
         window=ALL_TIMES,
         rule=RESERVATIONS,
-        overlapping=(OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE),
         arguments=[
             in_window("start of a reservation"),
             Argument(

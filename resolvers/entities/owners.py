@@ -19,6 +19,7 @@ from loaders.writes import owners as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, DateRange, Node, in_window
 from resolvers.bindings.base import Argument, column
+from resolvers.bindings.copies import CopyPages
 from resolvers.bindings.lists import pages
 from resolvers.bindings.references import look_up
 from resolvers.bindings.rules import (
@@ -53,6 +54,7 @@ class Owner(Node):
     lockers: Connection[Locker] | None = pages(
         OWNER_LOCKERS,
         key="owner_id",
+        kind=CopyPages,
         narrowed=("status", OWNER_LOCKERS_BY_STATUS),
         full=LOCKER_BY_ID,
         full_key="locker_id",

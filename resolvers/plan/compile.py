@@ -6,32 +6,28 @@ generated function; each of its steps runs once for all of them.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, VariableNode, get_argument_values
 from graphql.execution.values import coerce_argument
 
 from resolvers.bindings.base import Column, Embedded, FieldStep, Reading
-from resolvers.bindings.lists import Pages
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.documents.selection import SelectionPart, Walker, parts_of
 from resolvers.plan.introspection import Introspection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from graphql import DocumentNode, FieldNode, OperationDefinitionNode, SelectionNode, ValueNode
     from graphql.execution.values import VariableValues
 
-    from loaders.contracts.base import Contract
     from resolvers.bindings.base import Binding
     from resolvers.documents.selection import Selected
     from resolvers.plan.bound_schema import BoundField, BoundSchema
     from resolvers.plan.price import Price
     from resolvers.request_state import ArgumentContext, RequestState
 
-_STEPS = "*steps"
 _INTROSPECTION = frozenset({"__schema", "__type"})
 _NO_VARIABLE = ""
 """Stands for an argument that is neither a constant nor a variable."""
@@ -57,12 +53,16 @@ class PlanColumn:
 class PlanStep(FieldStep):
     """A step at one place of the response: a field that reads, writes or holds objects."""
 
-    __slots__ = ("_arguments", "below", "binding", "field", "key", "nodes", "places", "reads")
+    __slots__ = ("_arguments", "below", "binding", "field", "item_places", "key", "nodes", "places", "reads")
 
     def __init__(
         self, key: str, path: str, nodes: list[FieldNode], field: BoundField, places: dict[str, Place]
     ) -> None:
-        super().__init__(path, _uses_below(field.binding, places))
+        finds_pages = isinstance(field.binding, Reading) and field.binding.finds_pages
+        self.item_places: list[Place] = _item_places(places.values()) if finds_pages else [*places.values()]
+        """Where the objects stand that its columns and steps are about: of pages, their items."""
+        uses: frozenset[str] = frozenset[str]().union(*(place.uses for place in self.item_places))
+        super().__init__(path, uses, has_steps=any(place.steps for place in self.item_places))
         self.key = key
         self.nodes = nodes
         self.field = field
@@ -74,11 +74,6 @@ class PlanStep(FieldStep):
         self.reads = isinstance(field.binding, Reading) or bool(self.below)
         """Whether it, or anything below it, asks the store."""
         self._arguments = _Arguments(field, nodes[0])
-
-    @property
-    def contracts(self) -> tuple[Contract, ...]:
-        """The contracts that it uses."""
-        return self.binding.contracts if isinstance(self.binding, Reading) else ()
 
     def bind(self, variables: VariableValues, request: ArgumentContext) -> Any:
         """Checks its arguments for one request; an error is a value."""
@@ -120,15 +115,15 @@ class Place:
         """Why it is not known what is selected: every object here fails with it."""
         self.keys = keys
         self.columns = {column.key: column for column in columns}
-        self.steps = {step.key: step for step in steps}
-        self.reading = [inner for step in steps for inner in _reading(step)]
+        self.steps: dict[str, PlanStep] = {step.key: step for step in steps}
+        self.reading: list[PlanStep] = [inner for step in steps for inner in _reading(step)]
         """All steps here and below that ask the store themselves."""
         self.reads = bool(self.reading)
         self.prices: dict[Hashable, Price] = {}
         """Of an operation's root: its price by what it depends on."""
         self.restrictions = {column.binding.rule for column in columns if column.binding.rule != AS_OBJECT}
         """The rules of columns that have one of their own."""
-        self.uses = _uses(columns, steps)
+        self.uses: frozenset[str] = _uses(columns, steps)
         self._make = _generate(type_name, keys, self.columns)
 
     def outputs(self, rows: Sequence[Any], request: RequestState) -> list[dict[str, Any]]:
@@ -146,11 +141,7 @@ def compile_operation(
     walker = Walker(document, includes, once=True)
     root = operation.operation.value.capitalize()
     compiler = _Compiler(schema, walker, document, operation)
-    place = compiler.place(root, [SelectionPart(operation.selection_set)], "")
-    users = Counter(contract.id for step in place.reading for contract in step.contracts)
-    for step in place.reading:
-        step.is_alone = all(users[contract.id] <= 1 for contract in step.contracts)
-    return place
+    return compiler.place(root, [SelectionPart(operation.selection_set)], "")
 
 
 class _Compiler:
@@ -260,25 +251,17 @@ def _uses(columns: list[PlanColumn], steps: list[PlanStep]) -> frozenset[str]:
         used |= column.binding.needs | column.binding.rule.needs
     for step in steps:
         used |= step.binding.needs | step.binding.rule.needs
-        used.add(_STEPS)
     return frozenset(used)
 
 
-def _uses_below(binding: Binding, places: dict[str, Place]) -> frozenset[str]:
-    """The attributes that are read of what a step finds; of a page, those of its items."""
-    if not isinstance(binding, Pages):
-        return frozenset[str]().union(*(place.uses for place in places.values()))
-    return frozenset[str]().union(*(place.uses for place in item_places(places.values())))
-
-
-def item_places(connections: Any) -> list[Place]:
+def _item_places(connections: Iterable[Place]) -> list[Place]:
     """Where the items of a page stand: below its nodes, and below the node of its edges."""
     found: list[Place] = []
     for connection in connections:
         for step in connection.steps.values():
             if isinstance(step.binding, Embedded):
                 places = step.places.values()
-                found += places if step.binding.are_items else item_places(places)
+                found += places if step.binding.are_items else _item_places(places)
     return found
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from graphql import FieldNode, GraphQLSchema
 
-    from resolvers.bindings.base import Charge, FieldStep
+    from resolvers.bindings.base import Call, Charge, Execution, FieldStep
     from resolvers.plan.bound_schema import BoundSchema
     from resolvers.request_state import RequestState
 
@@ -87,7 +87,8 @@ class Introspection(Reading):
         """See Reading: it asks nothing of the store."""
         return []
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request = execution.request
         if request.note_introspection is not None:
             request.note_introspection()
         return [await self.answers.get(self, request)]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import QueryTooComplexError
 from loaders.contracts.cost import Cost
 from resolvers.bindings.base import Embedded, Reading
-from resolvers.bindings.nodes import Nodes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -201,10 +200,8 @@ def _reading(
     if condition is not None:
         charges = [_conditional(charge, condition) for charge in charges]
     priced = PricedStep(step, rows, charges)
-    by_type = binding.by_type(arguments) if isinstance(binding, Nodes) else None
-    below = binding.below(rows, arguments)
     for name, place in step.places.items():
-        count = below if by_type is None else by_type[name]
+        count = binding.below(rows, arguments, name)
         priced.children += _steps(place, count, binding.page_size(arguments), bound, condition)
     return priced
 

@@ -8,25 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import GraphQLError
 
 from domain.authorization import is_admin
-from loaders.pages import Page
-from loaders.table.retry import together
-from resolvers.bindings.base import Embedded, Reading
-from resolvers.bindings.lists import Pages, Whole, WholeList
-from resolvers.bindings.nodes import Nodes
-from resolvers.bindings.references import Lookup
-from resolvers.bindings.writes import Writing
-from resolvers.plan.compile import item_places
+from resolvers.bindings.base import Call, Embedded, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Mapping, Sequence
 
-    from resolvers.bindings.rules import Rule
+    from resolvers.bindings.base import Known
     from resolvers.plan.compile import Place, PlanColumn, PlanStep
     from resolvers.request_state import RequestState
 
@@ -40,10 +32,16 @@ class _Failure:
         self.error = error
 
 
-_NO_OBJECT = (_Failure, Exception, type(None))
+class _Work(NamedTuple):
+    """A step that asks the store, the parents that it does so for, and where its results go."""
+
+    step: PlanStep
+    rows: Sequence[Any]
+    outputs: list[dict[str, Any]]
+
+
+_NO_OBJECT = (Exception, type(None))
 _LIST = (list, tuple)
-_LISTING = (Pages, Whole)
-_LISTED = (Page, WholeList)
 
 
 def _contains(values: Sequence[Any], kinds: type | tuple[type, ...]) -> bool:
@@ -52,6 +50,16 @@ def _contains(values: Sequence[Any], kinds: type | tuple[type, ...]) -> bool:
         if issubclass(kind, kinds):
             return True
     return False
+
+
+def _by_field(works: list[_Work]) -> list[list[_Work]]:
+    """The steps of each field: several where it has aliases."""
+    if len(works) == 1:
+        return [works]
+    groups: dict[Any, list[_Work]] = {}
+    for work in works:
+        groups.setdefault(work.step.field, []).append(work)
+    return [*groups.values()]
 
 
 class _NullError(Exception):
@@ -94,9 +102,10 @@ class _Run:
         type_of: Mapping[type, str],
     ) -> None:
         self._bound = bound
-        self._request = request
+        self.request = request
         self._type_of = type_of
-        self._early: dict[PlanStep, tuple[list[Any], asyncio.Task[list[Any]]]] = {}
+        self._early: dict[PlanStep, tuple[list[Any], int, asyncio.Task[list[list[Any]]]]] = {}
+        """Of each step that was started early: the keys of its parents, and which of a task's results are its own."""
         self._filled: set[PlanStep] = set()
         """Lists of which an item was found."""
         self._has_failures = False
@@ -113,104 +122,92 @@ class _Run:
         try:
             if place.type_name == "Mutation":
                 for step in place.steps.values():
-                    await self._step(step, rows, outputs)
+                    await self._run([_Work(step, rows, outputs)])
                     if self._has_failures:
                         # Where the failed field must not be null there is no data, and no later mutation runs.
                         self._settle(place, step.key, outputs[0], [step.key])
             else:
-                await self._steps(place, rows, outputs)
+                works: list[_Work] = []
+                self._begin(place, rows, outputs, works)
+                await self._run(works)
             return self._settled(place, outputs[0], []) if self._has_failures else outputs[0]
         except _NullError:
             return None
 
-    async def _complete(self, place: Place, rows: Sequence[Any]) -> Sequence[dict[str, Any] | _Failure]:
-        """The output of objects at one place, with everything below them."""
-        if place.error is not None:
-            return [self._failed(place.error) for _ in rows]
-        outputs = self._outputs(place, rows)
-        if place.steps and rows:
-            await self._steps(place, rows, outputs)
-        return outputs
+    async def _run(self, works: list[_Work]) -> None:
+        """Runs steps of one level, and everything below them: those of one field together, others concurrently."""
+        while works:
+            groups = _by_field(works)
+            if len(groups) > 1:
+                async with asyncio.TaskGroup() as group:
+                    for same in groups:
+                        group.create_task(self._run(same))
+                return
+            works = await self._run_field(works)
 
-    async def _steps(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]]) -> None:
-        reading = []
-        for step in place.steps.values():
-            if step.reads:
-                reading.append(step)
-            else:
-                await self._step(step, rows, outputs)  # never waits
-        if len(reading) == 1:
-            await self._step(reading[0], rows, outputs)
-        elif reading:
-            async with asyncio.TaskGroup() as group:
-                for step in reading:
-                    group.create_task(self._step(step, rows, outputs))
+    async def _run_field(self, works: list[_Work]) -> list[_Work]:
+        """Runs the steps of one field; returns those of the next level."""
+        binding = works[0].step.binding
+        assert isinstance(binding, Reading)  # noqa: S101  # nothing else is work
+        calls = [Call(step, rows, self._bound[step]) for step, rows, _ in works]
+        asked = [call for call in calls if not isinstance(call.bound, Exception)]
+        results = iter(await binding.results(asked, self) if asked else ())
+        below: list[_Work] = []
+        unconfirmed = []
+        for work, call in zip(works, calls, strict=True):
+            refused = isinstance(call.bound, Exception)
+            found = [call.bound] * len(work.rows) if refused else next(results)
+            self._put(work, found, below)
+            if not refused and binding.confirms(work.step) and not isinstance(found[0], Exception):
+                unconfirmed.append((work, call))
+        if not unconfirmed:
+            return below
+        await self._run(below)
+        errors = await binding.confirm([call for _, call in unconfirmed], self)
+        for (work, _), error in zip(unconfirmed, errors, strict=True):
+            if error is not None:
+                self._put(work, [error] * len(work.rows), below)
+        return []
 
-    async def _step(self, step: PlanStep, rows: Sequence[Any], outputs: list[dict[str, Any]]) -> None:
-        binding = step.binding
-        if isinstance(binding, Embedded):
-            source, request = binding.source, self._request
-            results = (
-                [getattr(row, source) for row in rows]
-                if isinstance(source, str)
-                else [source(row, request) for row in rows]
-            )
-        else:
-            results = await self._results(step, rows)
+    def _put(self, work: _Work, results: Sequence[Any], below: list[_Work]) -> None:
+        """Puts what a step has found into the outputs of its parents, and adds the steps below it."""
+        step = work.step
         if not step.places:
-            completed = results
+            completed = self._checked(results)
         elif step.field.is_list:
-            completed = await self._lists(step, results)
+            completed = self._lists(step, results, below)
         else:
-            completed = await self._objects(step, results)
-            if isinstance(binding, Lookup) and self._lacks_proof(step, binding, completed):
-                completed = await self._proved(step, binding, completed)
-        if isinstance(binding, _LISTING):
-            self._note_damages(results, completed)
+            completed = self._objects(step, results, below)
+        if isinstance(step.binding, Reading):
+            for place, damage in step.binding.damages(results):
+                # A list without its damaged items is shown, and yet there is an error of its field.
+                self._damages[id(completed[place])] = self._failed(damage)
         key = step.key
-        for output, value in zip(outputs, completed, strict=True):
+        for output, value in zip(work.outputs, completed, strict=True):
             output[key] = value
 
-    def _lacks_proof(self, step: PlanStep, binding: Lookup, completed: Sequence[Any]) -> bool:
-        """Whether an object is shown that was not read, and none of its lists has an item."""
-        if isinstance(completed[0], _Failure) or not binding.needs_proof(step, self._bound[step], self._request):
-            return False
-        lists = [inner for place in step.places.values() for inner in place.steps.values()]
-        return self._filled.isdisjoint(lists)
-
-    async def _proved(self, step: PlanStep, binding: Lookup, completed: list[Any]) -> list[Any]:
-        try:
-            await binding.prove(step, self._bound[step], self._request)
-        except Exception as error:  # noqa: BLE001  # it becomes an error of the field
-            return [self._failed(error)] * len(completed)
-        return completed
-
-    def _note_damages(self, results: Sequence[Any], completed: Sequence[Any]) -> None:
-        """A list without its damaged items is shown, and yet there is an error of its field."""
-        for found, output in zip(results, completed, strict=True):
-            if isinstance(found, _LISTED) and found.damage is not None:
-                self._damages[id(output)] = self._failed(found.damage)
-
-    async def _lists(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
+    def _lists(self, step: PlanStep, results: Sequence[Any], below: list[_Work]) -> list[Any]:
         """Lists of objects: all of them are completed together, then divided again."""
         if len(results) == 1 and isinstance(results[0], _LIST):
-            return [await self._objects(step, results[0])]
+            return [self._objects(step, results[0], below)]
         flat = [row for rows in results if isinstance(rows, _LIST) for row in rows]
-        completed = iter(await self._objects(step, flat))
-        return [list(islice(completed, len(rows))) if isinstance(rows, _LIST) else rows for rows in results]
+        completed = iter(self._objects(step, flat, below))
+        return [
+            list(islice(completed, len(rows))) if isinstance(rows, _LIST) else rows for rows in self._checked(results)
+        ]
 
-    async def _objects(self, step: PlanStep, results: Sequence[Any]) -> list[Any]:
+    def _objects(self, step: PlanStep, results: Sequence[Any], below: list[_Work]) -> list[Any]:
         """Objects, some of which may be null or errors."""
         if len(step.places) == 1:
             (place,) = step.places.values()
             if not _contains(results, _NO_OBJECT):
-                return list(await self._complete(place, results))
-            groups = {place: [i for i, result in enumerate(results) if self._is_object(result)]}
+                return self._complete(place, results, below)
+            groups = {place: [i for i, result in enumerate(results) if not isinstance(result, _NO_OBJECT)]}
         else:
             groups = self._by_type(step, results)
-        completed: list[Any] = [self._failed(result) if isinstance(result, Exception) else result for result in results]
-        parts = [self._complete(place, [results[i] for i in positions]) for place, positions in groups.items()]
-        for (place, positions), outputs in zip(groups.items(), await together(parts), strict=True):
+        completed = self._checked(results)
+        for place, positions in groups.items():
+            outputs = self._complete(place, [results[i] for i in positions], below)
             for i, output in zip(positions, outputs, strict=True):
                 completed[i] = output
                 if len(step.places) > 1:
@@ -221,104 +218,105 @@ class _Run:
         """The objects of a field that can have several types, each with its own place."""
         groups: dict[Place, list[int]] = {}
         for i, result in enumerate(results):
-            if self._is_object(result):
+            if not isinstance(result, _NO_OBJECT):
                 groups.setdefault(step.places[self._type_of[type(result)]], []).append(i)
         return groups
 
-    @staticmethod
-    def _is_object(result: Any) -> bool:
-        return not isinstance(result, _NO_OBJECT)
+    def _complete(self, place: Place, rows: Sequence[Any], below: list[_Work]) -> list[Any]:
+        """The output of objects at one place, with what they hold; the steps that read are added to those below."""
+        if place.error is not None:
+            return [self._failed(place.error) for _ in rows]
+        outputs = self._outputs(place, rows)
+        if place.steps and rows:
+            self._begin(place, rows, outputs, below)
+        return outputs
 
-    async def _results(self, step: PlanStep, rows: Sequence[Any]) -> list[Any]:
-        """What a step finds for each parent, for those who may have it."""
-        binding, bound, principal = step.binding, self._bound[step], self._request.principal
-        assert isinstance(binding, Reading)  # noqa: S101  # nothing else reads
-        if isinstance(bound, Exception):
-            return [self._failed(bound)] * len(rows)
-        if isinstance(binding, Writing):
-            return await self._fetched(step, binding, rows)
-        rule = binding.rule
-        if not rule.admits(principal):
-            return [self._failed(rule.refusal(principal))] * len(rows)
-        if isinstance(binding, Lookup):
-            if step.below and binding.reads_record(step):
-                self._start_early([*step.places.values()], [bound], binding.parse.keys(), binding.parse.keys())
-            return await self._fetched(step, binding, rows)
-        if rule.allows is None or rule.on_result or is_admin(principal):
-            results = await self._fetched(step, binding, rows)
-        else:
-            permitted = [rule.permits(principal, row) for row in rows]
-            asked = [row for row, may in zip(rows, permitted, strict=True) if may]
-            found = iter(await self._fetched(step, binding, asked) if asked else ())
-            results = [next(found) if may else self._failed(rule.refusal(principal)) for may in permitted]
-        if rule.on_result and not is_admin(principal) and not isinstance(binding, Nodes):
-            results = [
-                self._hidden(rule) if self._is_object(result) and not rule.permits(principal, result) else result
-                for result in results
-            ]
-        return results
+    def _begin(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]], below: list[_Work]) -> None:
+        request = self.request
+        for step in place.steps.values():
+            work, binding = _Work(step, rows, outputs), step.binding
+            if isinstance(binding, Embedded):
+                self._put(work, binding.held(rows, request), below)
+            else:
+                below.append(work)
 
-    async def _fetched(self, step: PlanStep, binding: Reading, rows: Sequence[Any]) -> list[Any]:
-        """Reads for all parents, or takes what an early read found."""
-        early = self._early.pop(step, None)
-        if early is not None:
-            keys, task = early
-            results, wanted = await task, binding.row_keys(rows)
-            if wanted != keys:
-                found = dict(zip(keys, results, strict=True))
-                results = [found[key] for key in wanted]
-        else:
-            results = await self._read(step, binding, rows)
-        if isinstance(binding, Pages) and any(self._is_object(page) and page.nodes for page in results):
-            self._filled.add(step)
-        if isinstance(binding, Pages) and binding.reads_records(step, self._bound[step]):
-            if step.below:
-                copies = [copy for page in results if self._is_object(page) for copy in page.nodes]
-                known = self._bound[step].contract.codec.attributes
-                self._start_early(item_places(step.places.values()), copies, known, {binding.full_key})
-            results = await self._records(step, binding, results)
+    def _checked(self, results: Sequence[Any]) -> list[Any]:
         if not _contains(results, Exception):
-            return results
+            return list(results)
         return [self._failed(result) if isinstance(result, Exception) else result for result in results]
 
-    async def _read(self, step: PlanStep, binding: Reading, rows: Sequence[Any]) -> list[Any]:
-        try:
-            return await binding.fetch(step, rows, self._bound[step], self._request)
-        except Exception as error:  # noqa: BLE001  # it becomes an error of the field
-            return [error] * len(rows)
+    async def found(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
+        """See Execution."""
+        if self._early.keys().isdisjoint([call.step for call in calls]):
+            return await self._read(binding, calls)
+        early = [self._early.pop(call.step, None) for call in calls]
+        late = [call for call, started in zip(calls, early, strict=True) if started is None]
+        read = iter(await self._read(binding, late) if late else ())
+        results = []
+        for call, started in zip(calls, early, strict=True):
+            if started is None:
+                results.append(next(read))
+                continue
+            keys, place, task = started
+            found, wanted = (await task)[place], binding.row_keys(call.rows)
+            if wanted != keys:
+                by_key = dict(zip(keys, found, strict=True))
+                found = [by_key[key] for key in wanted]
+            results.append(found)
+        return results
 
-    async def _records(self, step: PlanStep, binding: Pages, pages: Sequence[Any]) -> list[Any]:
+    async def _read(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
         try:
-            return await binding.records(step, pages, self._request)
+            found = await binding.fetch(calls, self)
         except Exception as error:  # noqa: BLE001  # it becomes an error of the field
-            return [error if self._is_object(page) else page for page in pages]
+            return [[error] * len(call.rows) for call in calls]
+        if len(calls) == 1:
+            return [found]
+        left = iter(found)
+        return [list(islice(left, len(call.rows))) for call in calls]
 
-    def _start_early(
-        self, places: Iterable[Place], rows: Sequence[Any], known: Collection[str], identity: AbstractSet[str]
-    ) -> None:
+    def start_early(self, known: Sequence[Known]) -> None:
         """Starts the steps that need only what is known of objects, while their records are being read.
 
         They need no more than what identifies an object: all else may be different in its record, and what was read
         for nothing is not in the price. They start for all objects or none: an object that the caller may not see may
         be the caller's own in its record, and to read it later would be an operation more than the price has.
         """
-        principal = self._request.principal
-        for place in places:
-            for step in place.steps.values():
-                binding = step.binding
-                if not rows or not isinstance(binding, Reading) or not binding.needs <= identity:
-                    continue
-                rule = binding.rule
-                permits_all = rule.allows is None or rule.on_result or is_admin(principal)
-                decided = permits_all or rule.needs <= frozenset(known)
-                if isinstance(self._bound[step], Exception) or not decided or not rule.admits(principal):
-                    continue
-                if permits_all or all(rule.permits(principal, row) for row in rows):
-                    keys = binding.row_keys(rows)
-                    self._early[step] = keys, self.group.create_task(self._read(step, binding, rows))
+        groups: dict[Any, list[Call]] = {}
+        for objects in known:
+            if objects.step.below:
+                for place in objects.step.item_places:
+                    for step in place.steps.values():
+                        if self._can_start(step, objects):
+                            call = Call(step, objects.rows, self._bound[step])
+                            groups.setdefault(step.field, []).append(call)
+        for field, calls in groups.items():
+            binding = field.binding
+            task = self.group.create_task(self._read(binding, calls))
+            for place, call in enumerate(calls):
+                self._early[call.step] = binding.row_keys(call.rows), place, task
+
+    def _can_start(self, step: PlanStep, objects: Known) -> bool:
+        binding, principal = step.binding, self.request.principal
+        if not isinstance(binding, Reading) or not binding.needs <= objects.identity:
+            return False
+        rule = binding.rule
+        if isinstance(self._bound[step], Exception) or not rule.admits(principal):
+            return False
+        if rule.allows is None or rule.on_result or is_admin(principal):
+            return True
+        return rule.needs <= objects.attributes and all(rule.permits(principal, row) for row in objects.rows)
+
+    def note_items(self, step: PlanStep) -> None:
+        """See Execution."""
+        self._filled.add(step)
+
+    def has_items(self, step: PlanStep) -> bool:
+        """See Execution."""
+        return any(inner in self._filled for place in step.places.values() for inner in place.steps.values())
 
     def _outputs(self, place: Place, rows: Sequence[Any]) -> list[dict[str, Any]]:
-        request = self._request
+        request = self.request
         if is_admin(request.principal) or all(rule.permits_all(request.principal, rows) for rule in place.restrictions):
             return place.outputs(rows, request)
         return [
@@ -331,13 +329,6 @@ class _Run:
         if rule.admits(principal) and rule.permits(principal, row):
             return column.value(row, request)
         return self._failed(rule.refusal(principal))
-
-    def _hidden(self, rule: Rule) -> _Failure | None:
-        """What stands in the place of a result that the caller may not see."""
-        if not rule.quiet:
-            return self._failed(rule.refusal(self._request.principal))
-        self._request.has_hidden = True
-        return None
 
     def _failed(self, error: Exception) -> _Failure:
         self._has_failures = True

@@ -26,24 +26,19 @@ from graphql.execution.collect_fields import FieldDetails, FragmentDetails, coll
 from graphql.execution.executor import Executor
 
 from domain.authorization import is_admin
-from loaders.pages import Page
 from resolvers.api.payloads import ERROR_TYPES
-from resolvers.bindings.base import BINDING, Column, Embedded, FieldStep, Reading
-from resolvers.bindings.lists import Pages, WholeList
-from resolvers.bindings.nodes import Nodes
-from resolvers.bindings.references import Lookup
-from resolvers.bindings.writes import Writing
+from resolvers.bindings.base import BINDING, Call, Column, Embedded, FieldStep, Reading
 from resolvers.documents.parsing import MAX_ERRORS
 from resolvers.entities.base import RECORD_TYPES
 from resolvers.plan.bound_schema import BoundSchema
 from resolvers.schema import declared_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLResolveInfo, GraphQLSchema
 
-    from resolvers.bindings.base import Binding
+    from resolvers.bindings.base import Binding, Known
     from resolvers.plan.bound_schema import BoundField
     from resolvers.request_state import RequestState
 
@@ -147,61 +142,65 @@ class Oracle:
     async def _read(
         self, binding: Reading, row: Any, info: GraphQLResolveInfo[Execution], values: dict[str, Any]
     ) -> Any:
-        request: RequestState = info.context.request
-        bound = binding.bind(values, request)
-        step = FieldStep(
-            ".".join(key for key in info.path.as_list() if isinstance(key, str)), self._uses(binding, info)
-        )
-        decides_itself = isinstance(binding, Writing | Lookup | Nodes)
-        if not isinstance(binding, Writing) and not binding.rule.admits(request.principal):
-            raise binding.rule.refusal(request.principal)
-        if not decides_itself and not binding.rule.on_result:
-            _require(binding, row, request)
-        results = await binding.fetch(step, [row], bound, request)
         path = info.path.as_list()
-        if isinstance(binding, Lookup) and binding.needs_proof(step, bound, request):
-            info.context.unproved[str(path[0])] = lambda: _error_of(binding.prove(step, bound, request), info)
-        if isinstance(binding, Pages) and len(path) == _BELOW_ROOT and getattr(results[0], "nodes", None):
-            info.context.proved.add(str(path[0]))
-        if isinstance(binding, Pages) and binding.reads_records(step, bound):
-            results = await binding.records(step, results, request)
-        (result,) = results
+        execution = _OneField(info.context, str(path[0]) if len(path) == _BELOW_ROOT else None)
+        bound = binding.bind(values, execution.request)
+        uses, has_steps = self._uses(binding, info)
+        step = FieldStep(".".join(key for key in path if isinstance(key, str)), uses, has_steps=has_steps)
+        call = Call(step, [row], bound)
+        ((result,),) = await binding.results([call], execution)
         if isinstance(result, Exception):
             raise result
-        _note_damage(result, info)
-        rule, principal = binding.rule, request.principal
-        if decides_itself or not rule.on_result or result is None or is_admin(principal):
-            return result
-        if rule.permits(principal, result):
-            return result
-        if rule.quiet:
-            return None
-        raise rule.refusal(principal)
+        for _, damage in binding.damages([result]):
+            error = GraphQLError(str(damage), info.field_nodes, path=path, original_error=damage)
+            info.context.damages.append(error)
+        if binding.confirms(step):
+            info.context.unproved[str(path[0])] = lambda: _error_of(binding.confirm([call], execution), info)
+        return result
 
-    def _uses(self, binding: Binding, info: GraphQLResolveInfo[Execution]) -> frozenset[str]:
-        """The attributes that the selection below a field reads of what it finds; of a page, of its items."""
+    def _uses(self, binding: Reading, info: GraphQLResolveInfo[Execution]) -> tuple[frozenset[str], bool]:
+        """The attributes that the selection below a field reads of what it finds, and whether it has more than columns.
+
+        Of a page, of its items.
+        """
         selection = _Selection(self, info)
         below = selection.below(info.return_type, info.field_nodes)
-        if isinstance(binding, Pages):
+        if binding.finds_pages:
             below = [
                 item
                 for name, nodes, type_ in _fields(below)
                 for item in selection.items(name, nodes, type_.fields[name].type)
             ]
-        uses: set[str] = set()
-        for name, _, type_ in _fields(below):
-            used = self._types[type_.name][name].binding
-            uses |= used.needs | used.rule.needs
-            if not isinstance(used, Column):
-                uses.add("*steps")
-        return frozenset(uses)
+        used = [self._types[type_.name][name].binding for name, _, type_ in _fields(below)]
+        uses = frozenset[str]().union(*(one.needs | one.rule.needs for one in used))
+        return uses, not all(isinstance(one, Column) for one in used)
 
 
-def _note_damage(result: Any, info: GraphQLResolveInfo[Execution]) -> None:
-    if isinstance(result, Page | WholeList) and result.damage is not None:
-        path = info.path.as_list()
-        error = GraphQLError(str(result.damage), info.field_nodes, path=path, original_error=result.damage)
-        info.context.damages.append(error)
+class _OneField:
+    """The execution of one field of one object: nothing is started early.
+
+    Args:
+        context: the execution of the document.
+        of_root: the root field of whose object it is a field, if it is one.
+    """
+
+    def __init__(self, context: Execution, of_root: str | None) -> None:
+        self.request = context.request
+        self._proved = context.proved
+        self._of_root = of_root
+
+    async def found(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
+        return [await binding.fetch(calls, self)]
+
+    def start_early(self, known: Sequence[Known]) -> None:
+        pass
+
+    def note_items(self, _step: FieldStep) -> None:
+        if self._of_root is not None:
+            self._proved.add(self._of_root)
+
+    def has_items(self, _step: FieldStep) -> bool:
+        return False
 
 
 def _executor(declared: dict[tuple[str, str], Any]) -> type[Executor[Execution]]:
@@ -266,12 +265,13 @@ def _fields(selected: list[tuple[GraphQLObjectType, Any]]) -> list[tuple[str, li
     ]
 
 
-async def _error_of(proof: Awaitable[None], info: GraphQLResolveInfo[Execution]) -> GraphQLError | None:
-    try:
-        await proof
-    except Exception as error:  # noqa: BLE001  # it becomes the field's error
-        return GraphQLError(str(error), info.field_nodes, path=info.path.as_list(), original_error=error)
-    return None
+async def _error_of(
+    proof: Awaitable[list[Exception | None]], info: GraphQLResolveInfo[Execution]
+) -> GraphQLError | None:
+    (error,) = await proof
+    if error is None:
+        return None
+    return GraphQLError(str(error), info.field_nodes, path=info.path.as_list(), original_error=error)
 
 
 def _require(binding: Binding, row: Any, request: RequestState) -> None:

@@ -97,12 +97,13 @@ async def test_a_key_that_is_being_read_is_not_read_again(loader: RecordLoader[L
     assert len(wire.calls) == 1
 
 
-async def test_load_and_load_bulk_share_what_was_read(loader: RecordLoader[Locker], wire: Wire) -> None:
-    one = await loader.load(numbered(1)[0])
-    assert await loader.load_bulk(numbered(1)) == [one]
-    two, missing = await loader.load_bulk(numbered(2, 9))
-    assert await loader.load(numbered(2)[0]) is two
-    assert await loader.load(numbered(9)[0]) is missing is None
+async def test_load_gives_the_batch_of_a_key_and_shares_it_with_load_bulk(
+    loader: RecordLoader[Locker], wire: Wire
+) -> None:
+    (one,), batch = numbered(1), loader.load(numbered(1)[0])
+    assert [(await batch)[one]] == await loader.load_bulk([one])
+    records = await loader.load_bulk(numbered(2, 9))
+    assert await loader.load(numbered(2)[0]) == dict(zip(numbered(2, 9), records, strict=True))
     assert [call.keys for call in wire.calls] == [metas(1), metas(2, 9)]
 
 
@@ -143,23 +144,28 @@ async def test_a_damaged_item_is_an_error_in_its_own_place(
     assert ids([first, last]) == ["l001", "l002"]
     assert isinstance(error, DamagedItemError)
     assert str(error) == "item LOCKER / META (0457d2298a80) is 'OWNER', not 'LOCKER'"
-    with pytest.raises(DamagedItemError):
-        await loader.load(numbered(9)[0])
 
 
-async def test_records_that_a_plain_read_missed_are_read_strongly_and_kept(
-    loader: RecordLoader[Locker], wire: Wire
+async def test_strong_reads_have_a_queue_and_a_cache_of_their_own(loaders: Loaders, wire: Wire) -> None:
+    eventual, strong = loaders.of(LOCKER_BY_ID), loaders.of(LOCKER_BY_ID, consistent=True)
+    found = await asyncio.gather(eventual.load_bulk(numbered(1, 2)), *map(strong.load_bulk, (numbered(1), numbered(3))))
+    assert [ids(part) for part in found] == [["l001", "l002"], ["l001"], ["l003"]]
+    sent = [(call.keys, call.request["RequestItems"].popitem()[1]["ConsistentRead"]) for call in wire.calls]
+    assert sorted(sent, key=str) == [(metas(1, 2), False), (metas(1, 3), True)]
+
+
+async def test_existing_records_that_a_plain_read_missed_are_read_strongly_once_and_kept(
+    loaders: Loaders, wire: Wire
 ) -> None:
     def too_early(call: Call) -> None:
-        call.response = {"Responses": {}} if call.operation == "BatchGetItem" else {}
+        ((_, asked),) = call.request["RequestItems"].items()
+        call.response = call.response if asked["ConsistentRead"] else {"Responses": {}}
 
     wire.amend = too_early
-    assert await loader.load_bulk(numbered(1, 2)) == [None, None]
-    wire.reset()
-    assert ids(await loader.load_strongly(numbered(1, 2))) == ["l001", "l002"]
-    assert [part["ConsistentRead"] for part in wire.calls[0].request["RequestItems"].values()] == [True]
-    assert ids(await loader.load_bulk(numbered(1, 2))) == ["l001", "l002"]
-    assert len(wire.calls) == 1
+    found = await loaders.load_existing(LOCKER_BY_ID, numbered(1, 2, 1), "")
+    assert ids(found) == ["l001", "l002", "l001"]
+    assert ids(await loaders.of(LOCKER_BY_ID).load_bulk(numbered(2, 1))) == ["l002", "l001"]
+    assert [call.keys for call in wire.calls] == [metas(1, 2), metas(1, 2)]
 
 
 async def test_a_reader_that_gives_up_leaves_the_batch_to_the_others(loader: RecordLoader[Locker], wire: Wire) -> None:

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from domain.errors import BadInputError
 from domain.schedule import check_span, future_of, merged
 from domain.times import Instant
-from loaders.contracts.base import MAX_ITEMS, Order
+from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 from loaders.pages import PageRequest
-from resolvers.bindings.base import Charge, Reading, column, described
+from loaders.reads.overlapping import overlapping_page
+from resolvers.bindings.base import Charge, Reading
 from resolvers.bindings.lists import query_each
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
+    from domain.models import LockerId
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import FieldStep
-    from resolvers.request_state import ArgumentContext, RequestState
+    from resolvers.bindings.base import Call, Execution, FieldStep
+    from resolvers.request_state import ArgumentContext
 
 _Window: TypeAlias = tuple[Instant, Instant]
 
 
-@described
-class BusyInterval:
-    """A span of time in which a locker is reserved, by one reservation or by several that follow one another."""
+class BusySpan(NamedTuple):
+    """A span of time in which a locker is reserved."""
 
-    start_at: Instant = column("Start of the interval.")
-    end_at: Instant = column("End of the interval; the locker is free from this moment on.")
+    start_at: Instant
+    end_at: Instant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +57,16 @@ class Busy(Reading):
         """See Reading: whatever the window, it is priced at the most."""
         return None
 
-    def below(self, parents: int, bound: _Window) -> int:
+    def below(self, parents: int, bound: _Window, type_name: str) -> int:
         return parents * MAX_ITEMS
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: _Window, request: RequestState) -> list[Any]:
-        store, (start, end) = request.backend.store, future_of(*bound, request.now)
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request = execution.request
 
-        async def read(locker_id: Any) -> list[BusyInterval]:
-            before = await RESERVATION_BEFORE.first(store, locker_id, start)
-            first = before.start_at if before is not None and start < before.end_at else start
-            page = await OVERLAPPING_RESERVATIONS.page(store, PageRequest(MAX_ITEMS), Order.ASC, locker_id, first, end)
+        async def read(asked: tuple[LockerId, _Window]) -> list[BusySpan]:
+            locker_id, window = asked
+            start, end = future_of(*window, request.now)
+            page = await overlapping_page(request.backend.store, PageRequest(MAX_ITEMS), locker_id, start, end)
             if page.damage is not None:
                 raise page.damage  # the intervals without it would show that the locker is free
             if page.has_next_page:
@@ -73,6 +74,7 @@ class Busy(Reading):
                     f"The window has more than {MAX_ITEMS} reservations. Ask for a shorter one.", ("window",)
                 )
             windows = ((reservation.start_at, reservation.end_at) for reservation in page.nodes)
-            return [BusyInterval(start_at=start_at, end_at=end_at) for start_at, end_at in merged(windows, start, end)]
+            return [BusySpan(*span) for span in merged(windows, start, end)]
 
-        return await query_each(read, self.row_keys(rows), step.path, request)
+        asked = [(key, call.bound) for call in calls for key in self.row_keys(call.rows)]
+        return await query_each(read, asked, calls[0].step.path, request)

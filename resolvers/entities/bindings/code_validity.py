@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.access_codes import AccessCode as Record
 from domain.access_codes import (
@@ -17,13 +17,13 @@ from domain.access_codes import (
     validity_of,
 )
 from domain.times import Instant, shift
+from loaders.concurrency import together
 from loaders.contracts.access_codes import CODE_DOOR_BY_ID
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
 from loaders.reads.code_keys import basis_key
-from loaders.table.retry import together
-from resolvers.bindings.base import Charge, Reading, column, described, look_up_charge
+from resolvers.bindings.base import Charge, Reading, look_up_charge, rows_of
 from resolvers.bindings.lists import query_each
 
 if TYPE_CHECKING:
@@ -31,28 +31,20 @@ if TYPE_CHECKING:
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import FieldStep
+    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
 
 
-@described
-class AccessCodeValidity:
-    """When an access code opens its door. It follows the reservation or the booking of the code."""
+class CodeValidity(NamedTuple):
+    """When an access code opens its door."""
 
-    state: AccessCodeState = column("State of the code now, with the grace period after a reservation.")
-    valid_from: Instant | None = column("Start of the validity.")
-    valid_until: Instant | None = column(
-        "End of the validity; null if it has none. A code of a reservation that ends by itself stays active for a "
-        "grace period of 15 more minutes, or until another reservation begins."
-    )
-    device_status: DeviceStatus | None = column(
-        "Whether the device of the door has the code in its offline list; null if no device is provisioned."
-    )
-    needs_reveal: bool = column(
-        "Whether the digits became void because a device of the door was lost: reveal or rotate the code to get others."
-    )
+    state: AccessCodeState
+    valid_from: Instant | None
+    valid_until: Instant | None
+    device_status: DeviceStatus | None
+    needs_reveal: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +74,10 @@ class ValidityOf(Reading):
             ),
         ]
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        bases, doors = await together([self._bases(rows, step, request), self._doors(rows, step, request)])
-        latest = await self._latest_starts(rows, bases, step, request)
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        rows, path, request = rows_of(calls), calls[0].step.path, execution.request
+        bases, doors = await together([self._bases(rows, path, request), self._doors(rows, path, request)])
+        latest = await self._latest_starts(rows, bases, path, request)
 
         def validity(code: Record, basis: Any, door: Any) -> Any:
             last = latest.get(code.locker_id)
@@ -96,7 +89,7 @@ class ValidityOf(Reading):
                 begun = None if last is None or last.start_at < basis.end_at else last.start_at
                 graced = validity_of(code, request.now, basis, grace_end(basis, begun))
                 shown = replace(shown, state=graced.state)
-            return AccessCodeValidity(
+            return CodeValidity(
                 state=shown.state,
                 valid_from=shown.valid_from,
                 valid_until=shown.valid_until,
@@ -106,23 +99,23 @@ class ValidityOf(Reading):
 
         return list(map(validity, rows, bases, doors))
 
-    async def _bases(self, rows: Sequence[Record], step: FieldStep, request: RequestState) -> list[Any]:
+    async def _bases(self, rows: Sequence[Record], path: str, request: RequestState) -> list[Any]:
         """Reads the reservation, booking or locker that each code belongs to."""
         named = [basis_key(code) for code in rows]
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
         for contract, key in named:
             keys.setdefault(contract, []).append(key)
         found = await together(
-            request.loaders.of(contract).load_bulk(wanted, step.path) for contract, wanted in keys.items()
+            request.loaders.of(contract).load_bulk(wanted, path) for contract, wanted in keys.items()
         )
         records = dict(zip(keys, map(iter, found), strict=True))
         return [next(records[contract]) for contract, _ in named]
 
-    async def _doors(self, rows: Sequence[Record], step: FieldStep, request: RequestState) -> list[Any]:
-        return await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], step.path)
+    async def _doors(self, rows: Sequence[Record], path: str, request: RequestState) -> list[Any]:
+        return await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], path)
 
     async def _latest_starts(
-        self, rows: Sequence[Record], bases: Sequence[Any], step: FieldStep, request: RequestState
+        self, rows: Sequence[Record], bases: Sequence[Any], path: str, request: RequestState
     ) -> dict[Any, Any]:
         """The live reservation that began last, of each locker with a code that may be in its grace period."""
         lockers = [
@@ -134,6 +127,6 @@ class ValidityOf(Reading):
             return {}
         store, after_now = request.backend.store, shift(request.now, _INSTANT)
         found = await query_each(
-            lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, step.path, request
+            lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, path, request
         )
         return dict(zip(lockers, found, strict=True))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadPage
-    from resolvers.bindings.base import FieldStep
+    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
@@ -51,8 +51,9 @@ class FromPointer(Reference):
         search = Charge(self.searched, "Query", maximum=self.searched.maximum(1) * parents, condition=self.condition)
         return [*Reference.price(self, step, parents, bound), search]
 
-    async def fetch(self, step: FieldStep, rows: Sequence[Any], bound: Any, request: RequestState) -> list[Any]:
-        return await self.follow(await Reference.fetch(self, step, rows, bound, request), step.path, request)
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        pointers = await Reference.fetch(self, calls, execution)
+        return await self.follow(pointers, calls[0].step.path, execution.request)
 
     async def follow(self, pointers: Sequence[Any], path: str, request: RequestState) -> list[Any]:
         """For each pointer the reservation, None, or an error."""

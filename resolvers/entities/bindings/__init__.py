@@ -1,0 +1,1 @@
+"""How particular fields of entities are read, where no general binding does it."""
