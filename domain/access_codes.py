@@ -18,6 +18,7 @@ from domain.models import (
     LocationId,
     Locker,
     LockerId,
+    LockerStatus,
     OwnerId,
     Reservation,
     ReservationId,
@@ -375,7 +376,7 @@ def validity_of(code: AccessCode, now: Instant, basis: Basis | None, grace_until
         case Booking():
             is_over = basis.status is not BookingStatus.APPROVED
         case Locker():
-            is_over = basis.owner_id != code.owner_id
+            is_over = basis.owner_id != code.owner_id or basis.status is LockerStatus.RETIRED
         case None:
             is_over = True
     return Validity(state=_state(code, now, start, end, is_over=is_over), valid_from=start, valid_until=end)

@@ -231,6 +231,15 @@ class LockerInMaintenanceError(OutOfServiceError):
     code = "LOCKER_IN_MAINTENANCE"
 
 
+class LockerRetiredError(OutOfServiceError):
+    """A locker that was retired cannot be reserved or changed any more."""
+
+    code = "LOCKER_RETIRED"
+
+    def __init__(self, locker: Locker) -> None:
+        super().__init__(locker, "was retired")
+
+
 class ReferenceTakenError(ConflictError):
     """The owner has another reservation with this reference."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.errors import InvalidTransitionError, LockerInMaintenanceError
+from domain.errors import InvalidTransitionError, LockerInMaintenanceError, LockerRetiredError
 from domain.models import LockerStatus
 
 if TYPE_CHECKING:
@@ -23,8 +23,15 @@ def is_in_service(locker: Locker) -> bool:
     return locker.status in IN_SERVICE
 
 
+def check_not_retired(locker: Locker) -> None:
+    """Rejects a locker that has left service for good."""
+    if locker.status is LockerStatus.RETIRED:
+        raise LockerRetiredError(locker)
+
+
 def check_in_service(locker: Locker) -> None:
     """Rejects a locker that is not in service."""
+    check_not_retired(locker)
     if not is_in_service(locker):
         raise LockerInMaintenanceError(locker, "is in maintenance")
 

@@ -28,6 +28,7 @@ class LockerStatus(StrEnum):
     AVAILABLE = "AVAILABLE"
     OCCUPIED = "OCCUPIED"
     MAINTENANCE = "MAINTENANCE"
+    RETIRED = "RETIRED"
 
 
 class ReservableBy(StrEnum):

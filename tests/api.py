@@ -33,6 +33,7 @@ CREATE_OWNER = mutation("createOwner", "owner { ownerId version }")
 REGISTER_LOCKER = mutation("registerLocker", "locker { lockerId alias status version }")
 UPDATE_STATUS = mutation("updateLockerStatus", "locker { lockerId status version }")
 RENAME = mutation("renameLocker", "locker { version }")
+RETIRE_LOCKER = mutation("retireLocker", "locker { status version updatedAt }")
 TRANSFER = mutation("transferLocker", "locker { version ownerId }")
 RECORD_EVENT = mutation("recordAccessEvent", "accessEvent { eventId timestamp recordedAt action metadata }")
 CREATE_RESERVATION = """

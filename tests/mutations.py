@@ -6,10 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from domain.models import LockerSize, LockerStatus, ReservableBy
-from tests.contracts.scenarios.actions import admin, does, its
+from tests.contracts.scenarios.actions import admin, does, its, wait
 from tests.contracts.scenarios.bookings import CALENDAR, DEACTIVATE, MANAGE, api_key
+from tests.contracts.scenarios.lockers import (
+    CANCEL,
+    OTHER_LOCATION,
+    OTHER_OWNER,
+    OWNER,
+    PLACED,
+    RENAME,
+    UPCOMING,
+    reserve,
+)
 from tests.contracts.scenarios.lockers import LOCATION as PLACE
-from tests.contracts.scenarios.lockers import OTHER_LOCATION, OTHER_OWNER, OWNER, PLACED, RENAME
 from tests.places import DAY, ulid
 
 if TYPE_CHECKING:
@@ -127,6 +136,18 @@ MUTATIONS: dict[str, Mutation] = {
                 status(LockerStatus.MAINTENANCE),
                 status(LockerStatus.AVAILABLE, expected_version=2, change_id=None),
             ),
+        },
+    ),
+    "retireLocker": Mutation(
+        good={"lockerId": "l2", **VERSION},
+        refused=f"{OWN}, {STALE}",
+        present={**LOCKER, "lockerId": "l2"},
+        share=4,
+        brings={"lockerId": "l2"},
+        scenarios={
+            "retire a locker": (*PLACED, does("retireLocker")),
+            "retire a locker after its last reservation": (*PLACED, reserve(0, 60), wait(90), does("retireLocker")),
+            "retire a locker after a cancellation": (*UPCOMING, CANCEL, does("retireLocker")),
         },
     ),
     "transferLocker": Mutation(

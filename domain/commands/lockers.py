@@ -67,6 +67,12 @@ class UpdateLockerStatus(Change):
     new_status: LockerStatus = Field(description="New status of the locker.")
 
 
+class RetireLocker(Change):
+    """Input of `retireLocker`."""
+
+    locker_id: CheckedLockerId
+
+
 class TransferLocker(Change):
     """Input of `transferLocker`."""
 

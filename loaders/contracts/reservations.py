@@ -10,6 +10,7 @@ from domain.errors import (
     IdTakenError,
     InvalidCursorError,
     LockerInMaintenanceError,
+    LockerRetiredError,
     NotFoundError,
     OverlapError,
     ReferenceTakenError,
@@ -41,7 +42,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.base import Consistency, Order, PageRule
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
-from loaders.contracts.lockers import STATUS_RULES
+from loaders.contracts.lockers import CHANGE_LOCKER_STATUS, STATUS_RULES
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.write_parts import (
     IS_NEW,
@@ -170,6 +171,7 @@ CREATE_RESERVATION = WriteContract(
         NotFoundError,
         OverlapError,
         LockerInMaintenanceError,
+        LockerRetiredError,
         IdTakenError,
         ReferenceTakenError,
         TooManyReservationsError,
@@ -294,6 +296,33 @@ CHANGE_RESERVATION = WriteContract(
     hot_partition=_HOT_PARTITION,
 )
 
+RETIRE_LOCKER = WriteContract(
+    id="QC-23",
+    purpose="Retire a locker",
+    reads=(_LOCKER_READ, _GUARD_READ, replace(_BEFORE_READ, when="only where the locker was ever reserved")),
+    rounds=_ROUNDS,
+    steps=(
+        *(rule for rule in CHANGE_LOCKER_STATUS.steps if rule.name != "offer"),
+        check("same guard", GUARD, "#revision = :readRevision", when="the locker was ever reserved"),
+        check("no guard", GUARD, IS_NEW, when="nobody ever reserved the locker"),
+        *_LAST_CHANGE_RULES,
+    ),
+    most_steps=7,
+    errors=(
+        BadInputError,
+        NotFoundError,
+        OverlapError,
+        LockerRetiredError,
+        IdTakenError,
+        VersionConflictError,
+        UnavailableError,
+    ),
+    note=f"{REPEATED_CHANGE} Live reservations do not overlap, so the one with the latest start decides whether any is "
+    "left. The locker stays, so its id is never used again.",
+    cardinality="The locker, its copies and up to two offers; the guard and the last change are checked.",
+    hot_partition="None: a locker is retired once.",
+)
+
 _OVERSTAY = put(
     "overstay",
     ACCESS_EVENT.at(keys.event),
@@ -329,6 +358,7 @@ USE_RESERVATION = WriteContract(
         IdTakenError,
         VersionConflictError,
         LockerInMaintenanceError,
+        LockerRetiredError,
         ReservationOverError,
         ReservationNotStartedError,
         UnavailableError,

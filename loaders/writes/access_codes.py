@@ -35,7 +35,7 @@ from domain.errors import (
     ReservationOverError,
     TooManyCodesError,
 )
-from domain.models import Location, Locker, Reservation, record_from
+from domain.models import Location, Locker, LockerStatus, Reservation, record_from
 from domain.schedule import check_end_after_start
 from domain.times import instant_of, shift, to_datetime, to_seconds
 from loaders.codecs import CODE_CLAIM
@@ -311,6 +311,8 @@ def _refusal(basis: Basis) -> SmartLockerError:
             return ReservationOverError("The reservation is over, so it gets no access code.", basis)
         case Booking():
             return BadInputError("the booking is not approved, or its day has passed", ("input", "bookingId"))
+        case Locker() if basis.status is LockerStatus.RETIRED:
+            return BadInputError("the locker was retired", ("input", "lockerId"))
         case Locker():
             return BadInputError("validUntil must be in the future", ("input", "validUntil"))
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from domain.access_codes import GRACE
 from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
-from domain.errors import IdTakenError, NotFoundError
-from domain.lifecycle import check_transition, is_in_service
+from domain.errors import IdTakenError, NotFoundError, OverlapError
+from domain.lifecycle import check_not_retired, check_transition, is_in_service
 from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary, record_from
+from domain.times import LATEST, shift
 from loaders import keys
 from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER
 from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
+from loaders.contracts.reservations import RETIRE_LOCKER
+from loaders.reads.live_reservations import live_in
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.locations import check_location
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
+from loaders.writes.timeline import last_change_step
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from typing import Any
 
     from domain.authorization import Principal
@@ -28,11 +33,14 @@ if TYPE_CHECKING:
         MoveLocker,
         RegisterLocker,
         RenameLocker,
+        RetireLocker,
         TransferLocker,
         UpdateLockerStatus,
     )
     from domain.models import LocationId, OwnerId
+    from domain.times import Instant
     from loaders.backend import Backend
+    from loaders.codecs import Guard
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
@@ -116,6 +124,25 @@ async def transfer_locker(backend: Backend, command: TransferLocker, principal: 
     return await _change(backend, TRANSFER_LOCKER, command, principal, values, check=check, explain=explain)
 
 
+async def retire_locker(backend: Backend, command: RetireLocker, principal: Principal) -> Locker:
+    """Takes a locker without live reservations out of service for good; its history stays (QC-23)."""
+    locker_id = command.locker_id
+
+    async def unreserved(now: Instant) -> list[Step]:
+        guard: Guard | None = await RETIRE_LOCKER.read(backend.store, "guard", locker_id)
+        if guard is None:
+            return [RETIRE_LOCKER.step("no guard", (locker_id,))]
+        found = await live_in(backend.store, RETIRE_LOCKER, "before", (locker_id, LATEST), guard)
+        # Until the grace period is over, a code may open the locker.
+        if found and shift(found[0].end_at, GRACE) > now:
+            raise OverlapError(found[0], ("input", "lockerId"))
+        same = RETIRE_LOCKER.step("same guard", (locker_id,), readRevision=guard.revision)
+        return [same, *last_change_step(RETIRE_LOCKER, locker_id, guard)]
+
+    values = {"status": LockerStatus.RETIRED, "occupied_by": None}
+    return await _change(backend, RETIRE_LOCKER, command, principal, values, conditions=unreserved)
+
+
 def register_transaction(locker: Locker, content: str) -> Transact:
     """The request that registers a locker."""
     steps = [
@@ -157,12 +184,13 @@ def _require_change(principal: Principal, owner_id: OwnerId) -> None:
 async def _change(
     backend: Backend,
     contract: WriteContract,
-    command: UpdateLockerStatus | RenameLocker | ConfigureLocker | MoveLocker | TransferLocker,
+    command: UpdateLockerStatus | RenameLocker | ConfigureLocker | MoveLocker | TransferLocker | RetireLocker,
     principal: Principal,
     values: dict[str, Any],
     *,
     check: Callable[[Locker], None] = lambda _: None,
     explain: Callable[[TransactionRefusedError], None] = lambda _: None,
+    conditions: Callable[[Instant], Awaitable[list[Step]]] | None = None,
 ) -> Locker:
     """Changes a locker and its copies.
 
@@ -181,7 +209,11 @@ async def _change(
         changed = request.apply(current, backend.clock(), **values)
         if changed is current:
             return Decision(current)
+        check_not_retired(current)
         check(current)
+        steps = change_steps(contract, current, changed)
+        if conditions is not None:
+            steps += await conditions(changed.updated_at)
 
         def on_refusal(refusal: TransactionRefusedError) -> Locker | None:
             item = refusal.failed.get("locker")
@@ -196,9 +228,9 @@ async def _change(
             request.check_made(found)
             return changed
 
-        return Decision(changed, change_steps(contract, current, changed), on_refusal)
+        return Decision(changed, steps, on_refusal)
 
-    return await optimistic_write(backend.store, contract, decide)
+    return await optimistic_write(backend.store, contract, decide, changed=("locker", "lockerId"))
 
 
 def _copy_steps(contract: WriteContract, locker: Locker) -> list[Step]:

@@ -35,6 +35,7 @@ class UserErrorCode(Enum):
     ID_TAKEN = "The id was used before with different content."
     EMAIL_TAKEN = "The email address belongs to another owner."
     LOCKER_IN_MAINTENANCE = "The locker is in maintenance and accepts no new reservations."
+    LOCKER_RETIRED = "The locker was retired: it can be neither reserved nor changed."
     RESERVATION_OVERLAP = "Another reservation overlaps the requested window."
     RESERVATION_OVER = "The reservation has ended, or was canceled or released."
     NO_LOCKER_AVAILABLE = "No locker was found that the caller may reserve and that is free in the window."
@@ -66,6 +67,7 @@ _describe(
     AVAILABLE="The locker can be used.",
     OCCUPIED="The locker is in use.",
     MAINTENANCE="The locker is out of order and accepts no new reservations.",
+    RETIRED="The locker has left service for good. `updatedAt` is the time at which it was retired.",
 )
 _describe(
     ReservableBy,

@@ -22,7 +22,7 @@ from loaders.contracts.lockers import (
     TRANSFER_LOCKER,
 )
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.contracts.reservations import LOCKER_RESERVATIONS
+from loaders.contracts.reservations import LOCKER_RESERVATIONS, RETIRE_LOCKER
 from loaders.pages import ALL_TIMES
 from loaders.writes import lockers as writes
 from resolvers.api.mutations import mutations, write
@@ -188,6 +188,12 @@ class LockerMutations:
     )
     update_locker_status: Locker = write(
         CHANGE_LOCKER_STATUS, LOCKER_CHANGES, description="Change the status of a locker."
+    )
+    retire_locker: Locker = write(
+        RETIRE_LOCKER,
+        LOCKER_CHANGES,
+        description="Take a locker without live reservations out of service for good. It can be neither reserved, nor "
+        "changed, nor opened with a code any more; it stays in the lists with its history, and its id is never reused.",
     )
     transfer_locker: Locker = write(
         TRANSFER_LOCKER,

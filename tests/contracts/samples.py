@@ -113,7 +113,7 @@ def arguments_of(builder: Callable[..., Any], names: Names, **given: Any) -> dic
         "timestamp": NOON,
         "date": DAY,
         "slot": DaySlot.MORNING,
-        "status": LockerStatus.MAINTENANCE,
+        "status": LockerStatus.RETIRED,
         "audience": ReservableBy.MEMBERS,
         "size": LockerSize.XL,
         "lot": "0000",

@@ -71,6 +71,7 @@ VALID: dict[type[Command], dict[str, Any]] = {
     lockers.ConfigureLocker: {"locker_id": "l1", "size": LockerSize.S, "features": ["warm"], "expected_version": 1},
     lockers.RenameLocker: {"locker_id": "l1", "alias": "Hall 3", "expected_version": 1},
     lockers.UpdateLockerStatus: {"locker_id": "l1", "new_status": LockerStatus.OCCUPIED, "expected_version": 1},
+    lockers.RetireLocker: {"locker_id": "l1", "expected_version": 1},
     lockers.TransferLocker: {"locker_id": "l1", "new_owner_id": "ada", "expected_version": 1},
     lockers.MoveLocker: {"locker_id": "l1", "new_location_id": None, "expected_version": 1},
     owners.CreateOwner: OWNER,

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests import codes, places
-from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, UPDATE_STATUS, mutation
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, RENAME, RETIRE_LOCKER, UPDATE_STATUS, mutation
 from tests.over_http import GRAPHQL, JSON, only_error
 from tests.over_http import post as sent
 from tests.principals import owner
@@ -68,6 +68,7 @@ REFUSED: list[tuple[str, int, str, dict[str, Any]]] = [
     ("ID_TAKEN", 409, CREATE_OWNER, {"ownerId": "ada", "kind": "USER", "name": "Another"}),
     ("EMAIL_TAKEN", 409, CREATE_OWNER, {"kind": "USER", "name": "Another", "email": "ADA@example.com"}),
     ("LOCKER_IN_MAINTENANCE", 409, CREATE_RESERVATION, {"lockerId": "l2", "ownerId": "ada"} | WINDOW),
+    ("LOCKER_RETIRED", 409, RENAME, {"lockerId": "l4", "alias": "New", "expectedVersion": 2}),
     ("RESERVATION_OVERLAP", 409, CREATE_RESERVATION, OF_L1 | WINDOW),
     ("RESERVATION_OVER", 409, EXTEND, OVER | {"newEndAt": "2026-05-03T00:00:00Z"}),
     ("NO_LOCKER_AVAILABLE", 409, RESERVE_ANY, {"locationId": places.ulid(0), "ownerId": "ada"} | WINDOW),
@@ -103,6 +104,8 @@ async def stocked(api: Api, wire: Wire, plain_client: Any, table: str) -> Api:
         await api.mutate(codes.REVOKE, lockerId="l1", codeId="c0")
     await api.owner("busy")
     await api.locker("l3", "ada")
+    await api.locker("l4", "ada")
+    await api.done(RETIRE_LOCKER, lockerId="l4", expectedVersion=1)
     await api.mutate(CREATE_RESERVATION, lockerId="l3", reservationId="now", ownerId="ada", reference="order 1", **NOW)
     for day in range(1, 21):
         await api.reservation(
