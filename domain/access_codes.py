@@ -7,10 +7,10 @@ import hmac
 import re
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NewType, TypeAlias
 
 from domain.bookings import Booking, BookingId, BookingStatus
+from domain.enums import DescribedEnum
 from domain.errors import InternalError
 from domain.ids import check_id
 from domain.models import (
@@ -61,44 +61,44 @@ _SHORTEST_FOR_SEVERAL_USES = 6
 _STANDING_LENGTH = 8
 
 
-class AccessCodeKind(StrEnum):
-    """Purpose of a code."""
+class AccessCodeKind(DescribedEnum):
+    """Purpose of an access code."""
 
-    RESERVATION = "RESERVATION"
-    ONE_TIME = "ONE_TIME"
-    COURIER = "COURIER"
-    STANDING = "STANDING"
-    BOOKING = "BOOKING"
+    RESERVATION = "RESERVATION", "A reservation of a locker: valid as long as the reservation is."
+    ONE_TIME = "ONE_TIME", "A single opening of a locker."
+    COURIER = "COURIER", "Several openings of a locker."
+    STANDING = "STANDING", "Staff of a locker's owner, without a limit of uses."
+    BOOKING = "BOOKING", "An approved booking: valid for its half days at the door of the location."
 
 
-class AccessCodeState(StrEnum):
-    """Whether a code opens its door now."""
+class AccessCodeState(DescribedEnum):
+    """State of an access code."""
 
-    SCHEDULED = "SCHEDULED"
-    ACTIVE = "ACTIVE"
-    USED_UP = "USED_UP"
-    REVOKED = "REVOKED"
-    EXPIRED = "EXPIRED"
+    SCHEDULED = "SCHEDULED", "The code is not valid yet."
+    ACTIVE = "ACTIVE", "The code opens its door."
+    USED_UP = "USED_UP", "The code was used as often as it can be."
+    REVOKED = "REVOKED", "The code was revoked."
+    EXPIRED = "EXPIRED", "The code is no longer valid: its time has passed, or its reservation or booking has ended."
 
 
 LIVE_STATES = frozenset({AccessCodeState.SCHEDULED, AccessCodeState.ACTIVE})
 
 
-class DeviceStatus(StrEnum):
-    """Whether the device of the door has a code in its offline list."""
+class DeviceStatus(DescribedEnum):
+    """Whether the device of a door has an access code in its offline list."""
 
-    PENDING = "PENDING"
-    LOADED = "LOADED"
-    REMOVING = "REMOVING"
-    REMOVED = "REMOVED"
+    PENDING = "PENDING", "The device is going to get the code."
+    LOADED = "LOADED", "The device has the code."
+    REMOVING = "REMOVING", "The device still has the code, although the code is no longer valid."
+    REMOVED = "REMOVED", "The device does not have the code."
 
 
-class AccessDecision(StrEnum):
-    """The answer to digits that were entered at a door."""
+class AccessDecision(DescribedEnum):
+    """Answer to digits that were entered at a door."""
 
-    GRANTED = "GRANTED"
-    DENIED = "DENIED"
-    LOCKED_OUT = "LOCKED_OUT"
+    GRANTED = "GRANTED", "Open the door."
+    DENIED = "DENIED", "Keep the door closed: the digits open nothing now."
+    LOCKED_OUT = "LOCKED_OUT", "Keep the door closed: there were too many failures, so the digits were not checked."
 
 
 class UnknownKeyError(InternalError):

@@ -6,10 +6,10 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NewType
 
 from domain.authorization import Principal, Role, Scope
+from domain.enums import DescribedEnum
 from domain.models import LocationId, LockerId, OwnerId
 from domain.times import Instant
 
@@ -20,11 +20,11 @@ KEY_PREFIX = "slk_"
 _KEY = re.compile(rf"{KEY_PREFIX}(?P<id>[A-Za-z0-9_-]{{1,64}})_[0-9a-f]{{64}}")
 
 
-class ApiKeyRole(StrEnum):
-    """Roles that an API key can have; owners and admins sign in through their identity provider."""
+class ApiKeyRole(DescribedEnum):
+    """Role of the holder of an API key."""
 
-    PARTNER = "partner"
-    DEVICE = "device"
+    PARTNER = "partner", "Partner who acts for certain owners."
+    DEVICE = "device", "Device of one locker."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from domain.enums import DescribedEnum
 from domain.errors import BadInputError, ForbiddenError, NotFoundError
 from domain.models import OwnerId, ReservableBy
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from domain.models import LocationId, LockerId
 
 
-class Role(StrEnum):
+class Role(DescribedEnum):
     """Role of a caller."""
 
-    OWNER = "owner"
-    PARTNER = "partner"
-    DEVICE = "device"
-    ADMIN = "admin"
+    OWNER = "owner", "Owner, or member of organizations."
+    PARTNER = "partner", "Partner who acts for certain owners, as its scopes allow."
+    DEVICE = "device", "Device of one locker."
+    ADMIN = "admin", "Administrator, who may do everything."
 
 
-class Scope(StrEnum):
-    """Permission of a partner, for the owners it may act for."""
+class Scope(DescribedEnum):
+    """Permission of a partner, for the owners that it acts for."""
 
-    OWNERS_READ = "owners:read"
-    OWNERS_WRITE = "owners:write"
-    LOCKERS_READ = "lockers:read"
-    LOCKERS_WRITE = "lockers:write"
-    RESERVATIONS_READ = "reservations:read"
-    RESERVATIONS_WRITE = "reservations:write"
-    EVENTS_READ = "events:read"
-    EVENTS_WRITE = "events:write"
-    BOOKINGS_READ = "bookings:read"
-    BOOKINGS_WRITE = "bookings:write"
-    CODES_READ = "codes:read"
-    CODES_WRITE = "codes:write"
+    OWNERS_READ = "owners:read", "Read owners."
+    OWNERS_WRITE = "owners:write", "Change owners."
+    LOCKERS_READ = "lockers:read", "Read lockers."
+    LOCKERS_WRITE = "lockers:write", "Change lockers."
+    RESERVATIONS_READ = "reservations:read", "Read reservations."
+    RESERVATIONS_WRITE = "reservations:write", "Create and change reservations."
+    EVENTS_READ = "events:read", "Read access events."
+    EVENTS_WRITE = "events:write", "Record access events."
+    BOOKINGS_READ = "bookings:read", "Read bookings."
+    BOOKINGS_WRITE = "bookings:write", "Request and cancel bookings."
+    CODES_READ = "codes:read", "Read access codes, without their digits."
+    CODES_WRITE = "codes:write", "Create, rotate, reveal and revoke access codes."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from typing import NewType
 
+from domain.enums import DescribedEnum
 from domain.errors import BadInputError
 from domain.models import LocationId, LockerId, OwnerId, ReservationId
 from domain.times import Day, Instant, count_days
@@ -16,28 +16,28 @@ MAX_CALENDAR_DAYS = 92
 BookingId = NewType("BookingId", str)
 
 
-class DaySlot(StrEnum):
+class DaySlot(DescribedEnum):
     """Half of a day."""
 
-    MORNING = "MORNING"
-    AFTERNOON = "AFTERNOON"
+    MORNING = "MORNING", "First half of the day."
+    AFTERNOON = "AFTERNOON", "Second half of the day."
 
 
-class DayPart(StrEnum):
-    """Part of a day that a booking or event takes."""
+class DayPart(DescribedEnum):
+    """Part of a day."""
 
-    MORNING = "MORNING"
-    AFTERNOON = "AFTERNOON"
-    FULL_DAY = "FULL_DAY"
+    MORNING = "MORNING", "First half of the day."
+    AFTERNOON = "AFTERNOON", "Second half of the day."
+    FULL_DAY = "FULL_DAY", "Both halves of the day."
 
 
-class BookingStatus(StrEnum):
-    """State of a booking."""
+class BookingStatus(DescribedEnum):
+    """Status of a booking."""
 
-    PENDING = "PENDING"
-    APPROVED = "APPROVED"
-    REJECTED = "REJECTED"
-    CANCELLED = "CANCELLED"
+    PENDING = "PENDING", "The booking waits for a decision."
+    APPROVED = "APPROVED", "The booking was approved and is in the calendar."
+    REJECTED = "REJECTED", "The booking was rejected."
+    CANCELLED = "CANCELLED", "The booking was canceled by its owner."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any, NewType, TypeAlias, TypeVar
 
+from domain.enums import DescribedEnum
 from domain.times import Instant
 
 LockerId = NewType("LockerId", str)
@@ -22,92 +22,93 @@ M = TypeVar("M")
 Json: TypeAlias = bool | int | Decimal | str | list["Json"] | dict[str, "Json"] | None
 
 
-class LockerStatus(StrEnum):
-    """Current state of a locker."""
+class LockerStatus(DescribedEnum):
+    """Status of a locker."""
 
-    AVAILABLE = "AVAILABLE"
-    OCCUPIED = "OCCUPIED"
-    MAINTENANCE = "MAINTENANCE"
-    RETIRED = "RETIRED"
-
-
-class ReservableBy(StrEnum):
-    """Who may reserve a locker, apart from those who act for its owner."""
-
-    OWNER = "OWNER"
-    MEMBERS = "MEMBERS"
-    EVERYONE = "EVERYONE"
+    AVAILABLE = "AVAILABLE", "The locker can be used."
+    OCCUPIED = "OCCUPIED", "The locker is in use."
+    MAINTENANCE = "MAINTENANCE", "The locker is out of order and accepts no new reservations."
+    RETIRED = (
+        "RETIRED",
+        "The locker has left service for good. `updatedAt` is the time at which it was retired.",
+    )
 
 
-class LockerSize(StrEnum):
+class ReservableBy(DescribedEnum):
+    """Who may reserve a locker, apart from its owner and the partners and admins who act for the owner."""
+
+    OWNER = "OWNER", "Only the owner of the locker, and the partners and admins who act for the owner."
+    MEMBERS = "MEMBERS", "Members of the organization that owns the locker."
+    EVERYONE = "EVERYONE", "Every owner, and the partners who act for one."
+
+
+class LockerSize(DescribedEnum):
     """Size of a locker."""
 
-    S = "S"
-    M = "M"
-    L = "L"
-    XL = "XL"
+    S = "S", "Small."
+    M = "M", "Medium."
+    L = "L", "Large."
+    XL = "XL", "Extra large."
 
 
-class OwnerKind(StrEnum):
+class OwnerKind(DescribedEnum):
     """Kind of an owner."""
 
-    USER = "USER"
-    ORGANIZATION = "ORGANIZATION"
+    USER = "USER", "A person."
+    ORGANIZATION = "ORGANIZATION", "An organization."
 
 
-class OwnerRole(StrEnum):
-    """Administrative role of an owner."""
+class OwnerRole(DescribedEnum):
+    """Role of an owner."""
 
-    USER = "USER"
-    ADMIN = "ADMIN"
-
-
-class LocationStatus(StrEnum):
-    """Whether a location accepts lockers and bookings."""
-
-    ACTIVE = "ACTIVE"
-    INACTIVE = "INACTIVE"
+    USER = "USER", "Regular user without administrative rights."
+    ADMIN = "ADMIN", "Administrator who decides bookings and manages calendars."
 
 
-class ReservationStatus(StrEnum):
-    """State of a reservation.
+class LocationStatus(DescribedEnum):
+    """Status of a location."""
 
-    Stored is only what someone did: ACTIVE until it is CANCELLED or, by its release, COMPLETED. The clock decides on
-    the others.
-    """
-
-    UPCOMING = "UPCOMING"
-    ACTIVE = "ACTIVE"
-    COMPLETED = "COMPLETED"
-    EXPIRED = "EXPIRED"
-    CANCELLED = "CANCELLED"
+    ACTIVE = "ACTIVE", "The location accepts lockers and bookings."
+    INACTIVE = "INACTIVE", "The location accepts nothing new. Its code stays reserved."
 
 
-class ReservationParty(StrEnum):
+class ReservationStatus(DescribedEnum):
+    """Status of a reservation."""
+
+    # Stored is only what someone did: ACTIVE until it is CANCELLED or, by its release, COMPLETED. The clock decides on
+    # the others.
+    UPCOMING = "UPCOMING", "The reservation has not started yet."
+    ACTIVE = "ACTIVE", "The present moment is within the reservation."
+    COMPLETED = "COMPLETED", "The reservation was released, or has ended after a check-in."
+    EXPIRED = "EXPIRED", "The reservation has ended without a check-in."
+    CANCELLED = "CANCELLED", "The reservation was canceled before it started."
+
+
+class ReservationParty(DescribedEnum):
     """Who ended a reservation."""
 
-    OWNER = "OWNER"
-    LOCKER_OWNER = "LOCKER_OWNER"
-    ADMIN = "ADMIN"
+    OWNER = "OWNER", "The owner who made the reservation, or a partner of that owner."
+    LOCKER_OWNER = "LOCKER_OWNER", "The owner of the locker, or a partner of that owner."
+    ADMIN = "ADMIN", "An administrator."
 
 
-class AccessAction(StrEnum):
-    """Action that was performed or attempted at a locker."""
+class AccessAction(DescribedEnum):
+    """Action at a locker."""
 
-    OPEN = "OPEN"
-    CLOSE = "CLOSE"
-    UNLOCK = "UNLOCK"
-    LOCK = "LOCK"
-    DENIED = "DENIED"
-    TAMPER = "TAMPER"
-    OVERSTAY = "OVERSTAY"
+    OPEN = "OPEN", "The door was opened."
+    CLOSE = "CLOSE", "The door was closed."
+    UNLOCK = "UNLOCK", "The lock was released."
+    LOCK = "LOCK", "The lock was set."
+    DENIED = "DENIED", "Access was refused."
+    TAMPER = "TAMPER", "The locker was tampered with."
+    OVERSTAY = "OVERSTAY", "A reservation started while the locker was still occupied by one that had ended."
 
 
-class AccessResult(StrEnum):
-    """Outcome of an access action."""
+class AccessResult(DescribedEnum):
+    """Result of an action at a locker."""
 
-    SUCCESS = "SUCCESS"
-    FAIL = "FAIL"
+    SUCCESS = "SUCCESS", "The action succeeded."
+    FAIL = "FAIL", "The action failed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

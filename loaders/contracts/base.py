@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from domain.enums import DescribedEnum
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,11 +26,11 @@ class ContractError(Exception):
     """The contract breaks a principle, or the code asks it for something it does not allow."""
 
 
-class Order(StrEnum):
-    """Sort direction of a list."""
+class Order(DescribedEnum):
+    """Sort direction."""
 
-    ASC = "ASC"
-    DESC = "DESC"
+    ASC = "ASC", "Ascending: earliest first."
+    DESC = "DESC", "Descending: latest first."
 
 
 class Consistency(StrEnum):
