@@ -78,7 +78,7 @@ def active_pointer(locker_id: LockerId) -> Key:
 
 
 def live_reservation(locker_id: LockerId, start_at: Instant, reservation_id: ReservationId) -> Key:
-    """The copy of a reservation that is neither cancelled nor released, ordered by start within its locker."""
+    """The copy of a reservation that is neither canceled nor released, ordered by start within its locker."""
     return Key(f"LOCKER#{locker_id}", f"LIVE#{start_at}#{reservation_id}")
 
 
@@ -138,7 +138,7 @@ def reservation_slot(owner_id: OwnerId, slot: str) -> Key:
 
 
 def email_claim(email: str) -> Key:
-    """The claim that makes a normalised e-mail address unique."""
+    """The claim that makes a normalized email address unique."""
     return Key(f"EMAIL#{email}", "META")
 
 

@@ -133,7 +133,7 @@ _CLAIM_RULES = (
 )
 _RESERVATION_RULES = (
     check("same reservation", GUARD, _AS_READ, when="the code is for a reservation"),
-    check("owned locker", LOCKER, "#ownerId = :readOwner", when="the code stands alone"),
+    check("owned locker", LOCKER, "#ownerId = :readOwner", when="the code is not tied to a reservation or booking"),
     check("booking", BOOKING, "#status = :approved", when="the code is for a booking", item_bytes=_APPROVED_BYTES),
 )
 CREATE_ACCESS_CODE = WriteContract(
@@ -196,7 +196,7 @@ CHANGE_ACCESS_CODE = WriteContract(
     purpose="Rotate, reveal or revoke an access code",
     reads=(
         BatchRead(items=(_CODE_READ, _DOOR_READ)),
-        ItemRead("locker", LOCKER, when="only where the code stands alone"),
+        ItemRead("locker", LOCKER, when="only where the code is not tied to a reservation or booking"),
         ItemRead("reservation", RESERVATION, when="only for a reservation's code"),
         ItemRead("booking", BOOKING, when="only for a booking's code"),
     ),

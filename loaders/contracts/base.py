@@ -1,4 +1,4 @@
-"""What every query contract states, and what it refuses at import.
+"""The base of all query contracts, and the principles that are checked at import.
 
 A contract that breaks a principle cannot be created, so a module with one cannot be imported.
 """
@@ -62,7 +62,7 @@ class PageRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """What every contract states.
+    """The statements of every contract.
 
     `cardinality` says how many items are expected, `hot_partition` how load could concentrate on one partition.
     """

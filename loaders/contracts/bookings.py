@@ -82,7 +82,7 @@ PENDING_BOOKINGS = ReadPage(
     purpose="Bookings that wait for a decision",
     range=keys.pending_bookings,
     codec=_PENDING,
-    note="Oldest first. A booking leaves the index when it is decided or cancelled.",
+    note="Oldest first. A booking leaves the index when it is decided or canceled.",
     cardinality="Up to some 1,000 pending bookings.",
     hot_partition="Medium: all pending bookings share one partition of the index (1,000 writes a second).",
 )
@@ -110,7 +110,7 @@ DECIDE_BOOKING = WriteContract(
             "freed slot",
             CALENDAR_SLOT,
             "#bookingId = :bookingId",
-            when="an approved booking is cancelled",
+            when="an approved booking is canceled",
             most=_SLOTS_A_DAY,
         ),
         put("notification", NOTIFICATION, None, when="the booking is approved or rejected"),

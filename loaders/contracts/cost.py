@@ -1,4 +1,4 @@
-"""What a request to the store can take: operations, items and capacity units, as DynamoDB counts them."""
+"""The price of a request to the store: operations, items and capacity units, as DynamoDB counts them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ USUAL_BYTES = 700
 """The size of a usual item, as far as a write's price is concerned."""
 
 _READ_UNIT = 4096
-_WRITE_UNIT = 1024
 _ANSWER_BYTES = 1024 * 1024
-_WRITES = frozenset({"TransactWriteItems", "PutItem"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +45,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The price of one request that a contract may send.
+    """The price of one read that a contract may send.
 
-    `sizes` are the bytes of the largest items it can read or write, `most` is how often it is sent at most, `when` on
+    `sizes` are the bytes of the largest items it can read, `most` is how often it is sent at most, `when` on
     which condition, and `only` which variants of a write send it, where not all do. `usual` is how many items it
     usually reads, where that is fewer.
     """
@@ -73,11 +71,7 @@ class Part:
         """
         times = self.most if len(self.sizes) > 1 else math.ceil(self.most * entries / most_entries)
         sizes = self.sizes[: math.ceil(len(self.sizes) * entries / most_entries)]
-        if self.operation in _WRITES:
-            once = Cost(1, 0, 0, 2 * sum(math.ceil(size / _WRITE_UNIT) for size in sizes))
-        else:
-            once = Cost(1, len(sizes), read_units(sizes, self.operation, consistent=self.consistent))
-        return once * times
+        return Cost(1, len(sizes), read_units(sizes, self.operation, consistent=self.consistent)) * times
 
     def expected(self, entries: int = 1, most_entries: int = 1) -> Cost:
         """The same for items of usual size and number, sent once."""

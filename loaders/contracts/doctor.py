@@ -85,9 +85,9 @@ REPAIR_DERIVED = WriteContract(
             "surplus reservation slot",
             RESERVATION_SLOT,
             "#reservationId = :reservationId AND #lockerId = :lockerId",
-            when="its reservation was cancelled or released",
+            when="its reservation was canceled or released",
         ),
-        delete("surplus address", EMAIL_CLAIM, "#ownerId = :ownerId", when="its owner has another e-mail address"),
+        delete("surplus address", EMAIL_CLAIM, "#ownerId = :ownerId", when="its owner has another email address"),
         delete(
             "surplus slot",
             CALENDAR_SLOT,

@@ -50,7 +50,7 @@ RECORD_EVENTS = WriteContract(
     errors=(BadInputError, NotFoundError, IdTakenError),
     note="No event is written for a locker that does not exist. One event whose id the server generates is a PutItem. "
     "With a client-chosen id, or several events, it is one TransactWriteItems: the claim makes the id unique whatever "
-    "its timestamp, so a repeated request is recognised permanently.",
+    "its timestamp, so a repeated request is recognized permanently.",
     cardinality=f"One event, or up to {MAX_EVENTS_PER_BATCH} in one request, each with one claim at most.",
     hot_partition="A locker's events share its partition: one locker takes about 1,000 small events a second at most, "
     "far more than a door produces.",
@@ -63,7 +63,7 @@ LOCKER_EVENTS = ReadPage(
     codec=ACCESS_EVENT,
     orders=(Order.DESC, Order.ASC),
     note="By event time; both bounds are included. Newest first unless asked otherwise.",
-    cardinality="10 to 100 events a locker and day, kept for ever.",
+    cardinality="10 to 100 events a locker and day, kept permanently.",
     hot_partition="Low: one locker's partition; a locker takes at most 1,000 writes a second.",
 )
 
@@ -75,7 +75,7 @@ LOCATION_EVENTS = ReadPage(
     orders=(Order.DESC, Order.ASC),
     note="By event time; both bounds are included. Newest first unless asked otherwise. Written where access codes are "
     "verified (QC-107) and where offline uses are reported (QC-112).",
-    cardinality="10 to 1,000 events a door and day, kept for ever.",
+    cardinality="10 to 1,000 events a door and day, kept permanently.",
     hot_partition="Low: a door is opened a few times a minute at most; its events share the partition of the location.",
 )
 

@@ -101,7 +101,7 @@ LOCATION_OFFERS = ReadPage(
     range=keys.offers,
     codec=LOCKER_OFFER,
     errors=(BadInputError, InvalidCursorError, UnavailableError),
-    note="An audience is everyone, an owner, or the members of an organisation. A caller belongs to several; the lists "
+    note="An audience is everyone, an owner, or the members of an organization. A caller belongs to several; the lists "
     "are merged, one Query for each, 10 at most: a caller of more must name owners. Ordered by size and, within a "
     "size, by a hash of the lockerId: a search can begin anywhere. Lockers in maintenance have no offers.",
     cardinality="0 to 1,000 lockers a location and audience.",

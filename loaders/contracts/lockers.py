@@ -40,7 +40,7 @@ _LOCKER_READ = ItemRead("locker", LOCKER)
 
 # A change of status moves each copy within the index.
 STATUS_RULES = (_LOCKER_AS_READ, *(replace(copy, index_writes=2) for copy in _COPIES))
-"""What changes the status of a locker and of its copies."""
+"""The steps that change the status of a locker and of its copies."""
 
 
 LOCKER_BY_ID = ReadOne(
@@ -60,8 +60,8 @@ OWNER_LOCKERS = ReadPage(
     range=keys.owner_lockers,
     codec=OWNER_LOCKER,
     note="Ordered by lockerId. The lockers themselves are read (QC-01) only where a field needs more than the copy.",
-    cardinality="1 to 100 lockers a person, up to 100,000 an organisation.",
-    hot_partition="Medium for a large organisation: all of its list reads and status changes share one partition.",
+    cardinality="1 to 100 lockers a person, up to 100,000 an organization.",
+    hot_partition="Medium for a large organization: all of its list reads and status changes share one partition.",
 )
 
 OWNER_LOCKERS_BY_STATUS = ReadPage(

@@ -21,16 +21,16 @@ OWNER_BY_ID = ReadOne(
     codec=OWNER,
     errors=(NotFoundError, BadInputError, ForbiddenError),
     cardinality="One item an owner.",
-    hot_partition="Medium for a large organisation: its profile shares the partition with its lists.",
+    hot_partition="Medium for a large organization: its profile shares the partition with its lists.",
 )
 
 OWNER_BY_EMAIL = ReadOne(
     id="QC-21",
-    purpose="An owner by e-mail address",
+    purpose="An owner by email address",
     codec=EMAIL_CLAIM,
     then=OWNER_BY_ID,
     errors=(NotFoundError, BadInputError, ForbiddenError),
-    note="Reads the claim of the normalised address, then the owner (QC-20).",
+    note="Reads the claim of the normalized address, then the owner (QC-20).",
     cardinality="One claim an address.",
     hot_partition="Low: addresses spread over partitions.",
 )
@@ -47,19 +47,19 @@ SAVE_OWNER = WriteContract(
             "claim",
             EMAIL_CLAIM,
             "attribute_not_exists(#PK) OR #ownerId = :ownerId",
-            when="there is a new e-mail address",
+            when="there is a new email address",
         ),
         delete(
             "old claim",
             EMAIL_CLAIM,
             "attribute_not_exists(#PK) OR #ownerId = :ownerId",
-            when="the e-mail address is removed or changed",
+            when="the email address is removed or changed",
         ),
     ),
     most_steps=3,
     errors=(BadInputError, NotFoundError, IdTakenError, EmailTakenError, VersionConflictError),
     note="The same id with the same content writes nothing and returns the current state, permanently. "
     f"{REPEATED_CHANGE}",
-    cardinality="The owner and up to two e-mail claims.",
+    cardinality="The owner and up to two email claims.",
     hot_partition="None: an owner's profile changes rarely, and each address has its own partition.",
 )

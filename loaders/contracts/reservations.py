@@ -90,7 +90,7 @@ _LAST_CHANGE_RULES = (
         "#revision = :changedRevision",
         when="another reservation was changed last",
     ),
-    check("last removal", STORED_LIVE_RESERVATION, IS_NEW, when="another reservation was cancelled or released last"),
+    check("last removal", STORED_LIVE_RESERVATION, IS_NEW, when="another reservation was canceled or released last"),
 )
 # A batch read is not a snapshot, so every write is conditioned on the pointer it read, even where the pointer stays.
 # A pointer of an older form has no status, and its times another spelling.
@@ -110,7 +110,7 @@ _NO_POINTER_RULES = (
 )
 
 TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *_LAST_CHANGE_RULES)
-"""What every write of a locker's reservations depends on."""
+"""The steps on which every write of a locker's reservations depends."""
 
 _OWN_SLOT = "#reservationId = :reservationId AND #lockerId = :lockerId"
 _CHANGE_RULES = (
@@ -122,9 +122,9 @@ _CHANGE_RULES = (
     ),
     put("reservation copy", OWNER_RESERVATION, None),
     put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live"),
-    delete("no live copy", STORED_LIVE_RESERVATION, None, when="it is cancelled or released"),
+    delete("no live copy", STORED_LIVE_RESERVATION, None, when="it is canceled or released"),
     delete(
-        "free slot", RESERVATION_SLOT, f"attribute_not_exists(#PK) OR ({_OWN_SLOT})", when="it is cancelled or released"
+        "free slot", RESERVATION_SLOT, f"attribute_not_exists(#PK) OR ({_OWN_SLOT})", when="it is canceled or released"
     ),
     put("notification", NOTIFICATION, None, when="someone else ends the reservation with a reason", item_bytes=1900),
     *_POINTER_RULES,
@@ -197,7 +197,7 @@ ANY_CLAIM_BY_ID = ReadOne(
     note="Read before a locker is looked for, and once more where another request with the same id was faster. The "
     "claim is written with the reservation (QC-04) and never deleted, so a repeated request returns the first one.",
     cardinality="One claim a reservation of any locker.",
-    hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
+    hot_partition="Medium for a partner that reserves for one organization: all claims share its partition.",
 )
 
 LOCKER_RESERVATIONS = ReadPage(
@@ -336,7 +336,7 @@ CHECK_IN_RULES = (
     *STATUS_RULES,
     _OVERSTAY,
 )
-"""What checks a reservation in and makes its locker OCCUPIED."""
+"""The steps that check a reservation in and make its locker OCCUPIED."""
 
 USE_RESERVATION = WriteContract(
     id="QC-87",
@@ -378,8 +378,8 @@ OWNER_RESERVATIONS = ReadPage(
     codec=OWNER_RESERVATION,
     orders=_BOTH,
     note="By start time; both bounds are included. The copy has everything that is shown.",
-    cardinality="Up to some 1,000 a person, 100,000 a partner's organisation.",
-    hot_partition="Medium for a partner that reserves for one organisation: all copies share its partition.",
+    cardinality="Up to some 1,000 a person, 100,000 a partner's organization.",
+    hot_partition="Medium for a partner that reserves for one organization: all copies share its partition.",
 )
 
 RESERVATION_BY_KEY = ReadOne(
@@ -412,7 +412,7 @@ RESERVATION_BY_REFERENCE = ReadOne(
     errors=(NotFoundError, BadInputError, ForbiddenError),
     note="Reads the claim of the reference, then the reservation (QC-18).",
     cardinality="One claim a reference.",
-    hot_partition="Medium for a partner that reserves for one organisation: all claims share its partition.",
+    hot_partition="Medium for a partner that reserves for one organization: all claims share its partition.",
 )
 
 DETAILS_OF_RESERVATION = ReadOne(

@@ -1,4 +1,4 @@
-"""What a claim names."""
+"""Reads the records that claims refer to, with retries."""
 
 from __future__ import annotations
 

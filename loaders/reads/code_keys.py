@@ -39,7 +39,7 @@ class KeyUse:
 
 
 async def key_uses(store: DynamoStore, now: Instant) -> dict[str, KeyUse]:
-    """What each key is used for; reads the whole table (QC-113)."""
+    """The uses of each key; reads the whole table (QC-113)."""
     uses: defaultdict[str, KeyUse] = defaultdict(KeyUse)
     async for page in CODE_KEYS_SCAN.pages(store):
         codes: list[AccessCode] = []
@@ -57,7 +57,7 @@ async def key_uses(store: DynamoStore, now: Instant) -> dict[str, KeyUse]:
 
 
 def basis_key(code: AccessCode) -> tuple[ReadOne[Any], tuple[Any, ...]]:
-    """What reads what a code is for, and its key."""
+    """Contract and key of the object a code belongs to."""
     kind, key = code.basis
     return _BASES[kind], key
 

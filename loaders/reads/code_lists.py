@@ -76,7 +76,7 @@ async def code_lists_once(backend: Backend, names: Sequence[Door], permits: asyn
 
 
 async def _read_parts(store: Store, names: Sequence[Door]) -> _Parts:
-    """What the lists of doors are made of.
+    """The items that the lists of doors are made of.
 
     The revisions are read first, so that a list is never older than its revision.
     """

@@ -164,7 +164,7 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
 
 
 async def revoke_access_code(backend: Backend, command: RevokeAccessCode, principal: Principal) -> AccessCode:
-    """Revokes a code for ever (QC-106); one that is already revoked is returned unchanged."""
+    """Revokes a code permanently (QC-106); one that is already revoked is returned unchanged."""
 
     async def decide(_: Counter[str]) -> Decision[AccessCode]:
         code, door, _basis = await _open(backend, command, principal)
@@ -212,7 +212,7 @@ async def _open(
 
 
 async def _purpose(store: Store, command: CreateAccessCode, principal: Principal) -> Purpose:
-    """What a new code is for; the caller must act for its owner."""
+    """The object a new code belongs to; the caller must act for its owner."""
     match command.kind:
         case AccessCodeKind.RESERVATION:
             purpose, path = await _reservation(store, command, principal), "reservationId"

@@ -98,11 +98,11 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
         if booking.status is BookingStatus.CANCELLED:
             return Decision(booking)
         if booking.status is BookingStatus.REJECTED:
-            raise BookingClosedError("The booking was rejected, so it cannot be cancelled.", booking)
+            raise BookingClosedError("The booking was rejected, so it cannot be canceled.", booking)
         now = backend.clock()
         if await _today(backend, booking, now) >= booking.date:
-            raise BookingClosedError("The booking's day has come, so it cannot be cancelled.", booking)
-        # A cancellation is recognised by the status, so it leaves no token.
+            raise BookingClosedError("The booking's day has come, so it cannot be canceled.", booking)
+        # A cancellation is recognized by the status, so it leaves no token.
         cancelled = revised(booking, now, status=BookingStatus.CANCELLED)
         return Decision(cancelled, cancel_steps(booking, cancelled, counted=not refused["pending"]))
 

@@ -59,7 +59,7 @@ async def require_manager(store: Store, contract: WriteContract, command: DoorCo
 
 
 async def basis_of(store: Store, contract: WriteContract, code: AccessCode) -> Basis | None:
-    """What gives the right to open the door."""
+    """The reservation, booking or locker that gives the right to open the door."""
     name, place = code.basis
     basis: Basis | None = await contract.read(store, name, *place)
     return basis

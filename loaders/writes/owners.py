@@ -1,4 +1,4 @@
-"""Writes of owners: an owner and the claim on its e-mail address change together or not at all."""
+"""Writes of owners: an owner and the claim on its email address change together or not at all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def create_owner(backend: Backend, command: CreateOwner) -> Owner:
-    """Creates an owner whose e-mail address, if any, no other owner has (QC-22)."""
+    """Creates an owner whose email address, if any, no other owner has (QC-22)."""
     now = backend.clock()
     owner_id = command.owner_id or OwnerId(backend.new_id())
     owner = record_from(Owner, command, owner_id=owner_id, created_at=now, updated_at=now, version=1)
@@ -75,7 +75,7 @@ def create_transaction(owner: Owner, content: str) -> Transact:
 
 
 def change_steps(current: Owner, changed: Owner) -> list[Step]:
-    """The steps that change an owner and, with its e-mail address, the claim on it."""
+    """The steps that change an owner and, with its email address, the claim on it."""
     owner = SAVE_OWNER.change_step("owner", current, changed, expectedVersion=current.version)
     if _address(current) == _address(changed):
         return [owner]

@@ -144,7 +144,7 @@ def details_of(command: CreateReservation, reservation_id: ReservationId) -> Res
 
 def notification_step(contract: WriteContract, ended: Reservation, now: Instant) -> Step:
     """The step that tells the owner who reserved that someone else ended the reservation."""
-    done = "cancelled" if ended.status is ReservationStatus.CANCELLED else "ended"
+    done = "canceled" if ended.status is ReservationStatus.CANCELLED else "ended"
     notice = record_from(
         Notification,
         ended,

@@ -153,16 +153,16 @@ async def create_reservation(
 
 
 async def cancel_reservation(backend: Backend, command: CancelReservation, principal: Principal) -> Reservation:
-    """Cancels a reservation before its start; one that is already cancelled is returned unchanged (QC-13)."""
+    """Cancels a reservation before its start; one that is already canceled is returned unchanged (QC-13)."""
 
     def cancel(state: _State) -> dict[str, Any]:
         reservation, now = state.reservation, state.now
         if reservation.status is ReservationStatus.CANCELLED:
             return {}
         _check_reason(state, command.reason)
-        _check_not_over(reservation, now, "cancelled")
+        _check_not_over(reservation, now, "canceled")
         if has_begun(reservation, now):
-            message = "The reservation has started, so it cannot be cancelled. Release it instead."
+            message = "The reservation has started, so it cannot be canceled. Release it instead."
             raise ReservationStartedError(message, reservation)
         return _ending(state, ReservationStatus.CANCELLED, command.reason)
 
@@ -378,7 +378,7 @@ def _occupies(reservation: Reservation, locker: Locker) -> bool:
 def _check_not_over(reservation: Reservation, now: Instant, done: str) -> None:
     match effective_status(reservation, now):
         case ReservationStatus.CANCELLED:
-            why = "was cancelled"
+            why = "was canceled"
         case ReservationStatus.COMPLETED if reservation.status is ReservationStatus.COMPLETED:
             why = "was released"
         case ReservationStatus.COMPLETED | ReservationStatus.EXPIRED:

@@ -133,7 +133,7 @@ def guard_step(contract: WriteContract, locker_id: LockerId, guard: Guard | None
 
 
 def live_step(contract: WriteContract, changed: Reservation, guard: Guard | None) -> Step:
-    """Writes the live copy of a reservation; removes it where the reservation is cancelled or released."""
+    """Writes the live copy of a reservation; removes it where the reservation is canceled or released."""
     if changed.status is not ReservationStatus.ACTIVE:
         return contract.step("no live copy", (changed.locker_id, changed.start_at, changed.reservation_id))
     return contract.record_step("live copy", StoredReservation(reservation=changed, revision=next_revision(guard)))
@@ -169,7 +169,7 @@ def pointer_step(
 
 
 def pointer_as_read(pointer: ActivePointer) -> dict[str, Any]:
-    """What a condition that the pointer is as it was read compares with."""
+    """The values of the condition that the pointer is as it was read."""
     return {
         "pointed": pointer.reservation.reservation_id,
         "pointedEnd": pointer.reservation.end_at,

@@ -77,7 +77,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """What is known of a door when digits are entered."""
+    """The items of a door that are read when digits are entered."""
 
     name: Door
     lockout: Lockout

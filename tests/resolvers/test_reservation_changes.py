@@ -111,8 +111,8 @@ SO = "so it cannot be"
 @pytest.mark.parametrize(
     ("write", "values", "hours", "status", "code", "message"),
     [
-        (CANCEL, R1, 0, "ACTIVE", "RESERVATION_STARTED", f"has started, {SO} cancelled. Release it instead."),
-        (CANCEL, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} cancelled."),
+        (CANCEL, R1, 0, "ACTIVE", "RESERVATION_STARTED", f"has started, {SO} canceled. Release it instead."),
+        (CANCEL, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} canceled."),
         (START, R2, 0, "UPCOMING", "RESERVATION_NOT_STARTED", f"starts at {at(15)}."),
         (START, R1, 2, "EXPIRED", "RESERVATION_OVER", f"has ended, {SO} started."),
         (RELEASE, R2, 0, "UPCOMING", "RESERVATION_NOT_STARTED", f"has not started, {SO} released. Cancel it instead."),
@@ -149,7 +149,7 @@ async def test_a_wrong_end_is_refused(reserved: Api, dump: Dump, write: str, end
 async def test_a_reservation_that_was_cancelled_cannot_be_extended(reserved: Api, dump: Dump, end: str) -> None:
     await reserved.mutate(CANCEL, **R2)
     payload = await refused(reserved, dump, EXTEND, **R2, newEndAt=end)
-    message = f"The reservation was cancelled, {SO} extended."
+    message = f"The reservation was canceled, {SO} extended."
     assert payload["userErrors"] == [user_error("RESERVATION_OVER", message, 409, "reservationId")]
     assert payload["reservation"]["status"] == "CANCELLED"
 
@@ -294,7 +294,7 @@ async def test_a_release_leaves_a_locker_alone_whose_status_someone_else_has_set
 
 @pytest.mark.parametrize(
     ("write", "place", "status", "done"),
-    [(CANCEL, R2, "CANCELLED", "cancelled"), (RELEASE, R1, "COMPLETED", "ended")],
+    [(CANCEL, R2, "CANCELLED", "canceled"), (RELEASE, R1, "COMPLETED", "ended")],
     ids=["cancel", "release"],
 )
 async def test_the_owner_of_the_locker_ends_a_reservation_with_a_reason_which_its_owner_is_told(
