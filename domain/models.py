@@ -28,10 +28,7 @@ class LockerStatus(DescribedEnum):
     AVAILABLE = "AVAILABLE", "The locker can be used."
     OCCUPIED = "OCCUPIED", "The locker is in use."
     MAINTENANCE = "MAINTENANCE", "The locker is out of order and accepts no new reservations."
-    RETIRED = (
-        "RETIRED",
-        "The locker has left service for good. `updatedAt` is the time at which it was retired.",
-    )
+    RETIRED = "RETIRED", "The locker has left service for good. `updatedAt` is the time at which it was retired."
 
 
 class ReservableBy(DescribedEnum):

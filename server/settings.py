@@ -112,163 +112,118 @@ _Count = Annotated[int, Field(ge=1)]
 
 
 class Settings(BaseSettings):
-    """The settings; every one has a default that works for a first try."""
+    """The settings, each with its description; every one has a default that works for a first try."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
-    endpoint_url: Annotated[str, AfterValidator(_check_endpoint)] | None = Field(
-        default=None,
-        description="Where the table is: `aws` for AWS's endpoint and credential chain, or the URL of any service "
-        "that speaks DynamoDB's protocol. Unset: the embedded store.",
-    )
-    region: str = Field(default="eu-central-1", description="AWS region.")
-    table_name: str = Field(default="SmartLocker", pattern=r"^[A-Za-z0-9_.-]{3,255}$", description="Name of the table.")
-    data_dir: Path = Field(
-        default=Path(".smartlocker"),
-        description="Directory of the embedded store's data and of the secrets of development: tokens, access codes.",
-    )
-    store_binary: Path | None = Field(
-        default=None,
-        description="Path of a dynoxide binary for the embedded store. Unset: downloaded once through npm.",
-    )
-    store_client: Literal["raw", "sdk"] = Field(
-        default="raw",
-        description="The client for data operations: `raw` is SmartLocker's own, `sdk` the AWS SDK's. Endpoints and "
-        "credentials of AWS come from the SDK in both cases.",
-    )
-    allow_embedded_store: bool = Field(
-        default=False,
-        description="Whether the production profile may use the embedded store, which checks no credentials.",
-    )
-    host: str = Field(default="127.0.0.1", description="Address to listen on.")
-    port: Annotated[int, Field(ge=0, le=65535)] = Field(
-        default=8000, description="Port to listen on; 0 picks a free port."
-    )
-    workers: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=1, description="Number of server processes (workers) that share the port; about one per core."
-    )
-    profile: Literal["development", "production"] = Field(
-        default="development",
-        description="`development`: requests without credentials act as an admin, and the server listens on "
-        "loopback only. `production`: every request needs credentials.",
-    )
-    jwt_issuer: str | None = Field(default=None, description="Required value of the tokens' `iss` claim.")
-    jwt_audience: str | None = Field(default=None, description="Required value of the tokens' `aud` claim.")
-    jwks: Annotated[str, AfterValidator(_check_jwks)] | None = Field(
-        default=None, description="The issuer's public keys: the `https` URL of a JWKS, or a file."
-    )
-    jwt_claims: dict[ClaimName, str] = Field(
-        default={}, description="Object from SmartLocker's claim names to the issuer's names."
-    )
-    longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = Field(
-        default=30,
-        description="Longest allowed reservation, in days. Raise it at any time; lower it only when no live "
-        "reservation is longer.",
-    )
-    code_keys: Annotated[SecretStr, AfterValidator(_check_ring)] | None = Field(
-        default=None,
-        description="Secrets from which the digits of access codes are derived: 1 to 3 keys `<id>:<base64>` of 32 "
-        "bytes or more, separated by commas, the current first. Required in production. Unset: development creates a "
-        "file in the data directory.",
-    )
-    max_pending_bookings: _Count = Field(
-        default=20, description="Bookings of one owner that may wait for a decision at the same time."
-    )
-    max_live_reservations: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=20, description="Reservations of one owner that have not ended, at the same time."
-    )
-    live_reservations: dict[str, Annotated[int, Field(ge=0, le=1000)]] = Field(
-        default={},
-        description="Object from owner ids to other limits, for example for the organization of a partner.",
-    )
-    page_size: _Count = Field(default=25, description="Page size when a request names none.")
-    page_size_max: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = Field(
-        default=MAX_ITEMS, description="Largest page size that a request may name."
-    )
-    max_read_units: _Count = Field(default=25_000, description="Maximum read capacity units of one request.")
-    max_operations: _Count = Field(default=1500, description="Maximum store operations of one request.")
-    max_items: _Count = Field(
-        default=20_000, description="Maximum items that one request may ask for, with full pages."
-    )
-    trusted_documents_file: FilePath | None = Field(
-        default=None,
-        description="Manifest of trusted documents as relay-compiler and graphql-codegen write it; read at startup.",
-    )
-    trusted_documents: Literal["also", "only"] = Field(
-        default="also", description="`also`: all documents are accepted. `only`: only trusted documents are."
-    )
-    persisted_queries: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        default=1000,
-        description="Number of documents kept for automatic persisted queries, 8 MB at most; 0 turns them off.",
-    )
-    explain: Literal["everyone", "admins", "nobody"] | None = Field(
-        default=None,
-        description="Who may ask for explanations. Unset: everyone in development, admins in production.",
-    )
-    graphiql: Literal["on", "off"] | None = Field(
-        default=None, description="Whether browsers get GraphiQL. Unset: in development only."
-    )
-    allowed_hosts: _Names = Field(
-        default=("localhost", "127.0.0.1", "[::1]"),
-        description="Host names that requests may use, in addition to the address listened on; `*` allows any name.",
-    )
-    cors_origins: _Origins = Field(
-        default=(), description="Other origins whose pages may send requests, such as https://app.example.com."
-    )
-    max_tokens: _Count = Field(default=1000, description="Maximum tokens of a document, and maximum comments.")
-    max_aliases: Annotated[int, Field(ge=0)] = Field(default=15, description="Maximum aliases of a document.")
-    max_depth: _Count = Field(default=10, description="Maximum depth of a document.")
-    max_directives: Annotated[int, Field(ge=0)] = Field(default=50, description="Maximum directives of a document.")
-    max_root_fields: _Count = Field(default=10, description="Maximum root fields of an operation.")
-    request_seconds: Annotated[float, Field(gt=0, le=300)] = Field(
-        default=10, description="Deadline of a request, in seconds."
-    )
-    max_concurrent_requests: _Count = Field(
-        default=256, description="GraphQL requests that run at the same time; further ones are rejected immediately."
-    )
-    max_concurrent_per_caller: _Count | None = Field(
-        default=None,
-        description="How many of them may be of one caller; a further one is rejected with 429. "
-        "Unset: no limit in development, a quarter of all in production.",
-    )
-    rate_limit_units: Annotated[int, Field(ge=0)] | None = Field(
-        default=None,
-        description="Capacity units that each caller may spend per minute; 0 turns the limit off. "
-        "Unset: no limit in development, 60,000 in production.",
-    )
-    rate_limit_burst: _Count | None = Field(
-        default=None, description="Capacity units that a caller can save up. Unset: the units of one minute."
-    )
-    rate_limit_store: Literal["process", "table"] = Field(
-        default="process",
-        description="Where budgets are kept: `process`, in the memory of each server, shared by its workers; "
-        "`table`, shared by all servers.",
-    )
-    drain_seconds: Annotated[float, Field(ge=0, le=300)] = Field(
-        default=5,
-        description="Seconds for which the server keeps accepting requests after SIGTERM or SIGHUP, while /ready "
-        "reports 503.",
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Lowest level that is logged."
-    )
-    log_format: Literal["auto", "readable", "json"] = Field(
-        default="auto", description="Format of log lines. `auto`: JSON in production, readable otherwise."
-    )
-    request_log: Literal["on", "off"] | None = Field(
-        default=None,
-        description="Whether each request is logged, at level info. Unset: in production only.",
-    )
-    request_log_caller: Literal["on", "off"] = Field(
-        default="on",
-        description="Whether the request log names callers: subject, role, API key id and client address.",
-    )
-    metrics: Literal["off", "on"] = Field(
-        default="off", description="`on`: Prometheus metrics at /metrics. Keep that path inside your network."
-    )
-    tracing: Literal["off", "otlp"] = Field(
-        default="off", description="`otlp`: OpenTelemetry spans by OTLP, configured with the standard OTEL_ variables."
-    )
+    endpoint_url: Annotated[str, AfterValidator(_check_endpoint)] | None = None
+    """Where the table is: `aws` for AWS's endpoint and credential chain, or the URL of any service that speaks
+    DynamoDB's protocol. Unset: the embedded store."""
+    region: str = "eu-central-1"
+    """AWS region."""
+    table_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{3,255}$")] = "SmartLocker"
+    """Name of the table."""
+    data_dir: Path = Path(".smartlocker")
+    """Directory of the embedded store's data and of the secrets of development: tokens, access codes."""
+    store_binary: Path | None = None
+    """Path of a dynoxide binary for the embedded store. Unset: downloaded once through npm."""
+    store_client: Literal["raw", "sdk"] = "raw"
+    """The client for data operations: `raw` is SmartLocker's own, `sdk` the AWS SDK's. Endpoints and credentials of
+    AWS come from the SDK in both cases."""
+    allow_embedded_store: bool = False
+    """Whether the production profile may use the embedded store, which checks no credentials."""
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: Annotated[int, Field(ge=0, le=65535)] = 8000
+    """Port to listen on; 0 picks a free port."""
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    """Number of server processes (workers) that share the port; about one per core."""
+    profile: Literal["development", "production"] = "development"
+    """`development`: requests without credentials act as an admin, and the server listens on loopback only.
+    `production`: every request needs credentials."""
+    jwt_issuer: str | None = None
+    """Required value of the tokens' `iss` claim."""
+    jwt_audience: str | None = None
+    """Required value of the tokens' `aud` claim."""
+    jwks: Annotated[str, AfterValidator(_check_jwks)] | None = None
+    """The issuer's public keys: the `https` URL of a JWKS, or a file."""
+    jwt_claims: dict[ClaimName, str] = {}
+    """Object from SmartLocker's claim names to the issuer's names."""
+    longest_reservation_days: Annotated[int, Field(ge=1, le=3650)] = 30
+    """Longest allowed reservation, in days. Raise it at any time; lower it only when no live reservation is longer."""
+    code_keys: Annotated[SecretStr, AfterValidator(_check_ring)] | None = None
+    """Secrets from which the digits of access codes are derived: 1 to 3 keys `<id>:<base64>` of 32 bytes or more,
+    separated by commas, the current first. Required in production. Unset: development creates a file in the data
+    directory."""
+    max_pending_bookings: _Count = 20
+    """Bookings of one owner that may wait for a decision at the same time."""
+    max_live_reservations: Annotated[int, Field(ge=1, le=1000)] = 20
+    """Reservations of one owner that have not ended, at the same time."""
+    live_reservations: dict[str, Annotated[int, Field(ge=0, le=1000)]] = {}
+    """Object from owner ids to other limits, for example for the organization of a partner."""
+    page_size: _Count = 25
+    """Page size when a request names none."""
+    page_size_max: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = MAX_ITEMS
+    """Largest page size that a request may name."""
+    max_read_units: _Count = 25_000
+    """Maximum read capacity units of one request."""
+    max_operations: _Count = 1500
+    """Maximum store operations of one request."""
+    max_items: _Count = 20_000
+    """Maximum items that one request may ask for, with full pages."""
+    trusted_documents_file: FilePath | None = None
+    """Manifest of trusted documents as relay-compiler and graphql-codegen write it; read at startup."""
+    trusted_documents: Literal["also", "only"] = "also"
+    """`also`: all documents are accepted. `only`: only trusted documents are."""
+    persisted_queries: Annotated[int, Field(ge=0, le=100_000)] = 1000
+    """Number of documents kept for automatic persisted queries, 8 MB at most; 0 turns them off."""
+    explain: Literal["everyone", "admins", "nobody"] | None = None
+    """Who may ask for explanations. Unset: everyone in development, admins in production."""
+    graphiql: Literal["on", "off"] | None = None
+    """Whether browsers get GraphiQL. Unset: in development only."""
+    allowed_hosts: _Names = ("localhost", "127.0.0.1", "[::1]")
+    """Host names that requests may use, in addition to the address listened on; `*` allows any name."""
+    cors_origins: _Origins = ()
+    """Other origins whose pages may send requests, such as https://app.example.com."""
+    max_tokens: _Count = 1000
+    """Maximum tokens of a document, and maximum comments."""
+    max_aliases: Annotated[int, Field(ge=0)] = 15
+    """Maximum aliases of a document."""
+    max_depth: _Count = 10
+    """Maximum depth of a document."""
+    max_directives: Annotated[int, Field(ge=0)] = 50
+    """Maximum directives of a document."""
+    max_root_fields: _Count = 10
+    """Maximum root fields of an operation."""
+    request_seconds: Annotated[float, Field(gt=0, le=300)] = 10
+    """Deadline of a request, in seconds."""
+    max_concurrent_requests: _Count = 256
+    """GraphQL requests that run at the same time; further ones are rejected immediately."""
+    max_concurrent_per_caller: _Count | None = None
+    """How many of them may be of one caller; a further one is rejected with 429. Unset: no limit in development, a
+    quarter of all in production."""
+    rate_limit_units: Annotated[int, Field(ge=0)] | None = None
+    """Capacity units that each caller may spend per minute; 0 turns the limit off. Unset: no limit in development,
+    60,000 in production."""
+    rate_limit_burst: _Count | None = None
+    """Capacity units that a caller can save up. Unset: the units of one minute."""
+    rate_limit_store: Literal["process", "table"] = "process"
+    """Where budgets are kept: `process`, in the memory of each server, shared by its workers; `table`, shared by
+    all servers."""
+    drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5
+    """Seconds for which the server keeps accepting requests after SIGTERM or SIGHUP, while /ready reports 503."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Lowest level that is logged."""
+    log_format: Literal["auto", "readable", "json"] = "auto"
+    """Format of log lines. `auto`: JSON in production, readable otherwise."""
+    request_log: Literal["on", "off"] | None = None
+    """Whether each request is logged, at level info. Unset: in production only."""
+    request_log_caller: Literal["on", "off"] = "on"
+    """Whether the request log names callers: subject, role, API key id and client address."""
+    metrics: Literal["off", "on"] = "off"
+    """`on`: Prometheus metrics at /metrics. Keep that path inside your network."""
+    tracing: Literal["off", "otlp"] = "off"
+    """`otlp`: OpenTelemetry spans by OTLP, configured with the standard OTEL_ variables."""
 
     @model_validator(mode="after")
     def _check_together(self) -> Settings:

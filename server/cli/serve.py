@@ -21,13 +21,13 @@ from server.app import Parts, create_app
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
-from server.cli.settings_commands import shown_default
+from server.cli.settings_commands import descriptions, shown_default
 from server.clock import ServerClock
 from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
 from server.process.workers import Supervisor, WorkerConfig, WorkerServer
-from server.settings import Settings, is_loopback, variable_of
+from server.settings import is_loopback, variable_of
 from server.telemetry.logs import configured_logging
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from loaders.table.client import StoreConnection
     from server.cli.main import Injected
+    from server.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +49,8 @@ class _ServeCommand(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         super().format_help(ctx, formatter)
         typer.echo("Settings, from environment variables:\n")
-        for name, field in Settings.model_fields.items():
-            typer.echo(f"  {variable_of(name)} (default: {shown_default(name)})\n      {field.description}")
+        for name, description in descriptions().items():
+            typer.echo(f"  {variable_of(name)} (default: {shown_default(name)})\n      {description}")
 
 
 serve_app = typer.Typer(add_completion=False)

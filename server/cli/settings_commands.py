@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+from itertools import pairwise
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any
@@ -29,6 +32,16 @@ def settings_check(path: Annotated[Path, typer.Option(help="The page to compare 
     check_generated(path, _page(), f"smartlocker settings list > {path}")
 
 
+def descriptions() -> dict[str, str]:
+    """The description of each setting: the text below it. Pydantic could read it too, but at every start, for long."""
+    body = ast.parse(inspect.getsource(Settings)).body[0].body  # type: ignore[attr-defined]
+    return {
+        ast.unparse(setting.target): " ".join(text.value.value.split())
+        for setting, text in pairwise(body)
+        if isinstance(setting, ast.AnnAssign)
+    }
+
+
 def shown_default(name: str) -> str:
     """The default of a setting, as it is written in the environment."""
     match Settings.model_fields[name].default:
@@ -47,14 +60,14 @@ def _page() -> str:
     if missing := Settings.model_fields.keys() - set(template.get_identifiers()):
         raise CommandError(f"{_TEMPLATE.name} has no place for {', '.join(sorted(missing))}")
     schema = Settings.model_json_schema()["properties"]
-    return template.substitute({name: _row(name, schema[name]) for name in Settings.model_fields})
+    return template.substitute({name: _row(name, text, schema[name]) for name, text in descriptions().items()})
 
 
-def _row(name: str, schema: dict[str, Any]) -> str:
+def _row(name: str, description: str, schema: dict[str, Any]) -> str:
     default = shown_default(name)
     shown = default if default in {"unset", "none"} else f"`{default}`"
     (kind,) = [kind for kind in schema.get("anyOf", [schema]) if kind["type"] != "null"]
-    return f"| `{variable_of(name)}` | {_values(kind)} | {shown} | {schema['description']} |"
+    return f"| `{variable_of(name)}` | {_values(kind)} | {shown} | {description} |"
 
 
 def _values(kind: dict[str, Any]) -> str:
