@@ -54,12 +54,7 @@ def locker(locker_id: LockerId) -> Key:
 
 def reservation(locker_id: LockerId, start_at: Instant, reservation_id: ReservationId) -> Key:
     """A reservation, ordered by start within its locker."""
-    return Key(f"LOCKER#{locker_id}", reservation_place(start_at, reservation_id))
-
-
-def reservation_place(start_at: Instant, reservation_id: ReservationId) -> str:
-    """The sort key of a reservation."""
-    return f"RES#{start_at}#{reservation_id}"
+    return Key(f"LOCKER#{locker_id}", f"RES#{start_at}#{reservation_id}")
 
 
 def reservation_claim(locker_id: LockerId, reservation_id: ReservationId) -> Key:

@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from loaders.table.positions import Key, KeyRange
     from loaders.table.recording import Record, Recorder
 
-_NAMES = {
-    Get: "GetItem",
-    BatchGet: "BatchGetItem",
-    Query: "Query",
-    Scan: "Scan",
-    Put: "PutItem",
-    Transact: "TransactWriteItems",
-    Update: "UpdateItem",
-}
-
-
-def operation_name(operation: Operation) -> str:
-    """What DynamoDB calls an operation."""
-    return _NAMES[type(operation)]
-
 
 class Trace:
     """Records the operations of one request, in the order in which they began.
@@ -123,7 +108,7 @@ class Trace:
         duration = time.perf_counter_ns() - record.began if record.duration is None else record.duration
         return {
             "contract": record.contract,
-            "operation": operation_name(record.operation),
+            "operation": record.operation.name,
             **_asked(record.operation),
             "returned": record.returned,
             "pages": record.pages,

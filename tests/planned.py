@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from loaders.trace import Trace, operation_name
+from loaders.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def _problems(state: RequestState) -> Iterator[str]:
         if trace.records:
             yield f"sent {len(trace.records)} operations without a price"
         return
-    sent = Counter((record.contract, KINDS[operation_name(record.operation)]) for record in trace.records)
+    sent = Counter((record.contract, KINDS[record.operation.name]) for record in trace.records)
     allowed: Counter[tuple[str, str]] = Counter()
     for priced in (priced for top in price.tree for priced in top.walk()):
         for charge in priced.charges:

@@ -88,7 +88,7 @@ class DynamoStore:
 
     async def get(self, operation: Get) -> FoundItem | None:
         """See Store."""
-        answer = await self._send("GetItem", operation, operation.render(self.table))
+        answer = await self._send(operation, operation.render(self.table))
         return answer.get("Item") or None
 
     async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], FoundItem]:
@@ -98,7 +98,7 @@ class DynamoStore:
         for attempt in range(_UNPROCESSED_ATTEMPTS):
             if attempt:
                 await pause(attempt)
-            answer = await self._send("BatchGetItem", operation, request)
+            answer = await self._send(operation, request)
             for item in answer["Responses"].get(self.table, ()):
                 if isinstance(item, dict):
                     found[item["PK"]["S"], item["SK"]["S"]] = item
@@ -116,7 +116,7 @@ class DynamoStore:
         found: list[tuple[Position, FoundItem]] = []
         rest = operation
         while True:
-            answer = await self._send("Query", operation, rest.render(self.table))
+            answer = await self._send(operation, rest.render(self.table))
             found += [(position_of(item), item) for item in answer["Items"]]
             last = answer.get("LastEvaluatedKey")
             if not last or len(found) >= operation.limit:
@@ -125,42 +125,43 @@ class DynamoStore:
 
     async def put(self, operation: Put) -> None:
         """See Store."""
-        await self._write("PutItem", operation)
+        await self._write(operation)
 
     async def transact(self, operation: Transact) -> None:
         """See Store. One token for all attempts: what was applied is never applied again."""
-        await self._write("TransactWriteItems", operation)
+        await self._write(operation)
 
     async def update(self, operation: Update) -> Item:
         """Returns the item after the change, or raises ConditionFailedError."""
-        answer = await self._send("UpdateItem", operation, operation.render(self.table))
+        answer = await self._send(operation, operation.render(self.table))
         return item_from_wire(answer["Attributes"])
 
     async def scan(self, operation: Scan) -> ScanPage:
         """Returns the next items of the table. Only commands scan, so this is no part of Store."""
-        answer = await self._send("Scan", operation, operation.render(self.table))
+        answer = await self._send(operation, operation.render(self.table))
         last = answer.get("LastEvaluatedKey")
         return ScanPage(answer["Items"], Key(last["PK"]["S"], last["SK"]["S"]) if last else None)
 
-    async def _write(self, name: str, operation: Put | Transact) -> None:
+    async def _write(self, operation: Put | Transact) -> None:
         request = operation.render(self.table)
         for attempt in range(_CONFLICT_ATTEMPTS):
             if attempt:
                 await pause(attempt)
             try:
-                await self._send(name, operation, request)
+                await self._send(operation, request)
             except BusyError:
                 continue  # no transport retries a conflict between transactions
             return
         raise UnavailableError("Too many concurrent changes to the same item: try again in a moment.")
 
-    async def _send(self, name: str, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
-        return (await self.answer(name, operation, request)).body
+    async def _send(self, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
+        return (await self.answer(operation, request)).body
 
-    async def answer(self, name: str, operation: Operation, request: dict[str, Any]) -> Answer:
+    async def answer(self, operation: Operation, request: dict[str, Any]) -> Answer:
         """Sends one request; an error of the store is translated to an exception of ours."""
         try:
-            return await self.transport.send(name, request, operation.shape if isinstance(operation, Read) else None)
+            shape = operation.shape if isinstance(operation, Read) else None
+            return await self.transport.send(operation.name, request, shape)
         except RefusedRequestError as error:
             raise translated(error, operation) from error
         except NoAnswerError as error:

@@ -31,10 +31,6 @@ class StoreError(InternalError):
         return self._message
 
 
-class TableMissingError(StoreError):
-    """There is no such table."""
-
-
 class BusyError(StoreError):
     """Nothing was applied; the same operation, sent again in a moment, may be."""
 
@@ -70,7 +66,6 @@ class TransactionRefusedError(StoreError):
 
 
 _BY_CODE: dict[str, type[Exception]] = {
-    "ResourceNotFoundException": TableMissingError,
     "TransactionConflictException": BusyError,
     "TransactionInProgressException": BusyError,
     "ProvisionedThroughputExceededException": UnavailableError,

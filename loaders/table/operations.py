@@ -1,7 +1,7 @@
 """The operations that may reach the store, as frozen values that render themselves to the exact request.
 
-Each carries the id of the contract that it serves. A name written `#version` in an expression stands for the
-attribute `version`, always, so that no reserved word can get in the way.
+Each carries its name in DynamoDB and the id of the contract that it serves. A name written `#version` in an expression
+stands for the attribute `version`, always, so that no reserved word can get in the way.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from uuid import uuid4
 
 from loaders.table.values import item_to_wire
@@ -34,6 +34,7 @@ class Read:
 class Get(Read):
     """One item by its key."""
 
+    name: ClassVar = "GetItem"
     contract: str
     key: Key
     consistent: bool = False
@@ -47,6 +48,7 @@ class Get(Read):
 class BatchGet(Read):
     """Up to 100 different items by their keys."""
 
+    name: ClassVar = "BatchGetItem"
     contract: str
     keys: tuple[Key, ...]
     consistent: bool = False
@@ -61,6 +63,7 @@ class BatchGet(Read):
 class Query(Read):
     """A bounded stretch of one partition, in order."""
 
+    name: ClassVar = "Query"
     contract: str
     within: KeyRange
     limit: int
@@ -88,6 +91,7 @@ class Query(Read):
 class Scan:
     """A stretch of the whole table, in no order, after a key."""
 
+    name: ClassVar = "Scan"
     contract: str
     limit: int
     attributes: tuple[str, ...] = ()
@@ -154,6 +158,7 @@ class Step:
 class Put:
     """One new item, written only where none is."""
 
+    name: ClassVar = "PutItem"
     contract: str
     key: Key
     attributes: Mapping[str, Any]
@@ -173,6 +178,7 @@ class Update:
     Sent again after a lost answer it may be applied twice, so it is not for what has a version.
     """
 
+    name: ClassVar = "UpdateItem"
     contract: str
     key: Key
     attributes: Mapping[str, Any]
@@ -191,6 +197,7 @@ class Update:
 class Transact:
     """Up to 100 steps, all or none; the token makes sending it again harmless."""
 
+    name: ClassVar = "TransactWriteItems"
     contract: str
     steps: tuple[Step, ...]
     token: str = field(default_factory=lambda: str(uuid4()))

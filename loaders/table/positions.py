@@ -58,7 +58,6 @@ class _OfTable:
     pk: str
 
     index: ClassVar[str | None] = None
-    names: ClassVar[tuple[str, ...]] = ("PK", "SK")
 
     @staticmethod
     def position(item: FoundItem) -> Position:
@@ -120,7 +119,6 @@ class IndexPartition:
     pk: str
 
     index: ClassVar[str | None] = INDEX
-    names: ClassVar[tuple[str, ...]] = INDEX_NAMES
 
     def __contains__(self, key: Position) -> bool:
         return isinstance(key, IndexKey) and key.index_pk == self.pk

@@ -156,19 +156,19 @@ class _CountedStore(DynamoStore):
         self._record = record
         self._wants_units = wants_units
 
-    async def answer(self, name: str, operation: Operation, request: dict[str, Any]) -> Answer:
+    async def answer(self, operation: Operation, request: dict[str, Any]) -> Answer:
         record = self._record
         record.attempts += 1
         try:
             if self._wants_units:
                 request["ReturnConsumedCapacity"] = "TOTAL"
-            answer = await super().answer(name, operation, request)
+            answer = await super().answer(operation, request)
         except Exception as error:
             cause = error.__cause__
             record.attempts += cause.retries if isinstance(cause, RefusedRequestError | NoAnswerError) else 0
             raise
         record.attempts += answer.retries
-        record.pages = record.pages + 1 if name == "Query" else 1
+        record.pages = record.pages + 1 if operation.name == "Query" else 1
         record.returned += _returned(answer.body)
         record.units += _units(answer.body)
         return answer

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import aioboto3
 from aiobotocore.config import AioConfig
 from aiobotocore.httpsession import AIOHTTPSession
+from botocore import xform_name
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError
 from botocore.httpsession import get_cert_path
 
@@ -28,20 +29,6 @@ if TYPE_CHECKING:
 
     from loaders.table.client import StoreConnection
     from loaders.table.values import ReadItem
-
-_METHODS = {
-    "GetItem": "get_item",
-    "BatchGetItem": "batch_get_item",
-    "Query": "query",
-    "Scan": "scan",
-    "PutItem": "put_item",
-    "UpdateItem": "update_item",
-    "TransactWriteItems": "transact_write_items",
-    "DescribeTable": "describe_table",
-    "CreateTable": "create_table",
-    "DeleteTable": "delete_table",
-    "UpdateTimeToLive": "update_time_to_live",
-}
 
 
 @asynccontextmanager
@@ -122,7 +109,7 @@ class SdkTransport:
         """See Transport. The SDK parses answers itself."""
         del shape
         try:
-            answer: dict[str, Any] = await getattr(self._client, _METHODS[operation])(**request)
+            answer: dict[str, Any] = await getattr(self._client, xform_name(operation))(**request)
         except ClientError as error:
             body = error.response
             metadata = body["ResponseMetadata"]

@@ -10,6 +10,7 @@ import asyncio
 import math
 import os
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -197,13 +198,9 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _batches(path: Path) -> Iterator[list[WireItem]]:
-    batch: list[WireItem] = []
-    for item in exported_items(path):
-        batch.append(item)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    yield batch
+    items = exported_items(path)
+    while batch := list(islice(items, _BATCH)):
+        yield batch
 
 
 async def _digests(store: DynamoStore) -> set[bytes]:

@@ -24,37 +24,28 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "serve": (
-        "server.cli.serve:serve_app",
+        "serve:serve_app",
         "Run the server; without SMARTLOCKER_ENDPOINT_URL also the embedded store, with demo data the first time.",
     ),
-    "token": (
-        "server.cli.auth_commands:token",
-        "Create a token for a development server with the same data directory.",
-    ),
+    "token": ("auth_commands:token", "Create a token for a development server with the same data directory."),
     "explain": (
-        "server.cli.explain:explain",
+        "explain:explain",
         "Print the plan of a document with its expected and maximum cost; nothing is run, and no store is needed.",
     ),
-    "backup": (
-        "server.cli.backup_commands:backup_command",
-        "Copy the embedded store's data to a file, while it serves.",
-    ),
-    "restore": ("server.cli.backup_commands:restore_command", "Restore a backup into an empty data directory."),
-    "export": ("server.cli.backup_commands:export_command", "Write all items of the table to a file."),
-    "import": ("server.cli.backup_commands:import_command", "Write the items of an export to the table."),
-    "doctor": ("server.cli.doctor_commands:doctor_command", "Check the invariants of the table, and repair it."),
-    "migrate": (
-        "server.cli.table_commands:migrate",
-        "Bring items that older versions or other programs wrote to today's form.",
-    ),
-    "table": ("server.cli.table_commands:table_app", "Manage the table."),
-    "demo": ("server.cli.demo_commands:demo_app", "Manage demo data."),
-    "schema": ("server.cli.schema_commands:schema_app", "Export and check the GraphQL schema."),
-    "contracts": ("server.cli.contract_commands:contracts_app", "The query contracts."),
-    "permissions": ("server.cli.schema_commands:permissions_app", "List and check permissions."),
-    "settings": ("server.cli.settings_commands:settings_app", "List and check the settings."),
-    "codes": ("server.cli.code_commands:codes_app", "Manage access codes."),
-    "keys": ("server.cli.auth_commands:keys_app", "Manage API keys of partners and devices."),
+    "backup": ("backup_commands:backup_command", "Copy the embedded store's data to a file, while it serves."),
+    "restore": ("backup_commands:restore_command", "Restore a backup into an empty data directory."),
+    "export": ("backup_commands:export_command", "Write all items of the table to a file."),
+    "import": ("backup_commands:import_command", "Write the items of an export to the table."),
+    "doctor": ("doctor_commands:doctor_command", "Check the invariants of the table, and repair it."),
+    "migrate": ("table_commands:migrate", "Bring items that older versions or other programs wrote to today's form."),
+    "table": ("table_commands:table_app", "Manage the table."),
+    "demo": ("demo_commands:demo_app", "Manage demo data."),
+    "schema": ("schema_commands:schema_app", "Export and check the GraphQL schema."),
+    "contracts": ("contract_commands:contracts_app", "The query contracts."),
+    "permissions": ("schema_commands:permissions_app", "List and check permissions."),
+    "settings": ("settings_commands:settings_app", "List and check the settings."),
+    "codes": ("code_commands:codes_app", "Manage access codes."),
+    "keys": ("auth_commands:keys_app", "Manage API keys of partners and devices."),
 }
 
 
@@ -83,7 +74,7 @@ class _Deferred(TyperCommand):
         module, _, attribute = self._place.partition(":")
         gc.disable()  # nothing that is made while modules load is garbage
         try:
-            found = getattr(import_module(module), attribute)
+            found = getattr(import_module(f"server.cli.{module}"), attribute)
             if isinstance(found, typer.Typer):
                 return typer.main.get_command(found)
             alone = typer.Typer(add_completion=False)

@@ -15,7 +15,6 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from loaders.table.operations import BatchGet
-from loaders.trace import operation_name
 from server.telemetry.log_writer import dropped_lines
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class Metrics:
     def end(self, record: Record) -> None:
         """See Recorder."""
         contract = record.contract
-        self._operations.labels(contract, operation_name(record.operation), record.outcome).inc()
+        self._operations.labels(contract, record.operation.name, record.outcome).inc()
         self._units.labels(contract, "write" if record.is_write else "read").inc(record.units)
         self._store_seconds.labels(contract).observe((record.duration or 0) * _NANO)
         self._retries.labels(contract).inc(record.retries)

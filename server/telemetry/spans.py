@@ -18,7 +18,6 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from loaders.table.operations import Query
 from loaders.table.recording import FINISHED
-from loaders.trace import operation_name
 from server.telemetry.observation import OK, REQUEST_ID
 
 if TYPE_CHECKING:
@@ -116,17 +115,19 @@ class Spans:
 
     def _operation(self, record: Record, parent: Span) -> None:
         operation = record.operation
-        name = operation_name(operation)
         is_ok = record.outcome == FINISHED
         span = self._tracer.start_span(
-            f"{name} {self._table}", set_span_in_context(parent), SpanKind.CLIENT, start_time=record.started_at
+            f"{operation.name} {self._table}",
+            set_span_in_context(parent),
+            SpanKind.CLIENT,
+            start_time=record.started_at,
         )
         _set(
             span,
             {
                 "db.system.name": "aws.dynamodb",
                 "db.collection.name": self._table,
-                "db.operation.name": name,
+                "db.operation.name": operation.name,
                 "aws.dynamodb.index_name": operation.within.index if isinstance(operation, Query) else None,
                 "db.response.returned_rows": record.returned,
                 "smartlocker.contract": record.contract,

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.writing import WriteContract
 from loaders.table.operations import Put, Transact, Update
-from loaders.trace import operation_name
 from tests.contracts.scenarios.every import SCENARIOS
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def shown(records: Iterable[Record]) -> str:
 
 def _lines(record: Record) -> Iterator[str]:
     operation = record.operation
-    name = operation_name(operation)
+    name = operation.name
     request = json.loads(json.dumps(operation.render("T"), default=str))
     cost = f"{record.units:g} unit{'' if record.units == 1 else 's'}"
     end = f"{cost}" if record.is_write else f"{record.returned} item{'' if record.returned == 1 else 's'}, {cost}"

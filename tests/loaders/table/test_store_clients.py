@@ -19,7 +19,6 @@ from loaders.table.errors import (
     BusyError,
     ConditionFailedError,
     StoreError,
-    TableMissingError,
     TransactionRefusedError,
 )
 from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
@@ -162,7 +161,7 @@ async def test_a_scan_is_read_page_by_page(real: DynamoStore) -> None:
 
 
 async def test_a_table_that_is_missing_is_told(real: DynamoStore) -> None:
-    with pytest.raises(TableMissingError):
+    with pytest.raises(StoreError, match="ResourceNotFoundException"):
         await DynamoStore(real.transport, "no-such-table").get(GET)
 
 
@@ -177,7 +176,7 @@ async def test_a_request_that_the_store_does_not_accept_is_our_fault(real: Dynam
 @pytest.mark.parametrize(
     ("code", "status", "kind", "attempts"),
     [
-        ("ResourceNotFoundException", 400, TableMissingError, 1),
+        ("ResourceNotFoundException", 400, StoreError, 1),
         ("TransactionConflictException", 400, BusyError, 1),
         ("TransactionInProgressException", 400, BusyError, 3),
         ("ProvisionedThroughputExceededException", 400, UnavailableError, 3),
