@@ -164,7 +164,7 @@ async def cancel_reservation(backend: Backend, command: CancelReservation, princ
         if has_begun(reservation, now):
             message = "The reservation has started, so it cannot be canceled. Release it instead."
             raise ReservationStartedError(message, reservation)
-        return _ending(state, ReservationStatus.CANCELLED, command.reason)
+        return _end_values(state, ReservationStatus.CANCELLED, command.reason)
 
     return await _change(backend, CHANGE_RESERVATION, command, principal, cancel, ends=True)
 
@@ -233,7 +233,7 @@ async def release_reservation(backend: Backend, command: ReleaseReservation, pri
         if not has_begun(reservation, now):
             message = "The reservation has not started, so it cannot be released. Cancel it instead."
             raise ReservationNotStartedError(message, reservation)
-        return _ending(state, ReservationStatus.COMPLETED, command.reason)
+        return _end_values(state, ReservationStatus.COMPLETED, command.reason)
 
     def leave(state: _State, locker: Locker) -> Locker:
         if not _occupies(state.reservation, locker):
@@ -367,7 +367,7 @@ def _check_reason(state: _State, reason: str | None) -> None:
         raise BadInputError("reason is required to end a reservation of another owner", ("input", "reason"))
 
 
-def _ending(state: _State, status: ReservationStatus, reason: str | None) -> dict[str, Any]:
+def _end_values(state: _State, status: ReservationStatus, reason: str | None) -> dict[str, Any]:
     return {"status": status, "ended_at": state.now, "ended_by": state.party, "end_reason": reason}
 
 
