@@ -123,7 +123,7 @@ def reservation_items(number: int, count: int, now: Instant) -> Iterator[tuple[K
         if not place:
             pointer = ActivePointer(reservation=reservation, last_end_at=FREE_BEFORE)
             yield keys.active_pointer(locker), codecs.ACTIVE_POINTER.encode(pointer)
-            yield keys.reservation_guard(locker), codecs.GUARD.encode(codecs.Guard(revision=count, has_live=True))
+            yield keys.reservation_guard(locker), codecs.GUARD.encode(codecs.Guard(revision=count))
         stored = codecs.StoredReservation(reservation=reservation, revision=place + 1)
         own_key = (locker, start, reservation.reservation_id)
         yield keys.reservation(*own_key), codecs.STORED_RESERVATION.encode(stored)

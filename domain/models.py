@@ -99,6 +99,7 @@ class AccessAction(DescribedEnum):
     DENIED = "DENIED", "Access was refused."
     TAMPER = "TAMPER", "The locker was tampered with."
     OVERSTAY = "OVERSTAY", "A reservation started while the locker was still occupied by one that had ended."
+    OTHER = "OTHER", "Another action of an event that was migrated; `actionName` is the device's own word."
 
 
 class AccessResult(DescribedEnum):
@@ -106,6 +107,7 @@ class AccessResult(DescribedEnum):
 
     SUCCESS = "SUCCESS", "The action succeeded."
     FAIL = "FAIL", "The action failed."
+    OTHER = "OTHER", "Another result of an event that was migrated; `resultName` is the device's own word."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,6 +300,10 @@ class AccessEvent:
     result: AccessResult
     metadata: Mapping[str, Json] | None
     location_id: LocationId | None = None
+    action_name: str | None = None
+    """Own word of the device for an action that is OTHER."""
+    result_name: str | None = None
+    """Own word of the device for a result that is OTHER."""
 
     @property
     def door(self) -> Door:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
 from domain.api_keys import ApiKey
-from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, Notification, Payment
+from domain.bookings import Booking, CalendarSlot, DayPart, Notification, Payment
 from domain.models import (
     AccessEvent,
     ActivePointer,
@@ -24,7 +24,7 @@ from domain.models import (
     ReservationId,
     ReservationSlot,
 )
-from domain.times import EARLIEST, Day, Instant
+from domain.times import Day, Instant
 from loaders import keys
 from loaders.conversion import Codec
 
@@ -104,9 +104,7 @@ class CalendarClaim:
 class Guard:
     """The number of changes to a locker's reservations, and the reservation changed last, with its revision.
 
-    `changed_removed` where that change removed its live copy. `has_old` while reservations of an older form may be
-    left; `has_live` once every live reservation has its copy, which earlier versions did not write, and `lacks_ended`
-    where those that ended long ago have none, until the table is migrated.
+    `changed_removed` where that change removed its live copy.
     """
 
     revision: int
@@ -114,9 +112,6 @@ class Guard:
     changed_reservation_id: ReservationId | None = None
     changed_revision: int | None = None
     changed_removed: bool | None = None
-    has_old: bool | None = None
-    has_live: bool | None = None
-    lacks_ended: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,52 +146,9 @@ class TableState:
     format_version: int
     revision: int
     migrating_to: int | None = None
+    migrating_since: Instant | None = None
     is_drained: bool = False
     """Whether no server serves the table any more, so that a migration may convert its items."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OldUser:
-    """A user, as another program wrote it."""
-
-    user_id: str
-    name: str
-    created_at: Instant
-    email: str | None = None
-    phone: str | None = None
-    role: str = "user"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OldBooking:
-    """A booking, as another program wrote it."""
-
-    booking_id: BookingId
-    user_id: OwnerId
-    date: Day
-    duration: DayPart
-    event_description: str
-    attendees: int
-    status: str
-    requested_at: Instant
-
-    @property
-    def current_status(self) -> BookingStatus | None:
-        """Its status in today's spelling, if there is one."""
-        return next((status for status in BookingStatus if status == self.status.upper()), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OldEvent:
-    """An event of a day in the calendar, as another program wrote it."""
-
-    event_id: str
-    date: Day
-    time_slot: str
-    title: str
-    created_by: OwnerId
-    booking_id: BookingId | None = None
-    created_at: Instant = EARLIEST
 
 
 LOCKER = Codec(Locker, "LOCKER", keys.locker, largest=2000, usual=350)
@@ -267,6 +219,3 @@ CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM", keys.code_claim, largest=800, usual=
 CODE_DOOR = Codec(CodeDoor, "CODE_DOOR", keys.code_door, largest=8000, usual=700)
 LOCKOUT = Codec(Lockout, "LOCKOUT", keys.lockout, largest=800, usual=200)
 ATTEMPT = Codec(Attempt, "ACCESS_ATTEMPT", keys.attempt, largest=800, usual=300)
-OLD_USER = Codec(OldUser, "User")
-OLD_BOOKING = Codec(OldBooking, "Booking", keys.old_booking, largest=19_300, usual=700)
-OLD_EVENT = Codec(OldEvent, "Event")

@@ -1,8 +1,8 @@
 """Conversion between items and models, derived from a model's fields.
 
 An attribute is named as its field, in camelCase; a field that is None has no attribute. The fields of a record within
-a model are attributes of the same item. An item that does not decode exactly is completed, if it has an older form
-(see `loaders.old_items`), or reported as damaged.
+a model are attributes of the same item; attributes that are no field's are ignored. An item that does not decode
+exactly is reported as damaged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from pydantic.alias_generators import to_camel
 from domain.errors import InternalError
 from domain.times import Instant, is_instant
 from loaders import keys
-from loaders.old_items import completed
 from loaders.table.positions import Key
 from loaders.table.values import ReadItem, WireItem, WireText, item_from_wire
 
@@ -44,12 +43,13 @@ class DamagedItemError(InternalError):
 
 
 @dataclass(frozen=True, slots=True)
-class _ListOf:
+class ListOf:
     """The type of a field that holds several strings of one kind."""
 
     kind: type[str]
 
     def decode(self, value: Any) -> tuple[str, ...]:
+        """The strings of a stored list."""
         if type(value) is not list or any(type(part) is not str for part in value):
             raise ValueError(value)
         return tuple(map(self.kind, value))
@@ -90,7 +90,7 @@ class Codec(Generic[M]):
             for member in members
             if member.name not in self._records
         ]
-        # Older items may lack an attribute whose field has a default.
+        # An item may lack an attribute whose field has a default.
         self._defaults = {to_camel(member.name): member.default for member in members if member.default is not MISSING}
 
     def at(self, key: Callable[..., Key], largest: int | None = None) -> Codec[M]:
@@ -119,28 +119,22 @@ class Codec(Generic[M]):
                 attributes[attribute] = list(value) if type(value) is tuple else value
         return attributes | self.index(model)
 
+    @cached_property
+    def kinds(self) -> dict[str, tuple[Any, bool]]:
+        """The type of each attribute's value, and whether an item must have it."""
+        kinds = {
+            attribute: (kind, not optional and attribute not in self._defaults)
+            for _, attribute, kind, optional in self._fields
+        }
+        for codec in self._records.values():
+            kinds |= codec.kinds
+        return kinds
+
     def decode(self, item: Item) -> M:
-        """The model that the item holds, in today's form or an older one."""
-        try:
-            return self._decode(item)
-        except DamagedItemError:
-            complete = completed(self.entity_type, item)
-            if complete is None:
-                raise
-            return self._decode(complete)
-
-    def is_current(self, item: Item) -> bool:
-        """Whether the item has today's form."""
-        try:
-            self._decode(item)
-        except DamagedItemError:
-            return False
-        return True
-
-    def _decode(self, item: Item) -> M:
+        """The model that the item holds."""
         if item.get("entityType") != self.entity_type:
             raise DamagedItemError(f"{_where(item)} is {item.get('entityType')!r}, not {self.entity_type!r}")
-        values: dict[str, Any] = {name: codec._decode(item) for name, codec in self._records.items()}  # noqa: SLF001  # its own kind
+        values: dict[str, Any] = {name: codec.decode(item) for name, codec in self._records.items()}
         for name, attribute, kind, optional in self._fields:
             if attribute not in item and attribute in self._defaults:
                 values[name] = self._defaults[attribute]
@@ -190,7 +184,7 @@ class Codec(Generic[M]):
         The constructor of a frozen dataclass takes several times as long as the assignments to its slots. So a record
         is filled while it is of a class that has the same slots and is not frozen, and then becomes one of its own.
         """
-        scope: dict[str, Any] = {"item_from_wire": item_from_wire, "old": _old_time, "UNSET": msgspec.UNSET}
+        scope: dict[str, Any] = {"item_from_wire": item_from_wire, "invalid": _invalid_time, "UNSET": msgspec.UNSET}
         source = "\n    ".join(["def read(item):", *self._filling("record", scope), "item.record = record"])
         # All names come from the models, so nothing of a client's becomes code.
         exec(compile(source, f"<reader of {self.entity_type}>", "exec"), scope)  # noqa: S102  # see above
@@ -237,7 +231,7 @@ def _decoded(value: Any, kind: Any, *, optional: bool) -> Any:
     """The value of an attribute, if it is of its kind."""
     if value is None and optional:
         return None
-    if isinstance(kind, _ListOf):
+    if isinstance(kind, ListOf):
         return kind.decode(value)
     if kind is not Instant and issubclass(kind, Enum):
         return kind(value)
@@ -250,10 +244,10 @@ def _decoded(value: Any, kind: Any, *, optional: bool) -> Any:
 
 def _expression(item: str, kind: Any) -> str:
     """The code that reads one parsed value of this kind."""
-    if isinstance(kind, _ListOf):
+    if isinstance(kind, ListOf):
         return f"(tuple([part.S for part in parts]) if (parts := {item}.L) else ())"
     if kind is Instant:  # of its fixed form, only the length and the end are checked here
-        return f"(time if (time := {item}.S)[23:] == 'Z' else old(time))"
+        return f"(time if (time := {item}.S)[23:] == 'Z' else invalid(time))"
     if kind is int:
         return f"int({item}.N)"
     if kind is dict:
@@ -263,7 +257,7 @@ def _expression(item: str, kind: Any) -> str:
 
 def _tagged_kind(kind: Any) -> Any:
     """What parses a value of this kind, with its tag; enums and decimals come out as such."""
-    if isinstance(kind, _ListOf):
+    if isinstance(kind, ListOf):
         part: Any = _tagged_kind(kind.kind)
         return _tagged("L", list[part])
     if kind is Instant or kind is str:
@@ -290,7 +284,7 @@ def _shape(hint: Any) -> tuple[Any, bool]:
     if get_origin(kind) is Mapping:
         return dict, optional
     if get_origin(kind) is tuple:
-        return _ListOf(_plain(get_args(kind)[0])), optional
+        return ListOf(_plain(get_args(kind)[0])), optional
     return _plain(kind), optional
 
 
@@ -299,7 +293,7 @@ def _plain(kind: Any) -> Any:
     return kind if kind is Instant else getattr(kind, "__supertype__", kind)
 
 
-def _old_time(time: str) -> str:
+def _invalid_time(time: str) -> str:
     raise ValueError(time)
 
 

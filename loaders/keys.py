@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import re
 from typing import TYPE_CHECKING
 
 from pydantic.alias_generators import to_camel
@@ -28,23 +27,6 @@ if TYPE_CHECKING:
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
 """The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""
-
-_SPELLINGS = {
-    entity_type: re.compile(spelling)
-    for entity_type, spelling in {
-        "LOCKER": r"LOCKER#(?P<lockerId>[^#]+) META",
-        "OWNER_LOCKER": r"OWNER#(?P<ownerId>[^#]+) LOCKER#(?P<lockerId>[^#]+)",
-        "RESERVATION": r"LOCKER#(?P<lockerId>[^#]+) RES#(?P<startAt>[^#]+)#(?P<reservationId>[^#]+)",
-        "RESERVATION_ACTIVE": r"LOCKER#(?P<lockerId>[^#]+) RES#ACTIVE",
-        "ACCESS_EVENT": r"LOCKER#(?P<lockerId>[^#]+) EVT#(?P<timestamp>[^#]+)#(?P<eventId>[^#]+)",
-        "LOCATION": r"LOCATION#(?P<locationId>[^#]+) META",
-        "LOCATION_CODE": r"LOCATION_CODE#(?P<code>.+) META",
-        "User": r"USER#(?P<userId>[^#]+) METADATA",
-        "Booking": r"BOOKING#(?P<bookingId>[^#]+) METADATA",
-        "Event": r"EVENT#(?P<date>[^#]+) (?P<timeSlot>MORNING|AFTERNOON|FULL_?DAY)",
-    }.items()
-}
-"""The keys of items that other programs wrote too, as partition and sort key."""
 
 
 def locker(locker_id: LockerId) -> Key:
@@ -444,31 +426,6 @@ def reservation_slots(owner_id: OwnerId) -> KeyRange:
 def reservation_references(owner_id: OwnerId) -> KeyRange:
     """The claims of the references of an owner's reservations."""
     return Prefix(f"OWNER#{owner_id}", "REF#")
-
-
-def named_by(entity_type: str, key: Key) -> dict[str, str] | None:
-    """The attributes that the key of an item tells, for kinds of items that may have been written without them.
-
-    None where an item of this kind cannot have this key.
-    """
-    spelling = _SPELLINGS.get(entity_type)
-    found = None if spelling is None else spelling.fullmatch(f"{key.pk} {key.sk}")
-    return None if found is None else found.groupdict()
-
-
-def kind_of(key: Key) -> str | None:
-    """The kind of item that has such a key, among those that other programs wrote too."""
-    return next((kind for kind in _SPELLINGS if named_by(kind, key) is not None), None)
-
-
-def old_booking(booking_id: BookingId) -> Key:
-    """A booking, as another program wrote it."""
-    return Key(f"BOOKING#{booking_id}", "METADATA")
-
-
-def user_booking(user_id: str, booking_id: str) -> Key:
-    """The place of a booking in the partition of a user, as another program wrote it."""
-    return Key(f"USER#{user_id}", f"BOOKING#{booking_id}")
 
 
 def shown(partition: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from loaders.codecs import TABLE_STATE
 from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.tools.table_state import CURRENT_STATE
-from tests.old_items import put
+from tests.tables import put
 
 if TYPE_CHECKING:
     from loaders.codecs import TableState

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from loaders.reads.table_state import FIRST_STATE
 from loaders.table.client import DynamoStore
-from loaders.table.values import item_from_wire
+from loaders.table.values import any_item_from_wire, item_to_wire
 from loaders.tools.definition import definition
 from loaders.tools.table_state import CURRENT_STATE, save_state
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from loaders.table.transport import Transport
 
 _AT_ONCE = 25
+
+
+async def put(client: PlainClient, table: str, *items: dict[str, Any]) -> None:
+    """Writes items, whatever is there."""
+    await client.fill(table, [item_to_wire(item) for item in items])
 
 
 class PlainClient:
@@ -59,5 +64,5 @@ class PlainClient:
 
     async def records(self, table: str) -> dict[tuple[str, str], dict[str, Any]]:
         """All items by key, without the table's format version."""
-        found = [item_from_wire(item) for item in await self.items(table)]
+        found = [any_item_from_wire(item) for item in await self.items(table)]
         return {(str(item["PK"]), str(item["SK"])): item for item in found if item["PK"] != "TABLE"}

@@ -122,7 +122,7 @@ REPAIR_TIMELINE = WriteContract(
     purpose="Repair the active pointer, the guard or a live copy of a locker",
     steps=(
         check("guard", GUARD, "#revision = :readRevision", when="the locker has one"),
-        check("no guard", GUARD, IS_NEW, when="the locker has none"),
+        put("missing guard", GUARD, IS_NEW, when="the locker has reservations and no guard"),
         put("missing pointer", ACTIVE_POINTER, IS_NEW, when="the locker has none"),
         put("pointer", ACTIVE_POINTER, POINTER_AS_READ, when="it names a wrong reservation"),
         delete("surplus pointer", ACTIVE_POINTER, POINTER_AS_READ, when="no reservation is left"),

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from loaders import keys
-from loaders.codecs import (
-    ACTIVE_POINTER,
-    BOOKING,
-    GUARD,
-    LOCKER,
-    OLD_BOOKING,
-    OWNER_LOCKER,
-    OWNER_RESERVATION,
-    RESERVATION_CLAIM,
-    RESERVATION_SLOT,
-    STORED_LIVE_RESERVATION,
-    STORED_RESERVATION,
-)
 from loaders.contracts.base import MAX_ITEMS
-from loaders.contracts.reservations import GUARD_RULES, SLOTS_READ
-from loaders.contracts.scanning import ReadTable
-from loaders.contracts.write_parts import EXISTS, IS_NEW, ItemRead, RangeRead, delete, put, update
+from loaders.contracts.scanning import ReadItems, ReadTable
+from loaders.contracts.write_parts import IS_NEW, delete, put
 from loaders.contracts.writing import WriteContract
 from loaders.table.positions import Key
 
 _LARGEST_BYTES = 25_600
-_PAGE = 1000
-
-LIVE_COPIES_AT_ONCE = 5
-"""How many live copies of reservations of an earlier version one transaction writes."""
-
-_WRITTEN_BY_OTHERS = f"{EXISTS} AND attribute_not_exists(#revision)"
-_OLD = "a reservation has an older form"
 
 LOAD_DEMO_DATA = WriteContract(
     id="QC-72",
@@ -43,99 +21,34 @@ LOAD_DEMO_DATA = WriteContract(
     item_bytes=2000,
 )
 
-UPGRADE_RESERVATIONS = WriteContract(
-    id="QC-74",
-    purpose="Bring the reservations and the active pointer of a locker to today's form",
-    reads=(
-        ItemRead("guard", GUARD),
-        RangeRead("all", keys.locker_reservations, STORED_RESERVATION, _PAGE),
-        RangeRead("copies", keys.live_reservations, STORED_LIVE_RESERVATION, _PAGE),
-        ItemRead(
-            "claims",
-            RESERVATION_CLAIM,
-            at_once=MAX_ITEMS,
-            when="only where an earlier version wrote reservations without a revision",
-        ),
-        SLOTS_READ,
-    ),
-    rounds=24,
+CONVERT_ITEMS = WriteContract(
+    id="QC-78",
+    purpose="Bring items of other programs or earlier versions to today's form",
     steps=(
-        *GUARD_RULES,
-        put("old form", STORED_RESERVATION, _WRITTEN_BY_OTHERS, when=_OLD),
-        delete(
-            "old key",
-            Key,
-            _WRITTEN_BY_OTHERS,
-            when=f"{_OLD} and an older spelling of its start",
-            item_bytes=STORED_RESERVATION.largest,
-        ),
-        put("new key", STORED_RESERVATION, IS_NEW, when="the same"),
-        put("new claim", RESERVATION_CLAIM, IS_NEW, when=_OLD),
-        put("new copy", OWNER_RESERVATION, "attribute_not_exists(#PK) OR #lockerId = :lockerId", when=_OLD),
-        put(
-            "new live copy",
-            STORED_LIVE_RESERVATION,
-            None,
-            when="an earlier version or another program wrote a live reservation",
-            most=LIVE_COPIES_AT_ONCE,
-        ),
-        put("new pointer", ACTIVE_POINTER, None, when="no older form is left, and one is active"),
-        delete("dropped pointer", ACTIVE_POINTER, None, when="the same, and none is active"),
-        put(
-            "taken slot",
-            RESERVATION_SLOT,
-            "attribute_not_exists(#PK) OR #endAt <= :now",
-            when="a live reservation has no slot",
-        ),
-        update(
-            "slot of a reservation",
-            STORED_RESERVATION,
-            "#status = :readStatus AND #endAt = :readEnd AND attribute_not_exists(#slot)",
-            when="a live reservation has no slot",
-        ),
+        put("item", Key, None, most=MAX_ITEMS, index_writes=2),
+        delete("old item", Key, None, when="its key changes", most=MAX_ITEMS, index_writes=1),
     ),
-    most_steps=6,
-    note="Only `smartlocker migrate` uses it: one transaction for each reservation, then live copies, then the "
-    "pointer.",
-    cardinality="One reservation with its claim and copy, five live copies, or the pointer; and the guard.",
-    hot_partition="None: each locker has its own partition.",
+    most_steps=MAX_ITEMS,
+    note="Only `smartlocker migrate` uses it, while no server serves the table. A record, its copies and its claims "
+    "are in one transaction; one that was converted before is not written again.",
+    cardinality="Up to 100 items: several records, each with its copies and claims.",
+    hot_partition="The items of one partition follow one another; the rate is limited.",
+    item_bytes=_LARGEST_BYTES,
 )
 
-CONVERT_ITEM = WriteContract(
-    id="QC-78",
-    purpose="Bring an item that another program wrote to today's form",
-    reads=(
-        ItemRead("locker", LOCKER),
-        ItemRead("owner copy", OWNER_LOCKER),
-        ItemRead("old booking", OLD_BOOKING, when="a calendar event names a booking"),
-        ItemRead("booking", BOOKING, when="a calendar event names a booking"),
-    ),
-    rounds=12,
-    steps=(
-        update(
-            "item",
-            Key,
-            f"{EXISTS} AND (#version = :readVersion OR attribute_not_exists(#version))",
-            when="its key stays",
-            index_writes=1,
-        ),
-        delete("old item", Key, EXISTS, when="its key changes", index_writes=1),
-        put("new item", Key, IS_NEW, when="its key changes", most=3, index_writes=1),
-        put("claim", Key, IS_NEW, when="its id or address must be unique", item_bytes=1800),
-        put("copy", Key, None, when="a locker or booking has copies", most=4, item_bytes=9000, index_writes=1),
-        delete("old copy", Key, None, when="a user's booking is converted", item_bytes=1000),
-    ),
-    most_steps=7,
-    note="Only `smartlocker migrate` uses it.",
-    cardinality="One item, its claim and its copies.",
-    hot_partition="The items of one partition follow one another in a scan; the migration limits its rate.",
-    item_bytes=_LARGEST_BYTES,
+CONVERTED_BEFORE = ReadItems(
+    id="QC-74",
+    purpose="Read what the access events of a page become, if it is there already",
+    note="Only `smartlocker migrate` uses it, for events of another form and the claims on their ids.",
+    cardinality="Up to 100 keys in a request.",
+    hot_partition="One partition at a time; the rate is limited.",
 )
 
 MIGRATION_SCAN = ReadTable(
     id="QC-75",
     purpose="Read the table for a migration",
     page_size=200,
+    consistent=True,
     note="Only `smartlocker migrate` uses it; it states the cost first and limits its rate.",
     cardinality="All items of the table, once.",
     hot_partition="One partition at a time; the rate is limited.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -34,7 +35,14 @@ class ReadItem(msgspec.Struct, gc=False, eq=False, kw_only=True):
 FoundItem: TypeAlias = WireItem | ReadItem
 
 
-def to_wire(value: Any) -> WireValue:
+@dataclass(frozen=True, slots=True)
+class OtherValue:
+    """A value of a type that no item of ours has, as it is stored."""
+
+    wire: WireValue
+
+
+def to_wire(value: Any) -> WireValue:  # noqa: PLR0911  # one for each type
     """One value, tagged with its type."""
     match value:
         case str():
@@ -49,6 +57,8 @@ def to_wire(value: Any) -> WireValue:
             return {"M": item_to_wire(value)}
         case list() | tuple():
             return {"L": [to_wire(child) for child in value]}
+        case OtherValue():
+            return value.wire
         case _:
             raise TypeError(f"{type(value).__name__} cannot be stored exactly")
 
@@ -79,6 +89,18 @@ def item_to_wire(item: Mapping[str, Any]) -> WireItem:
 def item_from_wire(item: WireItem) -> dict[str, Json]:
     """A whole item as plain values."""
     return {name: from_wire(value) for name, value in item.items()}
+
+
+def any_item_from_wire(item: WireItem) -> dict[str, Any]:
+    """A whole item that may have attributes of any type: those that another program wrote stay as they are."""
+    return {name: _any_from_wire(value) for name, value in item.items()}
+
+
+def _any_from_wire(value: WireValue) -> Json | OtherValue:
+    try:
+        return from_wire(value)
+    except TypeError:
+        return OtherValue(value)
 
 
 def _number(text: str) -> int | Decimal:

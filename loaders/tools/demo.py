@@ -62,6 +62,7 @@ _COMPANIES = ("Harbour Logistics", "Northside Gym", "City Library", "Alpine Rent
 _PLACES = ("Lobby", "Front Gate", "Garage", "Canteen", "Platform 3", "Reading Room", "Locker Hall", "Bike Cellar")
 _FEATURES = ("charging", "ground-floor", "refrigerated", "step-free")
 
+_ACTIONS = [action for action in AccessAction if action not in {AccessAction.OVERSTAY, AccessAction.OTHER}]
 _RECIPIENT = Recipient(name="Rita Rossi", email="rita@example.com")
 
 _Piece = list[tuple["Key", "Mapping[str, Any]"]]
@@ -212,7 +213,7 @@ def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator
     """Each event is a piece of its own, so that a larger load can add to a smaller one."""
     chance = random.Random(f"events {number}")
     for index in range(count):
-        action = chance.choice([action for action in AccessAction if action is not AccessAction.OVERSTAY])
+        action = chance.choice(_ACTIONS)
         timestamp = shift(midnight, timedelta(minutes=-17 * index - chance.randint(0, 16)))
         is_failure = action in {AccessAction.DENIED, AccessAction.TAMPER}
         event = AccessEvent(
@@ -277,6 +278,6 @@ def _timeline(locker: Locker, reservations: list[Reservation], number: int, now:
             locker=locker,
         )
         items |= dict(CREATE_RESERVATION.transact(*steps).new_items)
-        guard = Guard(revision=count + 1, has_live=True)
+        guard = Guard(revision=count + 1)
         items[keys.reservation_guard(locker.locker_id)] = GUARD.encode(guard)
     return list(items.items())

@@ -7,6 +7,7 @@ again.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,8 +17,9 @@ from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.retry import attempts
-from loaders.table.values import item_from_wire
-from loaders.tools.invariants import CHECKED_KINDS, table_violations, violations
+from loaders.table.values import any_item_from_wire
+from loaders.tools.invariants import is_checked, table_violations, violations
+from loaders.tools.kinds import kind_at, label_of
 from loaders.tools.pace import Pace
 from loaders.tools.transfer import exported_items
 
@@ -72,9 +74,34 @@ class _Known:
         return self.items.get(key)
 
 
-def check_export_file(path: Path, now: Instant) -> list[Finding]:
+class Table:
+    """The items of a whole table that are checked; access events and others that stand alone are only counted."""
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.unknown: Counter[str] = Counter()
+        """Items of kinds that no request reads."""
+        self._items: list[Item] = []
+
+    def add(self, items: Iterable[WireItem]) -> None:
+        """Takes items of the table."""
+        for item in map(any_item_from_wire, items):
+            self.read += 1
+            if kind_at(_key(item), item) is None:
+                self.unknown[label_of(item)] += 1
+            elif is_checked(item):
+                self._items.append(item)
+
+    def violations(self, now: Instant) -> list[Finding]:
+        """The violations, once all items were taken."""
+        return table_violations(self._items, now)
+
+
+def check_export_file(path: Path, now: Instant) -> tuple[list[Finding], Table]:
     """The violations in an exported table."""
-    return _violations_in(exported_items(path), now)
+    table = Table()
+    table.add(exported_items(path))
+    return table.violations(now), table
 
 
 class Doctor:
@@ -95,24 +122,23 @@ class Doctor:
         timelines = await self._timelines(known, records.lockers)
         bookings = await self._bookings(known, records.owners)
         subjects = [
-            *map(item_from_wire, (await DOCTOR_ITEMS.read(self._store, records.keys)).values()),
-            *[item_from_wire(item) async for item in self._lists(records)],
+            *map(any_item_from_wire, (await DOCTOR_ITEMS.read(self._store, records.keys)).values()),
+            *[any_item_from_wire(item) async for item in self._lists(records)],
             *chain.from_iterable(timelines.values()),
             *chain.from_iterable(bookings.values()),
         ]
         return await self._confirmed(await self._violations(known, subjects, timelines, bookings))
 
-    async def check_table(self, *, items_per_second: float, progress: Callable[[int], None]) -> list[Finding]:
+    async def check_table(
+        self, *, items_per_second: float, progress: Callable[[int], None]
+    ) -> tuple[list[Finding], Table]:
         """The violations in the whole table; its items, without access events, are held in memory."""
-        pace = Pace(items_per_second)
-        items: list[WireItem] = []
-        read = 0
+        pace, table = Pace(items_per_second), Table()
         async for page in DOCTOR_SCAN.pages(self._store):
-            items += filter(_is_checked, page.items)
-            read += len(page.items)
-            progress(read)
+            table.add(page.items)
+            progress(table.read)
             await pace.keep(len(page.items))
-        return await self._confirmed(_violations_in(items, self._clock()))
+        return await self._confirmed(table.violations(self._clock())), table
 
     async def repair(self, findings: list[Finding]) -> list[Finding]:
         """Repairs what can be repaired, and returns what is left."""
@@ -146,7 +172,7 @@ class Doctor:
         by_locker = await self._timelines(known, timelines)
         by_owner = await self._bookings(known, tuple(dict.fromkeys(one.owner for one in findings if one.owner)))
         items = await DOCTOR_ITEMS.read(self._store, subjects) if subjects else {}
-        return await self._violations(known, [item_from_wire(item) for item in items.values()], by_locker, by_owner)
+        return await self._violations(known, [any_item_from_wire(item) for item in items.values()], by_locker, by_owner)
 
     async def _timelines(self, known: _Known, lockers: Iterable[LockerId]) -> dict[LockerId, list[Item]]:
         """The reservations of these lockers. Their guard is read first: if it is old, a repair fails."""
@@ -157,7 +183,7 @@ class Doctor:
             found = {
                 _key(item): item
                 for item in [
-                    item_from_wire(item)
+                    any_item_from_wire(item)
                     for within in (keys.locker_timeline, keys.live_reservations)
                     async for item in DOCTOR_RANGES.items(self._store, within, locker_id)
                 ]
@@ -172,7 +198,7 @@ class Doctor:
         for owner_id in owners:
             await self._fetch(known, [keys.pending_count(owner_id)])
             copies = DOCTOR_RANGES.items(self._store, keys.owner_bookings, owner_id)
-            bookings[owner_id] = [item_from_wire(item) async for item in copies]
+            bookings[owner_id] = [any_item_from_wire(item) async for item in copies]
         return bookings
 
     async def _violations(
@@ -194,7 +220,7 @@ class Doctor:
 
     async def _fetch(self, known: _Known, wanted: list[Key]) -> None:
         found = await DOCTOR_ITEMS.read(self._store, wanted)
-        known.items |= {key: item_from_wire(found[key]) if key in found else None for key in wanted}
+        known.items |= {key: any_item_from_wire(found[key]) if key in found else None for key in wanted}
 
     async def _lists(self, records: Records) -> AsyncIterator[WireItem]:
         """What belongs to the records, except the reservations of lockers and the bookings of owners."""
@@ -215,11 +241,3 @@ class Doctor:
                 for within in ranges:
                     async for item in DOCTOR_RANGES.items(self._store, within, record_id):
                         yield item
-
-
-def _violations_in(items: Iterable[WireItem], now: Instant) -> list[Finding]:
-    return table_violations(map(item_from_wire, filter(_is_checked, items)), now)
-
-
-def _is_checked(item: WireItem) -> bool:
-    return item.get("entityType", {}).get("S") in CHECKED_KINDS

@@ -46,6 +46,7 @@ from loaders.contracts.doctor import REPAIR_DERIVED
 from loaders.conversion import DamagedItemError
 from loaders.table.positions import Key
 from loaders.tools.findings import INDEX, Finding, content_of, index_of, record_at, required, reservation_as_read
+from loaders.tools.kinds import damage_of
 from loaders.tools.timelines import timeline_violations
 from loaders.writes.booking_steps import slots_of_booking
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
@@ -79,10 +80,7 @@ def violations(
     lockers, `bookings` all copies of the bookings of the owners, that are to be checked as a whole.
     """
     found: dict[tuple[Key, str], Finding] = {}
-    checks = [
-        _guarded(_key(item), None, partial(_CHECKS.get(str(item.get("entityType")), _unindexed), item, get))
-        for item in subjects
-    ]
+    checks = [_guarded(_key(item), None, partial(_check, item, get)) for item in subjects]
     for locker_id, items in timelines.items():
         check = partial(timeline_violations, locker_id, items, get, now)
         checks.append(_guarded(keys.locker(locker_id), locker_id, check))
@@ -90,6 +88,11 @@ def violations(
     for finding in chain.from_iterable(checks):
         found.setdefault((finding.key, finding.problem), finding)
     return sorted(found.values(), key=lambda finding: (finding.key, finding.problem))
+
+
+def is_checked(item: Item) -> bool:
+    """Whether an invariant is about the item, if only that requests can read it; the others stand alone."""
+    return item.get("entityType") in _CHECKED_KINDS or damage_of(_key(item), item) is not None
 
 
 def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
@@ -107,12 +110,20 @@ def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
     return violations(table.values(), timelines, bookings, table.get, now)
 
 
+def _check(item: Item, get: Get) -> Iterator[Finding]:
+    """What is wrong with an item: nothing else can be said of one that requests cannot read."""
+    damage = damage_of(_key(item), item)
+    if damage is not None:
+        raise DamagedItemError(damage)
+    yield from _CHECKS.get(str(item.get("entityType")), _unindexed)(item, get)
+
+
 def _guarded(subject: Key, timeline: LockerId | None, check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     """What a check finds; an item that cannot be decoded is a finding of its own."""
     try:
         yield from check()
     except DamagedItemError as damage:
-        yield Finding("I7", subject, f"it cannot be checked: {damage}", subject, timeline)
+        yield Finding("I7", subject, f"it cannot be read: {damage}", subject, timeline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,5 +454,4 @@ _CHECKS: dict[str, Callable[[Item, Get], Iterator[Finding]]] = {
     **{codec.entity_type: partial(_unversioned, codec) for codec in (API_KEY, ACCESS_CODE)},
     "CODE_CLAIM": _code_claim,
 }
-CHECKED_KINDS = _TIMELINE | _OF_BOOKINGS | _CHECKS.keys()
-"""The kinds of items that invariants are about; the others stand alone."""
+_CHECKED_KINDS = _TIMELINE | _OF_BOOKINGS | _CHECKS.keys()

@@ -19,6 +19,7 @@ from loaders.table.errors import TransactionRefusedError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from domain.times import Instant
     from loaders.table.client import DynamoStore, Store
 
 CURRENT_STATE = TableState(format_version=FORMAT_VERSION, revision=1)
@@ -74,23 +75,29 @@ def drain_seconds(request_seconds: float) -> float:
 
 
 @asynccontextmanager
-async def being_migrated(store: DynamoStore, drained: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+async def being_migrated(
+    store: DynamoStore, now: Instant, drained: Callable[[], Awaitable[None]]
+) -> AsyncIterator[Instant]:
     """Marks the table as being migrated while the block runs; it has the current format if the block succeeds.
 
-    If it fails, or the process is killed, the mark stays. Of two migrations at once, the one that began last ends.
+    Gives the time at which the migration began: of several that were interrupted, the first. If it fails, or the
+    process is killed, the mark stays. Of two migrations at once, the one that began last ends.
 
     Args:
         store: the table.
+        now: the time.
         drained: returns when no server can serve the table any more (see `drain_seconds`). It is called if one may.
     """
     found = await read_state(store)
     check_format(store.table, found)
     is_drained = found.is_drained or found.format_version < _FIRST_WATCHED_FORMAT
-    marked = await _save(store, found, replace(found, migrating_to=FORMAT_VERSION, is_drained=is_drained))
+    began = found.migrating_since or now
+    mark = replace(found, migrating_to=FORMAT_VERSION, migrating_since=began, is_drained=is_drained)
+    marked = await _save(store, found, mark)
     if not is_drained:
         await drained()
         marked = await _save(store, marked, replace(marked, is_drained=True))
-    yield
+    yield began
     await _save(store, marked, CURRENT_STATE)
 
 

@@ -16,6 +16,7 @@ from loaders.codecs import (
     RESERVATION_SLOT,
     STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
+    Guard,
 )
 from loaders.contracts.doctor import REPAIR_TIMELINE
 from loaders.table.positions import Key
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from domain.models import LockerId, Reservation
     from domain.times import Instant
-    from loaders.codecs import Guard, StoredReservation
-    from loaders.table.operations import Transact
+    from loaders.codecs import StoredReservation
+    from loaders.table.operations import Step, Transact
     from loaders.table.values import Item
     from loaders.tools.findings import Get
 
@@ -45,11 +46,15 @@ def timeline_violations(locker_id: LockerId, items: list[Item], get: Get, now: I
     guard = record_at(GUARD, keys.reservation_guard(locker_id), get)
     stale = list(_stale_guard(locker_id, guard, stored))
     yield from stale
-    if guard is not None and guard.has_live:
-        yield from _live_copies(locker_id, guard, stored_live, copies, now)
+    if guard is not None:
+        yield from _live_copies(locker_id, guard, stored_live, copies)
+    elif stored:
+        key = keys.reservation_guard(locker_id)
+        new_guard = REPAIR_TIMELINE.transact(_guard_step(locker_id, None))
+        yield Finding("I5", key, "the guard is missing", key, locker_id, new_guard)
     yield from _slots_of(locker_id, stored_live, get, now)
     pointer = record_at(ACTIVE_POINTER, keys.active_pointer(locker_id), get)
-    problem = _pointer_problem(pointer, live, now)
+    problem = pointer_problem(pointer, live, now)
     if problem is None:
         return
     key = keys.active_pointer(locker_id)
@@ -84,18 +89,16 @@ def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get, now:
 
 
 def _live_copies(
-    locker_id: LockerId, guard: Guard, live: list[StoredReservation], copies: list[Item], now: Instant
+    locker_id: LockerId, guard: Guard, live: list[StoredReservation], copies: list[Item]
 ) -> Iterator[Finding]:
-    """Every live reservation that has not ended has a copy, and every copy equals a live reservation."""
+    """Every live reservation has a copy, and every copy equals a live reservation."""
     left = {Key.of_item(item): item for item in copies}
-    as_read = REPAIR_TIMELINE.step("guard", (locker_id,), readRevision=guard.revision)
+    as_read = _guard_step(locker_id, guard)
     for one in live:
         place = (locker_id, one.reservation.start_at, one.reservation.reservation_id)
         key = keys.live_reservation(*place)
         item = left.pop(key, None)
         expected = STORED_LIVE_RESERVATION.encode(replace(one, slot=None))
-        if item is None and has_ended(one.reservation, now):
-            continue  # an earlier version wrote it
         if item is None or content_of(STORED_LIVE_RESERVATION, item) != expected:
             problem = "the live copy is missing" if item is None else "the live copy differs from its reservation"
             put = REPAIR_TIMELINE.step("live copy", place, expected)
@@ -137,7 +140,8 @@ def _stale_guard(locker_id: LockerId, guard: Guard | None, stored: list[StoredRe
     yield Finding("I5", key, problem, key, locker_id, repair)
 
 
-def _pointer_problem(pointer: ActivePointer | None, live: list[Reservation], now: Instant) -> str | None:
+def pointer_problem(pointer: ActivePointer | None, live: list[Reservation], now: Instant) -> str | None:
+    """What is wrong with the pointer to live reservations, which are in the order of their starts; None if nothing."""
     not_ended = [reservation for reservation in live if not has_ended(reservation, now)]
     if pointer is None:
         return f"no pointer to reservation {not_ended[0].reservation_id}" if not_ended else None
@@ -165,6 +169,11 @@ def _pointing(
     else:
         name = "pointer" if ahead else "surplus pointer"
         step = REPAIR_TIMELINE.step(name, place, becomes, **pointer_as_read(pointer))
+    return REPAIR_TIMELINE.transact(_guard_step(locker_id, guard), step)
+
+
+def _guard_step(locker_id: LockerId, guard: Guard | None) -> Step:
+    """Checks that the guard is as it was read, or creates a missing one."""
     if guard is None:
-        return REPAIR_TIMELINE.transact(REPAIR_TIMELINE.step("no guard", place), step)
-    return REPAIR_TIMELINE.transact(REPAIR_TIMELINE.step("guard", place, readRevision=guard.revision), step)
+        return REPAIR_TIMELINE.step("missing guard", (locker_id,), GUARD.encode(Guard(revision=1)))
+    return REPAIR_TIMELINE.step("guard", (locker_id,), readRevision=guard.revision)

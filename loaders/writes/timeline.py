@@ -121,7 +121,6 @@ def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
         changed_reservation_id=changed.reservation_id,
         changed_revision=revision,
         changed_removed=None if changed.status is ReservationStatus.ACTIVE else True,
-        has_live=True,
     )
 
 

@@ -58,6 +58,10 @@ def _for_admins(attribute: str, others: str | None = None) -> Callable[[Calendar
     return lambda slot, request: getattr(slot, attribute) if _is_shown(slot, request) else others
 
 
+def _created_by(slot: CalendarSlot, request: RequestState) -> str | None:
+    return slot.created_by if is_admin(request.principal) else None
+
+
 @entity(
     CalendarSlot,
     node={
@@ -71,7 +75,7 @@ class CalendarEvent(Node):
     """An event that fills a day or half day: an approved booking, or an event created by an admin."""
 
     event_id: strawberry.ID = column(
-        "Id of the event. For a booking, admins see the booking's id and others an id of the part of the day.",
+        "Id of the event. Only admins see that of a booking's event; others see an id of the part of the day.",
         _event_id,
     )
     location_id: strawberry.ID = column("Id of the location.")
@@ -88,6 +92,10 @@ class CalendarEvent(Node):
     created_at: Instant | None = column(
         "Time at which the event was added to the calendar. For a booking, only admins see it.",
         _for_admins("created_at"),
+    )
+    created_by: str | None = column(
+        "Id of the admin who added the event, or the subject of credentials without an owner. Only admins see it.",
+        _created_by,
     )
     booking: Annotated[Booking, strawberry.lazy("resolvers.entities.bookings")] | None = one(
         BOOKING_BY_ID,

@@ -56,8 +56,10 @@ class AccessEvent(Node):
     timestamp: Instant = column("Time at which the event happened.")
     recorded_at: Instant = column("Time at which the server recorded the event.")
     action: AccessAction = column("Action that was done or attempted.")
+    action_name: str | None = column("The device's own word for an action that is OTHER.")
     actor_id: strawberry.ID = column("Id of the person or device that caused the event.")
     result: AccessResult = column("Whether the action succeeded.")
+    result_name: str | None = column("The device's own word for a result that is OTHER.")
     metadata: JSON | None = json("Further data reported by the device.", "metadata")
     locker: Annotated[Locker, strawberry.lazy("resolvers.entities.lockers")] | None = one(
         LOCKER_BY_ID, key="locker_id", rule=LOCKER.decided_by_result(), description="Locker at which it happened."

@@ -14,13 +14,15 @@ from domain.ids import check_id
 from loaders.table.client import DynamoStore
 from loaders.table.health import StoreHealth, WatchedTransport
 from loaders.tools.definition import describe_table
-from loaders.tools.doctor import Doctor, Records, check_export_file, full_scan_cost
+from loaders.tools.doctor import Doctor, Records, Table, check_export_file, full_scan_cost
 from loaders.tools.transfer import check_export
 from server.cli.command import CommandError, load_settings
 from server.cli.table import confirm, open_table
 from server.clock import utc_now
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from loaders.tools.findings import Finding
 
 _FOUND, _FAILED = 1, 2
@@ -53,18 +55,21 @@ def doctor_command(
     try:
         if export is not None:
             check_export(export)
-            found = left = check_export_file(export, utc_now())
+            found, table = check_export_file(export, utc_now())
+            left = found
         else:
-            found, left = asyncio.run(_examine(records, yes=yes, rate=rate, repair=repair))
+            found, left, table = asyncio.run(_examine(records, yes=yes, rate=rate, repair=repair))
     except (InternalError, OperatorError, SmartLockerError, typer.Abort) as error:
         typer.echo(f"smartlocker: {' '.join(str(error).split()) or 'nothing was done'}", err=True)
         raise typer.Exit(_FAILED) from None
-    _report(found, left, as_json=as_json)
+    _report(found, left, table.unknown, as_json=as_json)
     raise typer.Exit(_FOUND if left else 0)
 
 
-async def _examine(records: Records, *, yes: bool, rate: float, repair: bool) -> tuple[list[Finding], list[Finding]]:
-    """Returns the findings, and those that are left after repairs."""
+async def _examine(
+    records: Records, *, yes: bool, rate: float, repair: bool
+) -> tuple[list[Finding], list[Finding], Table]:
+    """Returns the findings, those that are left after repairs, and the table as far as it was read."""
     settings = load_settings()
     async with open_table(settings, any_state=not repair) as (connection, store):
         # Refuses repairs if the clock of this machine is wrong: pointers depend on the time.
@@ -74,22 +79,25 @@ async def _examine(records: Records, *, yes: bool, rate: float, repair: bool) ->
             missing = await doctor.missing(records)
             if missing:
                 raise CommandError(f"{', '.join(key.pk for key in missing)} does not exist")
-            found = await doctor.check(records)
+            found, table = await doctor.check(records), Table()
         else:
             cost = full_scan_cost(await describe_table(connection) or {})
             typer.echo(f"Checking table {connection.table} {cost}.", err=True)
             confirm("Check the whole table?", yes=yes, err=True)
-            found = await doctor.check_table(
+            found, table = await doctor.check_table(
                 items_per_second=rate, progress=lambda read: typer.echo(f"{read:,} items read", err=True)
             )
-        return found, await doctor.repair(found) if repair else found
+        return found, await doctor.repair(found) if repair else found, table
 
 
-def _report(found: list[Finding], left: list[Finding], *, as_json: bool) -> None:
+def _report(found: list[Finding], left: list[Finding], unknown: Mapping[str, int], *, as_json: bool) -> None:
     repaired = [finding for finding in found if finding not in left]
     if as_json:
-        typer.echo(json.dumps({"findings": list(map(_shown, left)), "repaired": list(map(_shown, repaired))}, indent=2))
+        report = {"findings": list(map(_shown, left)), "repaired": list(map(_shown, repaired)), "unknown": unknown}
+        typer.echo(json.dumps(report, indent=2))
         return
+    for kind, count in sorted(unknown.items()):
+        typer.echo(f"{kind}: {count} of a kind that is not known")
     for finding in repaired:
         typer.echo(f"{finding.invariant}  {finding.place}: {finding.problem} (repaired)")
     for finding in left:

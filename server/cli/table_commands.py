@@ -18,7 +18,7 @@ from server.clock import utc_now
 from server.process.store import connect
 
 if TYPE_CHECKING:
-    from loaders.tools.migration import Migrated
+    from loaders.tools.target import Report
 
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
 
@@ -78,22 +78,31 @@ async def migrate(
             typer.echo(f"waiting {seconds:g} s until no server serves the table", err=True)
             await sleep(seconds)
 
-        migration = Migration(store, now=utc_now(), drained=drained, location_id=place)
-        run = migration.count if dry_run else migration.run
-        migrated = await run(items_per_second=rate, progress=_show)
-        for kind, count in sorted(migrated.kinds.items()):
-            typer.echo(f"{kind}: {count} items of an older form")
-        if migrated.left:
-            reason = "they need --location" if dry_run else "the log says why"
-            typer.echo(f"{migrated.left} items stay as they are: {reason}")
+        migration = Migration(store, items_per_second=rate, progress=_show_progress, location_id=place)
+        report = await (migration.count(utc_now()) if dry_run else migration.run(utc_now(), drained))
+        _show_report(report)
         if dry_run:
             typer.echo(f"table {settings.table_name} was not changed")
         else:
-            typer.echo(f"table {settings.table_name} is migrated: {migrated.changed} items changed")
+            typer.echo(f"table {settings.table_name} is migrated: {report.written} items written")
 
 
-def _show(migrated: Migrated) -> None:
-    typer.echo(f"{migrated.read} items read, {migrated.changed} changed", err=True)
+def _show_progress(report: Report) -> None:
+    typer.echo(f"{report.read} items read, {report.written} written", err=True)
+
+
+def _show_report(report: Report) -> None:
+    """Prints what was converted and what has no place: kinds, names and numbers, but no values."""
+    for kind, count in sorted(report.converted.items()):
+        typer.echo(f"{kind}: {count} of another form")
+    for owner_id in report.new_owners:
+        typer.echo(f"OWNER: {owner_id} has no record, and gets one with the id as name")
+    for (kind, obstacle), count in sorted(report.left.items()):
+        typer.echo(f"{kind}: {count} left as they are ({obstacle})")
+    for kind, count in sorted(report.unknown.items()):
+        typer.echo(f"{kind}: {count} of a kind that is not known, left as they are")
+    for (kind, attribute), count in sorted(report.unplaced.items()):
+        typer.echo(f"{kind} {attribute}: not placed, kept on {count}")
 
 
 def _print_description(description: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from loaders.codecs import GUARD, Guard
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.maintenance import CONVERT_ITEM, LOAD_DEMO_DATA, UPGRADE_RESERVATIONS
+from loaders.contracts.maintenance import CONVERT_ITEMS, LOAD_DEMO_DATA
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CREATE_RESERVATION
@@ -45,8 +45,7 @@ WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, Wr
 PAIRS = {
     RECORD_EVENTS.id: 2 / RECORD_EVENTS.most_entries,
     LOAD_DEMO_DATA.id: 2 / LOAD_DEMO_DATA.most_steps,
-    CONVERT_ITEM.id: 1 / 20,
-    UPGRADE_RESERVATIONS.id: 1 / 3,
+    CONVERT_ITEMS.id: 1 / 300,
 }
 
 
@@ -149,7 +148,7 @@ async def test_a_reservation_beside_a_thousand_live_ones_reads_one_of_them(
     example = LISTS["QC-85"]
     live = [example.item(number, longest=True) for number in (*range(600), *range(700, 1100))]
     await seeds.put((key, {**item, "endAt": item["startAt"], "status": "ACTIVE"}) for key, item in live)
-    guard = GUARD.encode(Guard(revision=1, has_live=True))
+    guard = GUARD.encode(Guard(revision=1))
     await seeds.put([(keys.reservation_guard(LONGEST.locker), guard)])
     wire.reset()
     command = CreateReservation(locker_id=LONGEST.locker, owner_id=LONGEST.owner, start_at=at(start), end_at=at(end))

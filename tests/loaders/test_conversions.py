@@ -1,179 +1,336 @@
-"""The migration of items that other programs wrote: everything has today's form afterwards, and nothing is lost."""
+"""What becomes of items that other programs wrote: each fact has its place, or is kept and reported."""
 
 from __future__ import annotations
 
-import logging
-from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
-import pytest_asyncio
 
 from domain.models import LocationId
-from loaders import codecs
-from loaders.conversion import Codec
-from loaders.table.client import DynamoStore
-from tests.api import unchanged
+from loaders.table.values import OtherValue
+from loaders.tools.converted_lockers import convert_events, old_events
+from loaders.tools.invariants import table_violations
+from loaders.tools.kinds import kind_at
+from loaders.tools.migration import convert
+from loaders.tools.target import Report, Target
 from tests.conftest import NOW
-from tests.invariants import check_invariants
-from tests.loaders.migrations import FORMAT_ITEM, delete, migration, run
-from tests.old_items import OLD_ITEMS, put
+from tests.source_items import EXAMPLES, LOCATION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping
 
-    from loaders.backend import Backend
-    from loaders.table.operations import Transact
-    from tests.invariants import Items
-    from tests.wire import Wire
+    Item = Mapping[str, Any]
 
-LOCATION = LocationId("01ARZ3NDEKTSV4RRFFQ69G5FAV")
-KINDS = {
-    "ACCESS_EVENT": 2,
-    "Booking": 1,
-    "Event": 1,
-    "LOCATION": 1,
-    "LOCATION_CODE": 1,
-    "LOCKER": 2,
-    "OWNER_LOCKER": 2,
-    "RESERVATION": 3,
-    "RESERVATION_ACTIVE": 1,
-    "User": 1,
+LOCKER = {"PK": "LOCKER#l", "SK": "META", "ownerId": "o", "status": "AVAILABLE", "updatedAt": 1772013600000}
+COPY = {"PK": "OWNER#o", "SK": "LOCKER#l", "entityType": "OWNER_LOCKER"}
+RESERVATION = {
+    "PK": "LOCKER#l",
+    "SK": "RES#2026-03-05T11:00:00Z#r",
+    "ownerId": "o",
+    "status": "ACTIVE",
+    "startAt": "2026-03-05T11:00:00Z",
+    "endAt": "2026-03-05T13:00:00Z",
 }
+PLACE = next(item for item in EXAMPLES if item["PK"] == f"LOCATION#{LOCATION}")
+BOOKING = next(item for item in EXAMPLES if item["PK"] == "BOOKING#xyz789" and item["SK"] == "METADATA")
+EVENT = next(item for item in EXAMPLES if item["SK"] == "FULLDAY")
+USER = next(item for item in EXAMPLES if item["SK"] == "METADATA" and item["PK"] == "USER#abc123")
+DAY = f"LOCATION#{LOCATION}"
+IGNORED = {"PK", "SK", "GSI1PK", "GSI1SK", "entityType"}
 
 
-@pytest_asyncio.fixture
-async def old(backend: Backend, plain_client: Any, table: str, wire: Wire) -> Backend:
-    """A table in which only other programs wrote."""
-    await delete(plain_client, table, FORMAT_ITEM)
-    await put(plain_client, table, *OLD_ITEMS)
-    wire.reset()
-    return backend
+class Converted:
+    """A table of these items, converted twice: the second time changes nothing and reports the same."""
+
+    def __init__(self, items: Iterable[Item], location: str | None = LOCATION) -> None:
+        first = self._convert(items, location)
+        second = self._convert(first.items.values(), location)
+        assert second.groups == []
+        assert (second.report.unplaced, second.report.left, second.report.unknown) == (
+            first.report.unplaced,
+            first.report.left,
+            first.report.unknown,
+        )
+        self.report, self.groups, self.items = first.report, first.groups, first.items
+
+    def _convert(self, items: Iterable[Item], location: str | None) -> Target:
+        target = Target(items, Report(), NOW, None if location is None else LocationId(location))
+        convert(target)
+        convert_events(target, old_events(target))
+        target.describe()
+        return target
+
+    def __getitem__(self, key: tuple[str, str]) -> dict[str, Any]:
+        return {name: value for name, value in self.items[key].items() if name not in IGNORED}  # type: ignore[index]
+
+    def __contains__(self, key: tuple[str, str]) -> bool:
+        return key in self.items
+
+    @property
+    def violations(self) -> list[str]:
+        known = [item for key, item in self.items.items() if kind_at(key, item)]
+        return [f"{one.place} {one.problem}" for one in table_violations(known, NOW)]
 
 
-@pytest_asyncio.fixture
-async def items(old: Backend, dump: Callable[[], Any]) -> Items:
-    """What is there when it is migrated."""
-    migrated = await run(old, location_id=LOCATION)
-    assert (dict(migrated.kinds), migrated.left) == (KINDS, 0)
-    found: Items = await dump()
-    return found
-
-
-def test_all_items_have_todays_form_afterwards(items: Items) -> None:
-    check_invariants(items, NOW, is_counted=False)
-    by_type = {codec.entity_type: codec for codec in vars(codecs).values() if isinstance(codec, Codec)}
-    assert [key for key, item in items.items() if not by_type[item["entityType"]].is_current(item)] == []
-    assert not [pk for pk, _ in items if pk.startswith(("USER#", "EVENT#"))]
-
-
-def test_a_name_that_only_the_owners_copy_has_becomes_the_lockers(items: Items) -> None:
-    assert items["LOCKER#123", "META"]["alias"] == items["OWNER#999", "LOCKER#123"]["alias"] == "Front Gate"
-    assert items["LOCKER#123", "META"]["version"] == 4
-    assert items["OWNER#999", "LOCKER#123"]["GSI1PK"] == "OWNER#999#LOCKER#AVAILABLE"
-
-
-def test_a_user_becomes_an_owner_with_its_address(items: Items) -> None:
-    assert items["OWNER#abc123", "META"] == {
-        "PK": "OWNER#abc123",
-        "SK": "META",
-        "entityType": "OWNER",
-        "ownerId": "abc123",
-        "kind": "USER",
-        "name": "John Doe",
-        "email": "user@example.com",
-        "phone": "+39 123 456 7890",
-        "role": "USER",
-        "createdAt": "2025-10-21T10:00:00.000Z",
-        "updatedAt": "2025-10-21T10:00:00.000Z",
-        "version": 1,
+def test_every_example_is_converted_and_nothing_is_wrong_afterwards() -> None:
+    converted = Converted(EXAMPLES)
+    assert converted.report.left == {}
+    assert converted.report.unknown == {"LockCode": 1}
+    assert converted.report.new_owners == ["999"]
+    assert converted.report.unplaced == {
+        ("CALENDAR_EVENT_CLAIM", "bookingId"): 1,
+        ("CALENDAR_EVENT_CLAIM", "eventType"): 1,
+        ("LockCode", "code"): 1,
+        ("LockCode", "entityType"): 1,
     }
-    assert items["EMAIL#user@example.com", "META"]["ownerId"] == "abc123"
+    assert converted.violations == []
+    assert [key for key in converted.items if key.pk.startswith(("USER#", "EVENT#2"))] == []
+    assert sum(converted.report.converted.values()) == len(EXAMPLES) - 1
 
 
-def test_a_pending_booking_stays_pending_and_its_event_takes_the_day(items: Items) -> None:
-    booking = items["BOOKING#xyz789", "META"]
-    assert (booking["status"], booking["ownerId"], booking["locationId"]) == ("PENDING", "abc123", LOCATION)
-    assert booking["GSI1PK"] == "BOOKING#PENDING"
-    assert ("OWNER#abc123", "BOOKING#2025-11-15#xyz789") in items
-    for half in ("MORNING", "AFTERNOON"):
-        slot = items[f"LOCATION#{LOCATION}", f"DAY#2025-11-15#{half}"]
-        assert (slot["eventId"], slot["title"], "bookingId" in slot) == ("evt456", "Birthday party", False)
+@pytest.mark.parametrize("written", range(60))
+def test_a_conversion_that_ends_after_any_group_is_finished_by_the_next(written: int) -> None:
+    whole = Converted(EXAMPLES)
+    table = {(item["PK"], item["SK"]): item for item in EXAMPLES}
+    for group in whole.groups[:written]:
+        for key, attributes in group.items():
+            if attributes is None:
+                table.pop(key)
+            else:
+                table[key] = {"PK": key.pk, "SK": key.sk, **attributes}
+    assert Converted(table.values()).items == whole.items
 
 
-@pytest.mark.parametrize("booking_id", ["xyz789", "aaa", "zzz"])
-async def test_the_event_of_an_approved_booking_becomes_the_bookings_half_days(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any], booking_id: str
-) -> None:
-    named = [{**item, "bookingId": booking_id} for item in OLD_ITEMS if item.get("bookingId") == "xyz789"]
-    for item in OLD_ITEMS:
-        if item.get("bookingId") == "xyz789":
-            await delete(plain_client, table, item)
-    for item in named:
-        item["PK"], item["SK"] = (item[name].replace("xyz789", booking_id) for name in ("PK", "SK"))
-        item["status"] = "approved"
-    await put(plain_client, table, *named)
-    assert (await run(old, location_id=LOCATION)).left == 0
-    items = await dump()
-    check_invariants(items, NOW, is_counted=False)
-    assert items[f"BOOKING#{booking_id}", "META"]["status"] == "APPROVED"
-    assert items[f"LOCATION#{LOCATION}", "DAY#2025-11-15#MORNING"]["bookingId"] == booking_id
+class TestLockers:
+    def test_a_name_of_the_copy_becomes_the_lockers_alias_whatever_form_the_copy_has(self) -> None:
+        for updated in (1772013600000, "2026-02-25T10:00:00Z", "2026-02-25T10:00:00.000Z"):
+            copy = {**COPY, "ownerId": "o", "lockerId": "l", "status": "AVAILABLE", "updatedAt": updated}
+            converted = Converted([LOCKER, {**copy, "lockerAlias": "Front Gate"}])
+            assert converted["LOCKER#l", "META"]["alias"] == "Front Gate"
+            assert converted["OWNER#o", "LOCKER#l"]["alias"] == "Front Gate"
+            assert converted.report.unplaced == {}
+
+    def test_a_second_name_is_kept_on_the_locker(self) -> None:
+        converted = Converted([{**LOCKER, "alias": "Gate"}, {**COPY, "lockerAlias": "Front Gate"}])
+        locker = converted["LOCKER#l", "META"]
+        assert (locker["alias"], locker["lockerAlias"]) == ("Gate", "Front Gate")
+        assert converted.report.unplaced == {("LOCKER", "lockerAlias"): 1}
+        assert "lockerAlias" not in converted["OWNER#o", "LOCKER#l"]
+
+    def test_a_copy_without_a_status_gets_the_lockers(self) -> None:
+        converted = Converted([LOCKER, COPY])
+        assert converted["OWNER#o", "LOCKER#l"]["status"] == "AVAILABLE"
+        assert converted.report.left == {}
+
+    def test_what_a_copy_tells_otherwise_is_kept_on_the_locker(self) -> None:
+        copy = {**COPY, "status": "OCCUPIED", "updatedAt": "2026-02-26T10:00:00Z", "color": "red"}
+        locker = Converted([{**LOCKER, "color": "blue"}, copy])["LOCKER#l", "META"]
+        assert (locker["status"], locker["OWNER_LOCKER.status"]) == ("AVAILABLE", "OCCUPIED")
+        assert locker["OWNER_LOCKER.updatedAt"] == "2026-02-26T10:00:00Z"
+        assert (locker["color"], locker["OWNER_LOCKER.color"]) == ("blue", "red")
+
+    def test_a_copy_in_the_list_of_another_owner_is_removed_and_kept_on_the_locker(self) -> None:
+        other = {**COPY, "PK": "OWNER#a", "lockerAlias": "Old Gate"}
+        converted = Converted([LOCKER, other, {**COPY, "lockerAlias": "Gate"}])
+        locker = converted["LOCKER#l", "META"]
+        assert ("OWNER#a", "LOCKER#l") not in converted
+        assert (locker["alias"], locker["lockerAlias"], locker["OWNER_LOCKER.ownerId"]) == ("Gate", "Old Gate", "a")
+        assert converted.violations == []
+
+    def test_a_state_item_tells_the_status_of_a_locker_that_has_none(self) -> None:
+        state = {"PK": "LOCKER#l", "SK": "STATE", "status": "OCCUPIED", "battery": 90}
+        bare = {name: value for name, value in LOCKER.items() if name != "status"}
+        converted = Converted([bare, state])
+        assert converted["LOCKER#l", "META"]["status"] == "OCCUPIED"
+        assert converted["LOCKER#l", "META"]["battery"] == 90
+        assert ("LOCKER#l", "STATE") not in converted
+
+    def test_a_locker_that_lacks_a_fact_is_left_with_its_copy_and_every_attribute_is_reported(self) -> None:
+        items: list[Item] = [{**LOCKER, "status": "BROKEN", "locationId": "x"}, {**COPY, "lockerAlias": "Gate"}]
+        converted = Converted(items)
+        assert list(converted.items.values())[:2] == items
+        assert converted.report.left == {("LOCKER", "status"): 1, ("OWNER_LOCKER", "status"): 1}
+        assert ("LOCKER", "status") in converted.report.unplaced
+        assert ("OWNER_LOCKER", "lockerAlias") in converted.report.unplaced
+        assert any("LOCKER#l / META it cannot be read" in one for one in converted.violations)
+
+    def test_values_of_types_that_no_item_has_are_kept(self) -> None:
+        tags, picture = OtherValue({"SS": ["a"]}), OtherValue({"B": "AAAA"})
+        locker = Converted([{**LOCKER, "tags": tags, "size": picture}])["LOCKER#l", "META"]
+        assert (locker["tags"], locker["LOCKER.size"], locker["size"]) == (tags, picture, "M")
+
+    def test_a_time_with_more_digits_than_today_is_shown_to_the_millisecond_and_kept(self) -> None:
+        locker = Converted([{**LOCKER, "createdAt": "2026-02-25T10:00:00.123456Z"}])["LOCKER#l", "META"]
+        assert locker["createdAt"] == "2026-02-25T10:00:00.123Z"
+        assert locker["LOCKER.createdAt"] == "2026-02-25T10:00:00.123456Z"
 
 
-async def test_bookings_and_events_stay_where_no_location_is_given(
-    old: Backend, dump: Callable[[], Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.ERROR):
-        migrated = await run(old)
-    assert migrated.left == 2
-    items = await dump()
-    assert ("BOOKING#xyz789", "METADATA") in items
-    assert ("EVENT#2025-11-15", "FULLDAY") in items
-    assert "no location is given" in caplog.text
+class TestReservations:
+    def test_a_pointer_tells_when_its_reservation_changed(self) -> None:
+        pointer = {**RESERVATION, "SK": "RES#ACTIVE", "reservationId": "r", "updatedAt": 1772013600000, "lamp": "on"}
+        converted = Converted([LOCKER, RESERVATION, pointer])
+        made = converted["LOCKER#l", "RES#2026-03-05T11:00:00.000Z#r"]
+        assert (made["updatedAt"], made["lamp"]) == ("2026-02-25T10:00:00.000Z", "on")
+        assert converted["LOCKER#l", "RES#ACTIVE"]["lastEndAt"] == "2026-03-05T13:00:00.000Z"
+        assert converted.violations == []
+
+    def test_a_pointer_without_its_reservation_becomes_one(self) -> None:
+        pointer = {**RESERVATION, "SK": "RES#ACTIVE", "reservationId": "r"}
+        converted = Converted([LOCKER, pointer])
+        assert converted["LOCKER#l", "RES#2026-03-05T11:00:00.000Z#r"]["status"] == "ACTIVE"
+        assert converted.violations == []
+
+    @pytest.mark.parametrize(("start", "stored"), [("2026-02-05", "ACTIVE"), ("2026-03-05", "CANCELLED")])
+    def test_expired_follows_from_the_end_and_is_kept_where_it_does_not(self, start: str, stored: str) -> None:
+        item = {**RESERVATION, "startAt": f"{start}T11:00:00Z", "endAt": f"{start}T13:00:00Z", "status": "EXPIRED"}
+        converted = Converted([LOCKER, {**item, "SK": f"RES#{start}T11:00:00Z#r"}])
+        made = converted["LOCKER#l", f"RES#{start}T11:00:00.000Z#r"]
+        assert (made["status"], "RESERVATION.status" in made) == (stored, stored == "CANCELLED")
+
+    def test_one_reservation_in_two_spellings_of_its_key_becomes_one(self) -> None:
+        other = {**RESERVATION, "SK": "RES#2026-03-05T11:00:00.000Z#r", "endAt": "2026-03-05T14:00:00Z"}
+        converted = Converted([LOCKER, RESERVATION, other])
+        made = converted["LOCKER#l", "RES#2026-03-05T11:00:00.000Z#r"]
+        assert {made["endAt"], made["RESERVATION.endAt"][:19] + ".000Z"} == {
+            "2026-03-05T13:00:00.000Z",
+            "2026-03-05T14:00:00.000Z",
+        }
+        assert converted.violations == []
+
+    def test_live_reservations_take_the_first_free_slots_of_their_owner(self) -> None:
+        numbered = [
+            {
+                **RESERVATION,
+                "SK": f"RES#2026-03-{day:02d}T11:00:00Z#r{day}",
+                "startAt": f"2026-03-{day:02d}T11:00:00Z",
+                "endAt": f"2026-03-{day:02d}T13:00:00Z",
+            }
+            for day in (3, 4, 5)
+        ]
+        converted = Converted([LOCKER, *numbered])
+        places = [f"RES#2026-03-{day:02d}T11:00:00.000Z#r{day}" for day in (3, 4, 5)]
+        assert [converted["LOCKER#l", place]["slot"] for place in places] == ["0000", "0001", "0002"]
 
 
-async def test_what_cannot_be_converted_is_left_and_hides_nothing(
-    old: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
-) -> None:
-    broken = {"PK": "LOCKER#broken", "SK": "META", "entityType": "LOCKER"}
-    taken = {"PK": "USER#two", "SK": "METADATA", "entityType": "User", "name": "Two", "email": "user@example.com"}
-    await put(plain_client, table, broken, taken | {"createdAt": "2025-10-22T10:00:00Z"})
-    assert (await run(old, location_id=LOCATION)).left == 2
-    items = await dump()
-    assert items["LOCKER#broken", "META"] == broken
-    owners = [pk for pk, sk in items if pk in {"OWNER#abc123", "OWNER#two"} and sk == "META"]
-    assert len(owners) == 1
+class TestEvents:
+    EVENT: ClassVar = {"PK": "LOCKER#l", "SK": "EVT#2026-02-26T09:05:00Z#e", "actorId": "a"}
+
+    def event(self, **values: Any) -> dict[str, Any]:
+        return Converted([{**self.EVENT, **values}])["LOCKER#l", "EVT#2026-02-26T09:05:00.000Z#e"]
+
+    @pytest.mark.parametrize(
+        ("word", "action", "name"),
+        [("OPEN", "OPEN", None), ("open", "OPEN", None), ("LEFT_OPEN", "OTHER", "LEFT_OPEN"), (None, "OTHER", None)],
+    )
+    def test_an_unknown_action_is_other_with_the_devices_own_word(
+        self, word: str | None, action: str, name: str | None
+    ) -> None:
+        event = self.event(action=word, result="SUCCESS")
+        assert (event["action"], event.get("actionName")) == (action, name)
+
+    def test_an_unknown_result_is_other_with_the_devices_own_word(self) -> None:
+        event = self.event(action="OPEN", result="TIMEOUT")
+        assert (event["result"], event["resultName"]) == ("OTHER", "TIMEOUT")
+
+    def test_a_word_that_is_no_text_is_kept(self) -> None:
+        event = self.event(action=7, result="SUCCESS", metadata="none")
+        assert (event["action"], event["ACCESS_EVENT.actionName"]) == ("OTHER", 7)
+        assert event["ACCESS_EVENT.metadata"] == "none"
 
 
-async def test_a_dry_run_counts_and_changes_nothing(old: Backend, dump: Callable[[], Any], wire: Wire) -> None:
-    async with unchanged(dump):
-        counted = await migration(old).count(items_per_second=1e9, progress=lambda _: None)
-    assert (dict(counted.kinds), counted.changed, counted.left) == (KINDS, 0, 2)
-    assert "TransactWriteItems" not in wire.operations
+class TestLocations:
+    def test_known_parts_of_an_address_have_their_places_and_others_stay(self) -> None:
+        parts = {"street": "Main St 1", "state": "TX", "country": "US", "county": "Travis", "postalCode": 78701}
+        converted = Converted([{**PLACE, "addressComponents": parts}])
+        location = converted[DAY, "META"]
+        assert (location["street"], location["region"], location["country"]) == ("Main St 1", "TX", "US")
+        assert location["addressComponents"] == {"county": "Travis", "postalCode": 78701}
+        assert converted.report.unplaced == {
+            ("LOCATION", "addressComponents.county"): 1,
+            ("LOCATION", "addressComponents.postalCode"): 1,
+        }
+
+    def test_a_location_without_a_claim_on_its_code_gets_one(self) -> None:
+        converted = Converted([PLACE])
+        assert converted["LOCATION_CODE#austin-main-01", "META"]["locationId"] == LOCATION
+        assert converted.violations == []
 
 
-async def test_a_migration_that_is_interrupted_within_a_page_is_finished_by_the_next(
-    old: Backend, dump: Callable[[], Any]
-) -> None:
-    class StoppedError(Exception):
-        pass
+class TestOwners:
+    def test_an_address_that_another_owner_has_is_kept(self) -> None:
+        other = {**USER, "PK": "USER#zoe", "userId": "zoe", "email": "User@Example.com"}
+        converted = Converted([other, USER])
+        assert converted["EMAIL#user@example.com", "META"]["ownerId"] == "abc123"
+        assert converted["OWNER#zoe", "META"]["User.email"] == "User@Example.com"
+        assert converted.violations == []
 
-    sent = count(1)
+    def test_a_user_with_a_record_of_today_adds_what_that_lacks(self) -> None:
+        first = Converted([{**USER, "phone": None}])
+        converted = Converted([*first.items.values(), {**USER, "name": "Jon", "role": "admin"}])
+        owner = converted["OWNER#abc123", "META"]
+        assert (owner["name"], owner["User.name"], owner["phone"]) == ("John Doe", "Jon", "+39 123 456 7890")
+        assert (owner["role"], owner["User.role"]) == ("USER", "admin")
 
-    class Stopping(DynamoStore):
-        async def transact(self, operation: Transact) -> None:
-            if next(sent) % 6 == 0:
-                raise StoppedError
-            await super().transact(operation)
+    def test_owners_without_a_record_get_one_named_by_their_id_when_the_migration_began(self) -> None:
+        reserved = {**RESERVATION, "ownerId": "guest"}
+        converted = Converted([PLACE, LOCKER, reserved, {**BOOKING, "userId": "host"}])
+        assert converted.report.new_owners == ["guest", "host", "o"]
+        assert converted["OWNER#guest", "META"] == {
+            "ownerId": "guest",
+            "kind": "USER",
+            "name": "guest",
+            "role": "USER",
+            "version": 1,
+            "createdAt": NOW,
+            "updatedAt": NOW,
+        }
 
-    assert isinstance(old.store, DynamoStore)
-    stopping = old.with_store(Stopping(old.store.transport, old.store.table))
-    interrupted = 0
-    for _ in range(30):
-        try:
-            await run(stopping, location_id=LOCATION)
-            break
-        except* StoppedError:
-            interrupted += 1
-    assert interrupted > 1
-    check_invariants(await dump(), NOW, is_counted=False)
+
+class TestBookings:
+    def test_an_approved_booking_takes_its_half_days_as_its_event_tells_them(self) -> None:
+        booking, event = {**BOOKING, "status": "approved"}, {**EVENT, "title": "Party", "sound": "loud"}
+        converted = Converted([PLACE, USER, booking, event])
+        for half in ("MORNING", "AFTERNOON"):
+            slot = converted[DAY, f"DAY#2025-11-15#{half}"]
+            assert (slot["eventId"], slot["title"], slot["bookingId"]) == ("evt456", "Party", "xyz789")
+            assert (slot["createdBy"], slot["duration"]) == ("abc123", "FULL_DAY")
+        assert converted["BOOKING#xyz789", "META"]["sound"] == "loud"
+        assert converted.report.unplaced == {("BOOKING", "sound"): 1}
+        assert converted.violations == []
+
+    def test_the_event_of_a_booking_that_is_not_approved_is_an_event_of_its_own(self) -> None:
+        converted = Converted([PLACE, USER, BOOKING, EVENT])
+        claim = converted[DAY, "CID#evt456"]
+        assert (claim["bookingId"], claim["eventType"]) == ("xyz789", "private_booking")
+        assert "bookingId" not in converted[DAY, "DAY#2025-11-15#MORNING"]
+        assert converted["OWNER#abc123", "PENDING_BOOKINGS"]["pendingBookings"] == 1
+        assert converted.violations == []
+
+    def test_the_halves_of_an_event_become_one_event(self) -> None:
+        halves = [{**EVENT, "SK": half, "timeSlot": half} for half in ("MORNING", "AFTERNOON")]
+        converted = Converted([PLACE, *halves])
+        assert converted[DAY, "CID#evt456"]["duration"] == "FULL_DAY"
+        assert converted.report.left == {}
+
+    def test_without_a_location_bookings_and_events_stay_and_are_reported(self) -> None:
+        converted = Converted([BOOKING, EVENT], location=None)
+        assert converted.report.left == {("Booking", "locationId"): 1, ("Event", "locationId"): 1}
+        assert ("Event", "title") in converted.report.unplaced
+
+    def test_a_booking_whose_half_day_is_taken_stays(self) -> None:
+        both = [{**BOOKING, "PK": f"BOOKING#{name}", "bookingId": name, "status": "approved"} for name in ("b1", "b2")]
+        converted = Converted([PLACE, USER, *both])
+        assert converted.report.left == {("Booking", "its half day is taken"): 1}
+        assert converted.violations == []
+
+    def test_payments_and_notifications_are_converted_as_far_as_they_tell_enough(self) -> None:
+        payment = {"PK": "BOOKING#xyz789", "SK": "PAYMENT#p", "amount": 5, "currency": "EUR", "createdAt": 0}
+        note = {"PK": "USER#abc123", "SK": "NOTIFICATION#n", "message": "Hello", "createdAt": 0, "isRead": True}
+        bare = [{**payment, "SK": "PAYMENT#q", "currency": "gold"}, {**note, "SK": "NOTIFICATION#m", "message": None}]
+        converted = Converted([PLACE, USER, BOOKING, payment, note, *bare])
+        start = "1970-01-01T00:00:00.000Z"
+        assert converted["BOOKING#xyz789", "PAYMENT#p"]["paidAt"] == start
+        assert converted["OWNER#abc123", f"NOTIFICATION#{start}#n"]["isRead"] is True
+        assert converted.report.left == {("PAYMENT", "currency"): 1, ("Notification", "message"): 1}
+        (violation,) = converted.violations
+        assert violation.startswith("BOOKING#xyz789 / PAYMENT#q it cannot be read")

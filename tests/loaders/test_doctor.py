@@ -120,6 +120,7 @@ CASES = {
     "a live copy is missing": lost("I5", LIVE, OF_LOCKER),
     "a live copy has an old end": altered("I5", LIVE, OF_LOCKER, endAt=HALF_PAST_3),
     "a live copy is of nothing": stray("I5", LIVE, ("LOCKER#l1", f"{LIVE[1]}-2"), OF_LOCKER, reservationId="later-2"),
+    "the guard is missing": Case(without(GUARD), {("I5", GUARD)}, OF_LOCKER, is_as_before=False),
     "a slot is missing": lost("I6", SLOT, OF_LOCKER),
     "a slot has another end": altered("I6", SLOT, OF_ADA, endAt=HALF_PAST_3),
     "a slot has another reservation": altered(
@@ -254,7 +255,8 @@ class Checked:
     store: DynamoStore
 
     async def table(self) -> list[Finding]:
-        return await self.doctor.check_table(items_per_second=1e9, progress=lambda _: None)
+        found, _ = await self.doctor.check_table(items_per_second=1e9, progress=lambda _: None)
+        return found
 
 
 @pytest.fixture
@@ -281,7 +283,7 @@ async def test_what_is_broken_is_found_and_repaired(
         assert places(await checked.doctor.check(case.records)) >= case.expected
     path = tmp_path / "table.jsonl"
     await export_table(checked.store, path, items_per_second=1e9, progress=lambda _: None)
-    assert places(check_export_file(path, NOW)) == places(found)
+    assert places(check_export_file(path, NOW)[0]) == places(found)
     left = await checked.doctor.repair(found)
     assert left == await checked.table()
     if not case.is_repaired:
@@ -402,3 +404,42 @@ async def test_a_busy_table_is_repaired_while_it_changes_and_its_own_changes_are
     await asyncio.gather(*(use(client) for client in range(3)), repair())
     check_invariants(await dump(), NOW)
     assert await checked.table() == []
+
+
+UNREADABLE: dict[str, dict[str, Any]] = {
+    "a locker of another kind": {"PK": "LOCKER#bad", "SK": "META", "entityType": "Gadget", "lockerId": "bad"},
+    "a copy without its status": {"PK": "OWNER#ada", "SK": "LOCKER#bad", "entityType": "OWNER_LOCKER"},
+    "an event with another action": {
+        "PK": "LOCKER#l1",
+        "SK": "EVT#2026-02-26T09:05:00.000Z#bad",
+        "entityType": "ACCESS_EVENT",
+        "action": "LEFT_OPEN",
+    },
+    "a payment without an amount": {"PK": "BOOKING#b1", "SK": "PAYMENT#bad", "entityType": "PAYMENT"},
+    "a notification without its kind": {"PK": "OWNER#ada", "SK": "NOTIFICATION#2026-02-26T09:05:00.000Z#bad"},
+    "a code that is no text": {"PK": "LOCKER#l1", "SK": "CODE#bad", "entityType": "ACCESS_CODE", "codeId": 7},
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+async def test_every_item_that_requests_could_not_read_is_reported(
+    name: str, world: Api, break_: Break, checked: Checked
+) -> None:
+    assert world
+    item = UNREADABLE[name]
+    key = (item["PK"], item["SK"])
+    await break_(lambda _: {key: item})
+    assert ("I7", key) in places(await checked.table())
+
+
+async def test_items_of_unknown_kinds_are_counted_and_are_no_violations(
+    world: Api, break_: Break, checked: Checked
+) -> None:
+    assert world
+    others = [("WIDGET#1", "META"), ("WIDGET#2", "META"), ("EVENT#e", "LOCKCODE")]
+    items: dict[Key, dict[str, Any] | None] = {key: {"PK": key[0], "SK": key[1]} for key in others}
+    items[others[0]] = {"PK": "WIDGET#1", "SK": "META", "entityType": "WIDGET"}
+    await break_(lambda _: items)
+    found, table = await checked.doctor.check_table(items_per_second=1e9, progress=lambda _: None)
+    assert found == []
+    assert table.unknown == {"WIDGET": 1, "WIDGET / META": 1, "EVENT / LOCKCODE": 1}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import UnavailableError
+from domain.times import Instant
 from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
 from loaders.table.client import DynamoStore, StoreConnection
@@ -20,8 +21,9 @@ from loaders.tools.table_state import (
     read_state,
     require_current,
 )
-from tests.old_items import put
+from tests.conftest import NOW
 from tests.table_state import MARKED, OLDER, UNUSABLE, set_state
+from tests.tables import put
 from tests.wire import Answer
 
 if TYPE_CHECKING:
@@ -122,10 +124,22 @@ async def test_a_read_that_fails_does_not_prolong_what_is_known(store: DynamoSto
 async def test_a_migration_marks_a_table_that_servers_use_and_waits_for_them(
     store: DynamoStore, servers: Servers
 ) -> None:
-    async with being_migrated(store, servers.drained):
-        assert servers.seen == [replace(MARKED, revision=2)]
-        assert await read_state(store) == replace(MARKED, revision=3, is_drained=True)
+    marked = replace(MARKED, migrating_since=NOW)
+    async with being_migrated(store, NOW, servers.drained) as began:
+        assert servers.seen == [replace(marked, revision=2)]
+        assert await read_state(store) == replace(marked, revision=3, is_drained=True)
+    assert began == NOW
     assert await read_state(store) == replace(CURRENT_STATE, revision=4)
+
+
+async def test_a_migration_that_was_interrupted_goes_on_with_the_time_at_which_it_began(
+    store: DynamoStore, servers: Servers
+) -> None:
+    with pytest.raises(RuntimeError):
+        async with being_migrated(store, NOW, servers.drained):
+            raise RuntimeError
+    async with being_migrated(store, Instant("2026-04-01T12:00:00.000Z"), servers.drained) as began:
+        assert began == NOW
 
 
 @pytest.mark.parametrize("state", [None, OLDER, replace(OLDER, migrating_to=FORMAT_VERSION)])
@@ -133,7 +147,7 @@ async def test_a_migration_does_not_wait_for_servers_that_do_not_look_at_the_sta
     plain_client: PlainClient, store: DynamoStore, servers: Servers, state: TableState | None
 ) -> None:
     await set_state(plain_client, store.table, state)
-    async with being_migrated(store, servers.drained):
+    async with being_migrated(store, NOW, servers.drained):
         with pytest.raises(TableProblemError, match="is being migrated"):
             await require_current(store)
     assert servers.seen == []
@@ -147,10 +161,10 @@ async def test_a_migration_that_was_interrupted_while_it_waited_waits_again(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        async with being_migrated(store, interrupted):
+        async with being_migrated(store, NOW, interrupted):
             pytest.fail("nothing is converted before all servers have stopped")
     assert (await read_state(store)).migrating_to == FORMAT_VERSION
-    async with being_migrated(store, servers.drained):
+    async with being_migrated(store, NOW, servers.drained):
         assert len(servers.seen) == 1
 
 
@@ -158,11 +172,11 @@ async def test_a_migration_that_was_interrupted_later_leaves_the_mark_and_does_n
     store: DynamoStore, servers: Servers
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
-        async with being_migrated(store, servers.drained):
+        async with being_migrated(store, NOW, servers.drained):
             raise KeyboardInterrupt
     with pytest.raises(TableProblemError, match="is being migrated"):
         await require_current(store)
-    async with being_migrated(store, servers.drained):
+    async with being_migrated(store, NOW, servers.drained):
         assert len(servers.seen) == 1
     await require_current(store)
 
@@ -172,12 +186,12 @@ async def test_of_two_migrations_at_once_the_one_that_began_last_ends(
     store: DynamoStore, servers: Servers, begins: str
 ) -> None:
     async def second() -> None:
-        async with being_migrated(store, servers.drained):
+        async with being_migrated(store, NOW, servers.drained):
             pass
 
     async def first() -> None:
         waits = begins == "while the first waits"
-        async with being_migrated(store, second if waits else servers.drained):
+        async with being_migrated(store, NOW, second if waits else servers.drained):
             assert not waits
             await second()
 

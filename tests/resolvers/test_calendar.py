@@ -9,7 +9,6 @@ import pytest
 from tests.api import refused, unchanged
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.old_items import put
 from tests.places import (
     CANCEL,
     CREATE_EVENT,
@@ -23,6 +22,7 @@ from tests.places import (
     slots,
     ulid,
 )
+from tests.tables import put
 
 if TYPE_CHECKING:
     from tests.api import Api

@@ -10,8 +10,8 @@ import pytest_asyncio
 from tests.api import mutation, refused, unchanged, user_error
 from tests.conftest import NOW
 from tests.invariants import check_invariants
-from tests.old_items import put
 from tests.places import DEACTIVATE, REACTIVATE, create_location, refusal, ulid
+from tests.tables import put
 
 if TYPE_CHECKING:
     from tests.api import Api

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from tests.api import mutation, refused, unchanged, user_error
 from tests.invariants import check_invariants
-from tests.old_items import put
 from tests.places import refusal
+from tests.tables import put
 
 if TYPE_CHECKING:
     from tests.api import Api

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from domain.models import AccessAction, AccessResult, LockerSize, OwnerKind, OwnerRole
 from loaders import keys
 from tests.contracts.samples import at
-from tests.contracts.scenarios.actions import does, its, owner, wait, without, written
+from tests.contracts.scenarios.actions import does, its, owner, wait, without
 
 if TYPE_CHECKING:
     from tests.contracts.samples import Names
@@ -79,17 +79,6 @@ def record_events(*event_ids: str | None) -> Call:
     return does("recordAccessEvents", events=events)
 
 
-def old_reservation(start: str, reservation: str, status: str = "ACTIVE") -> Call:
-    return written(
-        "LOCKER#{locker}",
-        f"RES#{start}#{{{reservation}}}",
-        entityType="RESERVATION",
-        ownerId="{owner}",
-        endAt=start.replace("T12", "T13"),
-        status=status,
-    )
-
-
 CANCEL, START, RELEASE = change("cancelReservation"), use("startReservation"), use("releaseReservation")
 CANCEL_LATER = change("cancelReservation", "later")
 FOR_OTHER: dict[str, Any] = {"owner_id": its.other_owner, "reference": its.reference}
@@ -108,12 +97,6 @@ UPCOMING = (*PLACED, reserve(30, 60))
 FOLLOWED = (*RESERVED, reserve(60, 120, "later"))
 FAR_FOLLOWED = (*RESERVED, reserve(120, 180, "later"))
 UNFOLLOWED = (*FAR_FOLLOWED, CANCEL_LATER)
-OLD_RESERVATIONS = (
-    *PLACED,
-    old_reservation("2026-03-02T12:00:00.000Z", "reservation"),
-    old_reservation("2026-03-03T12:00:00Z", "later"),
-)
-OLD_CANCELLED = old_reservation("2026-03-02T12:00:00Z", "reservation", "CANCELLED")
 
 SCENARIOS: dict[str, tuple[Call, ...]] = {
     "create an owner": (OWNER,),

@@ -25,9 +25,10 @@ from tests import codes
 from tests.api import unchanged
 from tests.conftest import CODE_KEYS, NOW
 from tests.invariants import check_invariants
-from tests.old_items import OLD_ITEMS, put
 from tests.server.conftest import Result
+from tests.source_items import EXAMPLES, LOCATION
 from tests.table_state import UNUSABLE, set_state
+from tests.tables import put
 from tests.wire import Answer
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ async def test_migrate_migrates_any_table_when_it_is_confirmed_and_waits_for_ser
         assert migrated.status == 0
         assert ("waiting 27 s until no server serves the table\n" in migrated.err) == waits
         assert migrated.out.splitlines()[0].startswith(f"Migrating table {table} reads the whole table once")
-        assert migrated.out.splitlines()[-1] == f"table {table} is migrated: 0 items changed"
+        assert migrated.out.splitlines()[-1] == f"table {table} is migrated: 0 items written"
     assert "Item" in await plain_client.get_item(TableName=table, Key=FORMAT)
 
 
@@ -148,20 +149,25 @@ async def test_commands_refuse_a_table_that_servers_refuse(
 async def test_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_them(
     on_table: RunOnTable, table: str, plain_client: Any, dump: Callable[[], Any]
 ) -> None:
-    await plain_client.delete_item(TableName=table, Key=FORMAT)
-    await put(plain_client, table, *OLD_ITEMS)
+    await put(plain_client, table, *EXAMPLES)
     async with unchanged(dump):
         counted = await on_table("migrate", "--dry-run")
     assert counted.status == 0
-    assert "RESERVATION: 3 items of an older form" in counted.out.splitlines()
-    assert counted.out.splitlines()[-2:] == [
-        "2 items stay as they are: they need --location",
-        f"table {table} was not changed",
-    ]
-    migrated = await on_table("migrate", "--yes", "--location", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+    lines = counted.out.splitlines()
+    assert {
+        "RESERVATION: 3 of another form",
+        "OWNER: 999 has no record, and gets one with the id as name",
+        "Booking: 1 left as they are (locationId)",
+        "LockCode: 1 of a kind that is not known, left as they are",
+        "LockCode code: not placed, kept on 1",
+    } <= set(lines)
+    assert lines[-1] == f"table {table} was not changed"
+    assert "1234" not in counted.out  # no values
+    migrated = await on_table("migrate", "--yes", "--location", LOCATION)
     assert migrated.status == 0
-    assert "items stay" not in migrated.out
-    check_invariants(await dump(), utc_now(), is_counted=False)
+    assert "left as they are (" not in migrated.out
+    checked = await on_table("doctor", "--full-scan", "--yes")
+    assert (checked.status, checked.out) == (0, "LockCode: 1 of a kind that is not known\nno violation\n")
 
 
 async def test_export_and_import_state_their_cost_and_do_nothing_unless_confirmed(

@@ -17,6 +17,7 @@ from loaders.tools.table_state import CURRENT_STATE, being_migrated
 from server.clock import utc_now
 from server.http.health import Readiness
 from tests.api import CREATE_OWNER, mutation
+from tests.conftest import NOW
 from tests.over_http import assert_rejected, post
 from tests.places import prepare
 from tests.principals import owner
@@ -186,7 +187,7 @@ async def test_a_migration_converts_nothing_before_a_write_that_was_in_flight_ha
         held.release()
         await writing
 
-    async with being_migrated(DynamoStore(transport, table), drained):
+    async with being_migrated(DynamoStore(transport, table), NOW, drained):
         assert writing.done()
         assert_rejected(await post(server.api, NAME), "UNAVAILABLE", 503)
     await server.look_again()

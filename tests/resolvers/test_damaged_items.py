@@ -1,4 +1,4 @@
-"""Items of older forms are read, and a damaged item is left out without hiding its neighbours."""
+"""A damaged item is left out of its list without hiding its neighbors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from tests.old_items import OLD_ITEMS, put
+from tests.tables import put
 
 if TYPE_CHECKING:
     from tests.api import Api
@@ -23,12 +23,6 @@ DAMAGED_RESERVATION = {
 
 
 @pytest_asyncio.fixture
-async def old(api: Api, plain_client: Any, table: str) -> Api:
-    await put(plain_client, table, *OLD_ITEMS)
-    return api
-
-
-@pytest_asyncio.fixture
 async def busy(api: Api, plain_client: Any, table: str) -> Api:
     """A locker with three reservations and two others, of which one reservation and one locker are damaged."""
     await api.owner("acme")
@@ -39,66 +33,6 @@ async def busy(api: Api, plain_client: Any, table: str) -> Api:
         await api.reservation(f"r{day}", "l1", "acme", f"{at}T12:00:00Z", f"{at}T13:00:00Z")
     await put(plain_client, table, DAMAGED_RESERVATION)
     return api
-
-
-def flat(node: dict[str, Any]) -> list[Any]:
-    return list(node.values())
-
-
-async def test_older_lockers_and_their_copies_are_read(old: Api) -> None:
-    fields = "lockerId ownerId alias status version createdAt updatedAt"
-    data = await old.run(f"""{{
-      a: locker(lockerId: "123") {{ {fields} }} b: locker(lockerId: "124") {{ {fields} }}
-      owner(ownerId: "999") {{
-        lockers {{ nodes {{ lockerId alias status updatedAt }} }} full: lockers {{ nodes {{ lockerId version }} }}
-      }}
-    }}""")
-    day, updated = "2026-02-20T09:00:00.000Z", "2026-02-25T10:00:00.000Z"
-    assert flat(data["a"]) == ["123", "999", None, "AVAILABLE", 4, day, updated]
-    assert flat(data["b"]) == ["124", "999", None, "OCCUPIED", 1, updated, updated]
-    copies, full = (list(map(flat, data["owner"][name]["nodes"])) for name in ("lockers", "full"))
-    assert copies == [["123", "Front Gate", "AVAILABLE", updated], ["124", None, "OCCUPIED", updated]]
-    assert full == [["123", 4], ["124", 1]]
-
-
-async def test_older_reservations_are_listed_in_order_and_the_active_one_is_found(old: Api) -> None:
-    data = await old.run("""{ locker(lockerId: "123") {
-      reservations { nodes { reservationId lockerId startAt endAt status createdAt updatedAt } }
-      activeReservation { reservationId startAt endAt status }
-    } }""")
-    expected = [
-        ("r-past", "2026-02-26T09:00:00.000Z", "2026-02-26T10:00:00.000Z", "EXPIRED"),
-        ("r-off", "2026-02-27T09:00:00.000Z", "2026-02-27T10:00:00.000Z", "CANCELLED"),
-        ("r-now", "2026-03-01T11:00:00.000Z", "2026-03-01T13:00:00.000Z", "ACTIVE"),
-    ]
-    assert [flat(node) for node in data["locker"]["reservations"]["nodes"]] == [
-        [name, "123", start, end, status, start, start] for name, start, end, status in expected
-    ]
-    assert flat(data["locker"]["activeReservation"]) == list(expected[-1])
-
-
-async def test_older_events_are_listed(old: Api) -> None:
-    data = await old.run("""{ locker(lockerId: "123") {
-      accessEvents { nodes { eventId lockerId timestamp recordedAt action actorId result metadata } }
-      latestEvent { eventId }
-    } }""")
-    early, late = "2026-02-26T09:05:00.000Z", "2026-02-26T09:06:00.000Z"
-    assert [flat(node) for node in data["locker"]["accessEvents"]["nodes"]] == [
-        ["e2", "123", late, late, "DENIED", "system", "FAIL", None],
-        ["e1", "123", early, early, "OPEN", "999", "SUCCESS", {"door": 1}],
-    ]
-    assert data["locker"]["latestEvent"] == {"eventId": "e2"}
-
-
-async def test_an_older_location_is_read_by_id_and_by_code(old: Api) -> None:
-    fields = "locationId code name address { formattedAddress } status timeZone version createdAt"
-    own_id, code = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "austin-main-01"
-    data = await old.run(f"""{{
-      a: location(locationId: "{own_id}") {{ {fields} }} b: locationByCode(code: "{code}") {{ {fields} }}
-    }}""")
-    address = {"formattedAddress": "123 Main St, Austin, TX 78701"}
-    expected = [own_id, code, "Austin Main Center", address, "ACTIVE", "UTC", 1, "2024-01-15T10:30:00.000Z"]
-    assert flat(data["a"]) == flat(data["b"]) == expected
 
 
 async def test_a_damaged_reservation_is_left_out_of_its_list_with_one_error_and_a_log_line(

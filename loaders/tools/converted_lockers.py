@@ -1,0 +1,268 @@
+"""Lockers, their reservations and their access events, from the forms of other programs and earlier versions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from domain.commands.base import fingerprint_of
+from domain.commands.events import RecordAccessEvent
+from domain.models import ActivePointer, EventId, LockerId, ReservationStatus, record_from
+from domain.schedule import has_ended, has_ended_everywhere, slot_name
+from domain.times import EARLIEST
+from loaders import keys
+from loaders.codecs import (
+    ACCESS_EVENT,
+    ACTIVE_POINTER,
+    EVENT_CLAIM,
+    GUARD,
+    LOCKER,
+    OWNER_RESERVATION,
+    RESERVATION_CLAIM,
+    RESERVATION_SLOT,
+    STORED_LIVE_RESERVATION,
+    STORED_RESERVATION,
+    EventClaim,
+    Guard,
+)
+from loaders.tools.forms import Draft, NotConvertedError
+from loaders.tools.kinds import is_current
+from loaders.tools.timelines import pointer_problem
+from loaders.writes.lockers import location_copy, offers_of, owner_copy
+from loaders.writes.reservation_steps import claim_of, slot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from domain.models import AccessEvent
+    from loaders.codecs import StoredReservation
+    from loaders.table.positions import Key
+    from loaders.tools.target import Group, Target
+
+_OLD_FLAGS = frozenset({"hasOld", "hasLive", "lacksEnded"})
+"""What earlier versions noted on the guard of a locker."""
+_KINDS = ("LOCKER", "LOCKER_STATE", "OWNER_LOCKER")
+
+
+def convert_lockers(target: Target) -> None:
+    """Converts lockers with their copies and offers. What only a copy tells becomes the locker's."""
+    for locker_id, found in target.sources_by("lockerId", *_KINDS).items():
+        sources = [key for key in found if not _is_current_copy(target, key)]
+        if sources:
+            target.attempt(sources, partial(_locker, target, LockerId(locker_id), sources))
+
+
+def _is_current_copy(target: Target, key: Key) -> bool:
+    item = target.items[key]
+    return target.kind(key) == "OWNER_LOCKER" and "GSI1PK" in item and is_current(key, item)
+
+
+def _locker(target: Target, locker_id: LockerId, sources: list[Key]) -> Group:
+    record = keys.locker(locker_id)
+    owner_id = target.items.get(record, {}).get("ownerId")
+    draft = Draft(LOCKER, lockerId=locker_id)
+    # The copy of its owner comes before those of others, whose lists may have kept a locker that was transferred.
+    for key in sorted(sources, key=lambda key: target.told[key].get("ownerId", owner_id) != owner_id):
+        draft.add(target.kind(key), {**target.items[key], **target.told[key]})
+    draft.default("version", 1)
+    add_times(draft, "createdAt", "updatedAt")
+    locker = draft.record()
+    group: Group = dict.fromkeys(sources)
+    group[record] = draft.attributes(locker)
+    group[keys.owner_locker(locker.owner_id, locker_id)] = owner_copy(locker)
+    if locker.location_id is not None:
+        group[keys.location_locker(locker.location_id, locker_id)] = location_copy(locker, locker.location_id)
+    return group | {keys.offer(*place): offer for place, offer in offers_of(locker).items()}
+
+
+def add_times(draft: Draft[Any], *names: str) -> None:
+    """Gives a record the times that no item tells: another of its times, or else the earliest there is."""
+    known = [draft.placed.get(name) for name in ("updatedAt", "createdAt", "startAt", "timestamp", "requestedAt")]
+    for name in names:
+        draft.default(name, *known, EARLIEST)
+
+
+class Timelines:
+    """Converts the reservations of lockers, with claims, copies and slots, and gives each locker guard and pointer."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._taken: dict[str, set[str]] = defaultdict(set)
+        """The slots of owners whose reservations have not ended."""
+        for item in target.items.values():
+            if item.get("entityType") == RESERVATION_SLOT.entity_type and str(item.get("endAt")) > target.now:
+                self._taken[str(item["ownerId"])].add(str(item["slot"]))
+
+    def convert(self) -> None:
+        """Converts all of them."""
+        by_locker = self._target.sources_by("lockerId", "RESERVATION", "RESERVATION_ACTIVE")
+        for locker_id, sources in by_locker.items():
+            self._convert(LockerId(locker_id), sources)
+
+    def _convert(self, locker_id: LockerId, sources: list[Key]) -> None:
+        target, pointer = self._target, keys.active_pointer(locker_id)
+        drafts, merged = self._drafts(sources)
+        stored: dict[Key, StoredReservation] = {}
+        for place, draft in drafts.items():
+            try:
+                stored[place] = self._finished(draft)
+            except NotConvertedError as obstacle:
+                target.leave(merged[place], obstacle)
+        if not stored:
+            return
+        common: Group = {
+            keys.reservation_guard(locker_id): self._guard(locker_id, stored),
+            pointer: self._pointer(locker_id, stored.values()),
+        }
+        for place, one in stored.items():
+            group = dict.fromkeys(merged[place]) | self._group(place, drafts[place], one)
+            target.change(group | common if pointer in group else group)
+        target.change(common)
+
+    def _drafts(self, sources: list[Key]) -> tuple[dict[Key, Draft[StoredReservation]], dict[Key, list[Key]]]:
+        """The reservations of a locker by the keys that they get, and the items of which each is made."""
+        drafts: dict[Key, Draft[StoredReservation]] = {}
+        merged: dict[Key, list[Key]] = defaultdict(list)
+        for key in sources:
+            item, told, kind = self._target.items[key], self._target.told[key], self._target.kind(key)
+            is_pointer = kind == "RESERVATION_ACTIVE"
+            if is_pointer and is_current(key, item):
+                continue
+            draft = Draft(STORED_RESERVATION, **{name: told[name] for name in told if name != "startAt"})
+            draft.add(kind, item, without={"lastEndAt"})
+            draft.default("startAt", told.get("startAt"))
+            draft.default("status", "ACTIVE" if is_pointer else None)
+            named = draft.placed.get("reservationId")
+            place = keys.reservation(told["lockerId"], draft.placed.get("startAt"), named)  # type: ignore[arg-type]
+            if is_pointer and place not in drafts:
+                same = (found for found, other in drafts.items() if other.placed.get("reservationId") == named)
+                place = next(same, place)
+            if place in drafts:
+                drafts[place].add(kind, item, without={"lastEndAt"})
+            else:
+                drafts[place] = draft
+            merged[place].append(key)
+        return drafts, merged
+
+    def _finished(self, draft: Draft[StoredReservation]) -> StoredReservation:
+        """A reservation with everything that one of today has; EXPIRED is not stored, it follows from the end."""
+        add_times(draft, "createdAt", "updatedAt")
+        draft.default("revision", 1)
+        stored = draft.record()
+        made, now = stored.reservation, self._target.now
+        if made.status is ReservationStatus.EXPIRED and not has_ended(made, now):
+            draft.keep("RESERVATION", "status", made.status.value)
+            made = replace(made, status=ReservationStatus.CANCELLED)
+        elif made.status in {ReservationStatus.EXPIRED, ReservationStatus.UPCOMING}:
+            made = replace(made, status=ReservationStatus.ACTIVE)
+        slot = stored.slot
+        if slot is None and made.status is ReservationStatus.ACTIVE and not has_ended(made, now):
+            taken = self._taken[made.owner_id]
+            slot = next(name for name in map(slot_name, count()) if name not in taken)
+            taken.add(slot)
+        return replace(stored, reservation=made, slot=slot)
+
+    def _group(self, place: Key, draft: Draft[StoredReservation], stored: StoredReservation) -> Group:
+        items, made = self._target.items, stored.reservation
+        group: Group = {place: draft.attributes(stored)}
+        claim, copy = claim_of(made), OWNER_RESERVATION.key_of(made)
+        if RESERVATION_CLAIM.key_of(claim) not in items:
+            group[RESERVATION_CLAIM.key_of(claim)] = RESERVATION_CLAIM.encode(claim)
+        other = str(items.get(copy, {}).get("lockerId", made.locker_id))
+        if (
+            other == made.locker_id
+            or keys.reservation(LockerId(other), made.start_at, made.reservation_id) not in items
+        ):
+            group[copy] = OWNER_RESERVATION.encode(made)
+        is_live = made.status is ReservationStatus.ACTIVE
+        live_copy = STORED_LIVE_RESERVATION.key_of(stored)
+        group[live_copy] = STORED_LIVE_RESERVATION.encode(replace(stored, slot=None)) if is_live else None
+        if stored.slot is not None and "slot" not in items.get(place, {}):
+            slot = slot_of(made, stored.slot)
+            group[RESERVATION_SLOT.key_of(slot)] = RESERVATION_SLOT.encode(slot)
+        return group
+
+    def _guard(self, locker_id: LockerId, stored: Mapping[Key, StoredReservation]) -> Mapping[str, Any]:
+        """The guard that there is, or a new one. It names the last change only if that is there with its live copy."""
+        item = self._target.items.get(keys.reservation_guard(locker_id))
+        if item is None:
+            return GUARD.encode(Guard(revision=1))
+        draft = Draft(GUARD)
+        draft.add(GUARD.entity_type, item, without=_OLD_FLAGS)
+        guard = draft.record()
+        found = None
+        if guard.changed_start_at is not None and guard.changed_reservation_id is not None:
+            found = stored.get(keys.reservation(locker_id, guard.changed_start_at, guard.changed_reservation_id))
+        is_live = found is not None and found.reservation.status is ReservationStatus.ACTIVE
+        if found is None or found.revision != guard.changed_revision or is_live is bool(guard.changed_removed):
+            guard = Guard(revision=guard.revision)
+        return draft.attributes(guard)
+
+    def _pointer(self, locker_id: LockerId, stored: Iterable[StoredReservation]) -> Mapping[str, Any] | None:
+        """The pointer that there is, if it points right, or a new one."""
+        key, now = keys.active_pointer(locker_id), self._target.now
+        live = [one.reservation for one in stored if one.reservation.status is ReservationStatus.ACTIVE]
+        live.sort(key=lambda one: one.start_at)
+        item = self._target.items.get(key)
+        if item is not None and is_current(key, item):
+            pointer = ACTIVE_POINTER.decode(item)
+            if pointer.last_end_at is not None and pointer_problem(pointer, live, now) is None:
+                return {name: value for name, value in item.items() if name not in {"PK", "SK"}}
+        ahead = [one for one in live if not has_ended_everywhere(one, now)]
+        if not ahead:
+            return None
+        last_end = max(one.end_at for one in live)
+        return ACTIVE_POINTER.encode(ActivePointer(reservation=ahead[0], last_end_at=last_end))
+
+
+def old_events(target: Target) -> dict[Key, list[Key]]:
+    """The access events of another form: what each is made of, by the key that it gets."""
+    merged: dict[Key, list[Key]] = defaultdict(list)
+    for key in target.sources("ACCESS_EVENT"):
+        if not is_current(key, target.items[key]):
+            try:
+                merged[ACCESS_EVENT.key_of(_event(target, [key]).record())].append(key)
+            except NotConvertedError as obstacle:
+                target.leave([key], obstacle)
+    return merged
+
+
+def claim_on_event(target: Target, key: Key) -> Key:
+    """The key of the claim on the id of an event."""
+    told = target.told[key]
+    return keys.event_claim(LockerId(told["lockerId"]), EventId(told["eventId"]))
+
+
+def convert_events(target: Target, events: Mapping[Key, list[Key]]) -> None:
+    """Converts access events, with claims on their ids; what they become may be there already."""
+    for place, sources in events.items():
+        draft = _event(target, sources if place in sources or place not in target.items else [place, *sources])
+        event = draft.record()
+        group: Group = dict.fromkeys(sources)
+        group[place] = draft.attributes(event)
+        claimed = claim_on_event(target, sources[0])
+        if claimed not in target.items:
+            content = fingerprint_of(RecordAccessEvent, event, without="event_id")
+            group[claimed] = EVENT_CLAIM.encode(record_from(EventClaim, event, fingerprint=content))
+        target.change(group)
+
+
+def _event(target: Target, sources: list[Key]) -> Draft[AccessEvent]:
+    """An event; an action or a result that is unknown today is OTHER, and keeps the device's own word."""
+    told = target.told[sources[0]]
+    draft = Draft(ACCESS_EVENT, lockerId=told["lockerId"], eventId=told["eventId"])
+    for key in sources:
+        item = dict(target.items[key])
+        for name in ("action", "result"):
+            word = item.get(name)
+            if not Draft(ACCESS_EVENT).place(name, word):
+                item[name] = "OTHER"
+                item |= {} if word is None else {f"{name}Name": word}
+        draft.add("ACCESS_EVENT", item)
+    draft.default("timestamp", told["timestamp"])
+    draft.default("actorId", "unknown")
+    add_times(draft, "recordedAt")
+    return draft
