@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 class Trace:
-    """Records the operations of one request, in the order in which they began.
-
-    Args:
-        further: is told of everything that ends, as soon as it does.
-        wants_units: whether the store is asked for the capacity that each operation consumed.
-    """
+    """Records the operations of one request, in the order in which they began; tells `further` of each that ends."""
 
     def __init__(self, further: Recorder | None = None, *, wants_units: bool = True) -> None:
         self.wants_units = wants_units

@@ -89,11 +89,7 @@ def _check_origin(value: str) -> str:
 
 
 def parse_ring(text: str) -> CodeRing:
-    """The ring that a setting names, as `<id>:<base64>` for each key.
-
-    Raises:
-        ValueError: with a message that contains no secret.
-    """
+    """The ring that a setting names, as `<id>:<base64>` for each key, or a ValueError that contains no secret."""
     pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]
     try:
         return CodeRing.of([(key_id, base64.b64decode(secret, validate=True)) for key_id, _, secret in pairs])

@@ -46,12 +46,9 @@ def _everything(_: Any) -> bool:
 
 
 class Walker:
-    """Walks a document's selections.
+    """Walks the selections of a document, of those with directives only what `includes` accepts.
 
-    Args:
-        document: the document.
-        includes: whether a selection counts, given its directives.
-        once: whether a fragment that is spread several times at one place counts once, as when it is executed.
+    With `once`, a fragment that is spread several times at one place counts once, as when it is executed.
     """
 
     def __init__(

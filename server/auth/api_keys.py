@@ -36,11 +36,6 @@ class ApiKeyVerifier:
     Each result is cached for a few seconds, also that a key does not exist, so repeating an invalid key does not reach
     the store. Existing and missing keys have separate caches: made-up keys cannot evict real ones. If too many keys
     are being read, only ids that are not cached are rejected.
-
-    Args:
-        read: reads a key from the table.
-        clock: returns the current time.
-        timer: measures seconds.
     """
 
     def __init__(

@@ -20,11 +20,7 @@ _MAX_SUBJECT_LENGTH = 255
 
 
 def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) -> Principal:
-    """The principal of a verified token.
-
-    Args:
-        claims: the claims of the token.
-        names: the issuer's names of claims, where they differ from SmartLocker's.
+    """The principal of a verified token; `names` are the issuer's names of claims that differ from SmartLocker's.
 
     Raises:
         InvalidCredentialsError: if a claim is missing or invalid.

@@ -19,11 +19,7 @@ _FILE = "codes.secret"
 
 
 def read_ring(settings: Settings) -> CodeRing:
-    """The ring of the settings.
-
-    Raises:
-        OperatorError: where production has none.
-    """
+    """The ring of the settings, which production must have."""
     if settings.code_keys is not None:
         return parse_ring(settings.code_keys.get_secret_value())
     if settings.is_production:

@@ -162,13 +162,6 @@ class JwksUrl:
     While the URL does not answer, the last keys stay in use. A request with an unknown id waits until the keys may be
     fetched again, since its key may be new. It does not wait if its deadline comes first, or if there are many unknown
     ids: most of these are made up.
-
-    Args:
-        url: the URL of the key set.
-        request_seconds: the deadline of a request.
-        refetch_seconds: the least time between two fetches for unknown ids.
-        timer: measures seconds.
-        timeout: ends a block after some seconds.
     """
 
     def __init__(

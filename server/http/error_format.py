@@ -43,10 +43,7 @@ def internal_message(request_id: str) -> str:
 def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool) -> list[dict[str, Any]]:
     """The errors of a response, each with its code, status and the request id.
 
-    Args:
-        errors: the errors of graphql-core.
-        request_id: the request id, for the response and the log.
-        executed: whether execution began; if not, the errors are the document's.
+    If nothing was executed, they are errors of the document.
     """
     formatted = []
     for error in errors:

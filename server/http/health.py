@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 class Readiness:
     """Whether the server accepts new requests: until it is stopping, while its store works and agrees on the time.
 
-    Args:
-        store: whether the store works; None if neither it nor the state of its table is watched.
-        table: whether the table can be used.
+    Without a `store`, neither its health nor the state of its table is watched.
     """
 
     def __init__(self, store: StoreHealth | None = None, table: TableWatch | None = None) -> None:

@@ -69,10 +69,7 @@ class Cors(CORSMiddleware):
 class HostOriginCheck:
     """Rejects unknown host names, which prevents DNS rebinding, and pages of other origins.
 
-    Args:
-        hosts: the host names of this server, without a port; `*` allows any name.
-        origins: the other origins whose pages may send requests, as browsers send them.
-        refused: logs the others.
+    Host names have no port; `*` allows any name. Origins are spelled as browsers send them.
     """
 
     def __init__(self, hosts: Iterable[str], origins: Iterable[str], refused: RefusedOrigins) -> None:

@@ -49,11 +49,8 @@ def choose_media_type(accept: str, offered: tuple[str, ...]) -> str | None:
     """The offered media type that the client prefers; None if it accepts none of them.
 
     At equal weights, a type that is named wins over one that matches a wildcard. Of the two GraphQL types, the newer
-    one wins if the client names it, plain JSON if it names neither: older clients send a wildcard.
-
-    Args:
-        accept: the Accept header; if empty, the client accepts everything.
-        offered: the media types that the server supports, in order of preference.
+    one wins if the client names it, plain JSON if it names neither: older clients send a wildcard. Without an Accept
+    header, the client accepts everything.
     """
     ranges = [(name, weight) for name, parameters, weight in _elements(accept or "*/*") if _is_readable(parameters)]
     found = [match for name in offered if (match := _match(name, ranges)) is not None and match.weight > 0]

@@ -25,13 +25,9 @@ class ManifestError(OperatorError):
 
 
 class PersistedDocuments:
-    """Finds the document of a request.
+    """Finds the document of a request: among the trusted ones, or in the cache for automatic persisted queries.
 
-    Args:
-        trusted: the trusted documents by id.
-        only_trusted: whether other documents are rejected.
-        cache_size: how many documents are cached for automatic persisted queries; 0 turns these off.
-        cache_bytes: the size limit of that cache.
+    A `cache_size` of 0 turns the latter off.
     """
 
     def __init__(

@@ -29,12 +29,9 @@ class CallerBudgets(Protocol):
 
 
 class ProcessBudgets:
-    """Budgets in the memory of this process.
+    """Budgets in the memory of this process; of very many, the least recently used one is dropped first.
 
-    Args:
-        budget: the budget of every caller.
-        now: returns the current time in microseconds since 1970.
-        max_callers: the number of budgets to keep; the least recently used one is dropped first.
+    `now` returns microseconds since 1970.
     """
 
     def __init__(self, budget: Budget, now: Callable[[], int], max_callers: int = 10_000) -> None:

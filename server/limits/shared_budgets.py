@@ -33,12 +33,7 @@ class SharedBudgets:
     """Budgets that all workers charge.
 
     A caller has its entry in the group that its digest names. If the group has no entry left, the budget that is full
-    first is dropped: an entry whose budget is full says the same as no entry.
-
-    Args:
-        file: the descriptor of the memory.
-        budget: the budget of every caller.
-        now: returns the current time in microseconds since 1970.
+    first is dropped: an entry whose budget is full says the same as no entry. `now` returns microseconds since 1970.
     """
 
     def __init__(self, file: int, budget: Budget, now: Callable[[], int]) -> None:

@@ -223,11 +223,7 @@ class _Worker:
 class Supervisor:
     """Starts the workers, gives each connection to the next one, replaces those that die or do not answer, stops them.
 
-    Args:
-        settings: the settings of the server.
-        connection: the table that workers use.
-        listener: the socket whose connections they serve.
-        announce: called once, when all workers are ready.
+    It calls `announce` once, when all workers are ready.
     """
 
     def __init__(

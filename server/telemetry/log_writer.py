@@ -20,11 +20,6 @@ class LineWriter(logging.Handler):
     """Formats lines at once, and writes them to a stream in a thread of its own.
 
     If nothing reads the stream, lines are kept up to a limit, then dropped and counted: the server goes on.
-
-    Args:
-        stream: where the lines go.
-        max_lines: how many lines are kept.
-        closing_seconds: how long `close` waits for lines to be written.
     """
 
     def __init__(self, stream: TextIO, max_lines: int = _MAX_LINES, closing_seconds: float = _CLOSING_SECONDS) -> None:

@@ -40,10 +40,7 @@ _NONE, _ANONYMOUS, _OTHER = "none", "anonymous", "other"
 class Metrics:
     """Counts requests and, as a recorder, operations of the store.
 
-    Args:
-        documents: the trusted documents, whose operations always have their own series.
-        health: whether the store works, if that is watched.
-        shared: where this worker counts; None if the server has one process.
+    Operations of trusted documents always have their own series. A worker counts in the files of `shared`.
     """
 
     wants_units = True

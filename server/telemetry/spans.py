@@ -34,12 +34,7 @@ _METHODS = frozenset({"GET", "POST"})
 
 
 class Spans:
-    """Creates the spans of every sampled request.
-
-    Args:
-        table: the name of the table.
-        exporter: exports the spans; None for OTLP.
-    """
+    """Creates the spans of every sampled request, and exports them by OTLP unless there is another exporter."""
 
     def __init__(self, table: str, exporter: SpanExporter | None) -> None:
         resource = Resource.create().merge(Resource({"service.name": "smartlocker"}))

@@ -27,20 +27,12 @@ if TYPE_CHECKING:
 
 
 class Telemetry:
-    """The telemetry that the settings turn on.
-
-    Args:
-        settings: the settings of the server.
-        documents: the trusted documents, whose operations always have their own metrics.
-        exporter: exports spans; None for OTLP.
-        health: whether the store works, if that is watched.
-        shared_metrics: where this worker counts; None if the server has one process.
-    """
+    """The telemetry that the settings turn on; operations of trusted documents always have their own metrics."""
 
     def __init__(
         self,
         settings: Settings,
-        documents: Iterable[str],
+        trusted: Iterable[str],
         exporter: SpanExporter | None,
         health: StoreHealth | None = None,
         shared_metrics: SharedMetrics | None = None,
@@ -49,7 +41,7 @@ class Telemetry:
         if settings.metrics == "on":
             from server.telemetry.metrics import Metrics  # noqa: PLC0415  # the library is loaded only if it is used
 
-            self._metrics = Metrics(documents, health, shared_metrics)
+            self._metrics = Metrics(trusted, health, shared_metrics)
         self._spans: Spans | None = None
         if settings.tracing == "otlp":
             from server.telemetry.spans import Spans  # noqa: PLC0415  # as above
