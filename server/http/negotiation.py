@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,15 +28,6 @@ _WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 _EXACT, _SUBTYPE_WILDCARD, _ANY = 2, 1, 0
 
 
-class _Match(NamedTuple):
-    """How well an offered media type matches what the client accepts."""
-
-    weight: float
-    closeness: int
-    is_preferred: bool
-    offered: str
-
-
 def parse_value(text: str) -> tuple[str, dict[str, str]]:
     """The value of a header such as Content-Type and its parameters; malformed parameters are ignored."""
     value, *parts = [part.strip() for part in _PART.findall(text)] or [""]
@@ -53,8 +44,9 @@ def choose_media_type(accept: str, offered: tuple[str, ...]) -> str | None:
     header, the client accepts everything.
     """
     ranges = [(name, weight) for name, parameters, weight in _elements(accept or "*/*") if _is_readable(parameters)]
-    found = [match for name in offered if (match := _match(name, ranges)) is not None and match.weight > 0]
-    return max(found, key=lambda match: match[:3]).offered if found else None
+    best = max(offered, key=lambda name: _match(name, ranges))
+    weight, _, _ = _match(best, ranges)
+    return best if weight > 0 else None
 
 
 @lru_cache(_REMEMBERED)
@@ -67,14 +59,16 @@ def choose_coding(accept_encoding: str, offered: tuple[str, ...] = _CODINGS) -> 
     return best if weight > 0 and weight >= weights.get(IDENTITY, 0.0) else IDENTITY
 
 
-def _match(offered: str, ranges: Sequence[tuple[str, float]]) -> _Match | None:
-    """By the most specific range only: `text/*;q=1, text/html;q=0` excludes HTML."""
+def _match(offered: str, ranges: Sequence[tuple[str, float]]) -> tuple[float, int, bool]:
+    """How well a media type matches what the client accepts: weight, closeness, and whether we prefer it.
+
+    By the most specific range only: `text/*;q=1, text/html;q=0` excludes HTML.
+    """
     closeness = {"*/*": _ANY, f"{offered.partition('/')[0]}/*": _SUBTYPE_WILDCARD, offered: _EXACT}
-    matches = [(closeness[name], weight) for name, weight in ranges if name in closeness]
-    if not matches:
-        return None
-    closest, weight = max(matches)
-    return _Match(weight, closest, offered == (GRAPHQL if closest == _EXACT else JSON), offered)
+    closest, weight = max(
+        ((closeness[name], weight) for name, weight in ranges if name in closeness), default=(_ANY, 0.0)
+    )
+    return weight, closest, offered == (GRAPHQL if closest == _EXACT else JSON)
 
 
 def _elements(header: str) -> Iterator[tuple[str, dict[str, str], float]]:
