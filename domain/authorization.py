@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.enums import DescribedEnum
-from domain.errors import BadInputError, ForbiddenError, NotFoundError
-from domain.models import OwnerId, ReservableBy
+from domain.errors import BadInputError, ForbiddenError, NotFoundError, SmartLockerError
+from domain.models import LocationId, LockerId, OwnerId, ReservableBy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from domain.errors import SmartLockerError
-    from domain.models import LocationId, LockerId
 
 
 class Role(DescribedEnum):

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from domain.bookings import Booking
-from domain.commands.base import change_fingerprint
+from domain.commands.base import Change, OptionalChange, change_fingerprint
 from domain.errors import IdTakenError, VersionConflictError
 from domain.models import Location, Locker, Owner, Reservation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.commands.base import Change, OptionalChange
     from domain.times import Instant
 
 V = TypeVar("V", Booking, Location, Locker, Owner, Reservation)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from domain.errors import InvalidTransitionError, LockerInMaintenanceError, LockerRetiredError
-from domain.models import LockerStatus
-
-if TYPE_CHECKING:
-    from domain.models import Locker
+from domain.models import Locker, LockerStatus
 
 TRANSITIONS: dict[LockerStatus, tuple[LockerStatus, ...]] = {
     LockerStatus.AVAILABLE: (LockerStatus.OCCUPIED, LockerStatus.MAINTENANCE),

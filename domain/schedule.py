@@ -7,14 +7,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.errors import BadInputError
-from domain.models import ReservationStatus
-from domain.times import shift, to_datetime
+from domain.models import ActivePointer, Reservation, ReservationSlot, ReservationStatus
+from domain.times import Instant, shift, to_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from domain.models import ActivePointer, Reservation, ReservationSlot
-    from domain.times import Instant
 
 CLOCK_SKEW = timedelta(minutes=10)
 """The tolerated difference between the clocks of two servers."""

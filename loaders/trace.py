@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from loaders import keys
 from loaders.contracts.cost import Cost
-from loaders.table.operations import BatchGet, Get, Put, Query, Scan, Transact, Update
-from loaders.table.positions import Between, IndexPartition, Prefix
+from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
+from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from loaders.table.operations import Operation
-    from loaders.table.positions import Key, KeyRange
     from loaders.table.recording import Record, Recorder
 
 

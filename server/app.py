@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
-from graphql import validate
+from graphql import GraphQLError, validate
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from domain.authorization import DEVELOPMENT_ADMIN
-from domain.times import to_datetime
+from domain.times import Instant, to_datetime
 from loaders.contracts.api_keys import API_KEY_BY_ID
 from loaders.writes.budgets import TableBudgets
 from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
-from server.auth.authenticator import CredentialAuthenticator
+from server.auth.authenticator import Authenticator, CredentialAuthenticator
 from server.auth.development import demo_tokens, read_secret
 from server.clock import ServerClock
 from server.http.endpoint import GraphQLEndpoint
@@ -31,7 +31,7 @@ from server.http.health import Readiness, health_routes
 from server.http.host_origin import Cors, HostOriginCheck, RefusedOrigins
 from server.http.persisted_documents import PersistedDocuments, read_manifest
 from server.http.request_states import RequestStates
-from server.limits.caller_budgets import ProcessBudgets
+from server.limits.caller_budgets import CallerBudgets, ProcessBudgets
 from server.limits.request_limits import RequestLimits
 from server.limits.shared_budgets import SharedBudgets
 from server.telemetry.telemetry import Telemetry
@@ -39,17 +39,13 @@ from server.telemetry.telemetry import Telemetry
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from graphql import GraphQLError
     from opentelemetry.sdk.trace.export import SpanExporter
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from domain.times import Instant
     from loaders.table.client import StoreConnection
-    from server.auth.authenticator import Authenticator
     from server.auth.tokens import Issuer, TokenVerifier
     from server.http.observer import RequestObserver
-    from server.limits.caller_budgets import CallerBudgets
     from server.settings import Settings
     from server.telemetry.shared_metrics import SharedMetrics
 

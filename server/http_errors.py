@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from domain.errors import UnavailableError
-
-if TYPE_CHECKING:
-    from domain.errors import SmartLockerError
+from domain.errors import SmartLockerError, UnavailableError
 
 
 class HttpError(Exception):

@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from domain.errors import UnavailableError
 from loaders.table.errors import BusyError, UnreadKeysError, translated
 from loaders.table.http_client import ConnectionPool, Timeouts
-from loaders.table.operations import Read
+from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Read, Scan, Transact, Update
 from loaders.table.positions import Key, Position
 from loaders.table.raw_transport import RawTransport
 from loaders.table.retry import pause
 from loaders.table.signing import Credentials, Signer
-from loaders.table.transport import MAX_CONNECTIONS, NoAnswerError, RefusedRequestError
-from loaders.table.values import item_from_wire
+from loaders.table.transport import MAX_CONNECTIONS, Answer, NoAnswerError, RefusedRequestError, Transport
+from loaders.table.values import FoundItem, Item, WireItem, item_from_wire
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-
-    from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
-    from loaders.table.transport import Answer, Transport
-    from loaders.table.values import FoundItem, Item, WireItem
 
 
 _CONFLICT_ATTEMPTS = 12

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from domain.errors import UnavailableError
 from domain.schedule import MAX_STORE_CLOCK_SKEW
-from domain.times import to_datetime
+from domain.times import Instant, to_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from domain.times import Instant
 
 logger = logging.getLogger(__name__)
 

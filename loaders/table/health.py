@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.table.clock_skew import ClockSkew
 from loaders.table.errors import is_trouble
-from loaders.table.transport import NoAnswerError, RefusedRequestError
+from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from domain.times import Instant
-    from loaders.table.transport import Answer, Transport
     from loaders.table.values import ReadItem
 
 logger = logging.getLogger(__name__)

@@ -12,13 +12,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from uuid import uuid4
 
-from loaders.table.values import item_to_wire
+from loaders.table.values import ReadItem, item_to_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loaders.table.positions import Key, KeyRange, Position
-    from loaders.table.values import ReadItem
 
 _NAME = re.compile(r"#(\w+)")
 

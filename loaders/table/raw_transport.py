@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import msgspec
 import orjson
 
-from loaders.table.http_client import HttpClientError
+from loaders.table.http_client import ConnectionPool, HttpClientError, HttpResponse
 from loaders.table.retry import pause
-from loaders.table.signing import CONTENT_TYPE
+from loaders.table.signing import CONTENT_TYPE, Credentials, Signer
 from loaders.table.transport import (
     ATTEMPTS,
     FIRST_ERROR_STATUS,
@@ -25,8 +25,6 @@ from loaders.table.transport import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from loaders.table.http_client import ConnectionPool, HttpResponse
-    from loaders.table.signing import Credentials, Signer
     from loaders.table.values import ReadItem
 
 _PREFIX = "DynamoDB_20120810."

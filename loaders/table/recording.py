@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from domain.errors import SmartLockerError
-from loaders.table.client import DynamoStore
+from loaders.table.client import DynamoStore, QueryPage, ScanPage
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
-from loaders.table.transport import NoAnswerError, RefusedRequestError
+from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from loaders.table.client import QueryPage, ScanPage
-    from loaders.table.transport import Answer
     from loaders.table.values import FoundItem, Item
 
 AnyOperation = TypeVar("AnyOperation", bound=Operation)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.errors import UnavailableError
 from loaders.reads.table_state import FIRST_STATE, refusal
-from loaders.table.client import open_store, open_transport
+from loaders.table.client import StoreConnection, open_store, open_transport
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.transport import NoAnswerError, RefusedRequestError
 from loaders.tools.table_state import CURRENT_STATE, TableProblemError, check_format, read_state, save_state
-
-if TYPE_CHECKING:
-    from loaders.table.client import StoreConnection
-
 
 logger = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
 from loaders.table.positions import Key
-from loaders.table.values import item_from_wire
+from loaders.table.values import WireItem, item_from_wire
 from loaders.tools.pace import Pace
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loaders.table.client import DynamoStore
-    from loaders.table.values import WireItem
 
 export_cost = TRANSFER_SCAN.cost_text
 _HEADER = {"SmartLockerExport": {"version": 1, "tableFormat": FORMAT_VERSION}}

@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from functools import cache, reduce
 from operator import or_
-from types import UnionType
+from types import ModuleType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import strawberry
@@ -22,7 +22,6 @@ from resolvers.bindings.writes import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from types import ModuleType
 
     from loaders.contracts.writing import WriteContract
     from resolvers.bindings.rules import Rule

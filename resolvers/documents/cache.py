@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    DocumentNode,
     GraphQLError,
     OperationDefinitionNode,
     Undefined,
@@ -20,18 +21,14 @@ from graphql.execution.values import VariableValues, VariableValueSource
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from resolvers.documents.parsing import MAX_ERRORS, parse_within
+from resolvers.documents.parsing import MAX_ERRORS, DocumentLimits, ParsedDocument, parse_within
 from resolvers.documents.selection import directive_variables, is_included
-from resolvers.plan.compile import compile_operation
+from resolvers.plan.compile import Place, compile_operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from graphql import DocumentNode
-
-    from resolvers.documents.parsing import DocumentLimits, ParsedDocument
     from resolvers.plan.bound_schema import BoundSchema
-    from resolvers.plan.compile import Place
 
 _MAX_DOCUMENTS = 256
 _MAX_TREES = 16

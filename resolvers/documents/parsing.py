@@ -7,23 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphql import (
+    DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     GraphQLSyntaxError,
     OperationDefinitionNode,
+    SelectionSetNode,
     TokenKind,
     parse,
 )
 
 from domain.errors import QueryTooComplexError
-from resolvers.documents.selection import SelectionPart, Walker, parts_of, written_selections
+from resolvers.documents.selection import Selected, SelectionPart, Walker, parts_of, written_selections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graphql import DocumentNode, SelectionSetNode
-
-    from resolvers.documents.selection import Selected
 
 # Finding each of very many errors takes longer than any client reads.
 MAX_ERRORS: Final = 10

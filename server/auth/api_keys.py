@@ -7,14 +7,13 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
-from domain.api_keys import parse_key_id, principal_for_key, verify_key
+from domain.api_keys import ApiKey, ApiKeyId, parse_key_id, principal_for_key, verify_key
 from domain.errors import UnavailableError
 from server.auth.errors import InvalidCredentialsError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from domain.api_keys import ApiKey, ApiKeyId
     from domain.authorization import Principal
     from domain.times import Instant
 

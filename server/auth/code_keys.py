@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import base64
 import secrets
-from typing import TYPE_CHECKING
 
-from domain.access_codes import MIN_SECRET_BYTES
+from domain.access_codes import MIN_SECRET_BYTES, CodeRing
 from domain.errors import OperatorError
 from server.auth.development import read_or_create_secret
-from server.settings import parse_ring
-
-if TYPE_CHECKING:
-    from domain.access_codes import CodeRing
-    from server.settings import Settings
+from server.settings import Settings, parse_ring
 
 _FILE = "codes.secret"
 

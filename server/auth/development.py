@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from domain.authorization import Principal, Role
 from loaders.tools.demo import owner_id
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.requests import Request
-    from starlette.responses import Response
 
 DEVELOPMENT_ALGORITHM: Final = "HS256"
 DEVELOPMENT_ISSUER: Final = "smartlocker-development"

@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -21,7 +21,6 @@ from domain.errors import OperatorError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
 
 logger = logging.getLogger(__name__)
 

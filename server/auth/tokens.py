@@ -13,7 +13,7 @@ from jwt import exceptions
 from server.auth.claims import principal_from
 from server.auth.development import DEVELOPMENT_ALGORITHM, DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER
 from server.auth.errors import InvalidCredentialsError
-from server.auth.jwks import ALGORITHMS
+from server.auth.jwks import ALGORITHMS, KeySource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from jwt.types import Options
 
     from domain.authorization import Principal
-    from server.auth.jwks import KeySource
     from server.settings import ClaimName
 
 _LEEWAY_SECONDS = 30

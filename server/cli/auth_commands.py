@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Column, Table
 
-from domain.api_keys import ApiKeyRole
+from domain.api_keys import ApiKey, ApiKeyRole
 from domain.authorization import Principal, Role, Scope
 from domain.commands.api_keys import CreateApiKey, RevokeApiKey
 from domain.commands.base import parse_command
 from domain.errors import BadInputError
-from domain.times import shift
+from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEYS
 from loaders.contracts.base import Order
@@ -32,8 +32,6 @@ from server.clock import utc_now
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from domain.api_keys import ApiKey
-    from domain.times import Instant
 
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
 

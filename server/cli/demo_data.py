@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from domain.models import Owner
 from loaders.backend import Backend
 from loaders.contracts.owners import OWNER_BY_ID
-from loaders.table.client import open_store
+from loaders.table.client import StoreConnection, open_store
 from loaders.tools.definition import create_table, delete_table, describe_table
 from loaders.tools.demo import DemoShape, load_demo, owner_email, owner_id
 from loaders.tools.demo_codes import load_demo_codes
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from domain.times import Instant
-    from loaders.table.client import StoreConnection
     from server.settings import Settings
 
 

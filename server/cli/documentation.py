@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.authorization import Scope
 from loaders import keys
@@ -19,7 +19,6 @@ from resolvers.bindings.writes import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from loaders.contracts.base import Contract
     from loaders.table.positions import Key, KeyRange

@@ -16,7 +16,7 @@ from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
 from resolvers.execution import Executor
 from resolvers.plan.explain import explanation
-from resolvers.plan.price import cost_json
+from resolvers.plan.price import Limit, Price, cost_json
 from resolvers.request_state import PageSizes
 from server.cli.command import CommandError, load_settings, table_console
 from server.http.request import parse_json
@@ -25,7 +25,6 @@ from server.http_errors import HttpError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from resolvers.plan.price import Limit, Price
     from server.settings import Settings
 
 _INDENT = "  "

@@ -27,7 +27,7 @@ from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
 from server.process.workers import Supervisor, WorkerConfig, WorkerServer
-from server.settings import is_loopback, variable_of
+from server.settings import Settings, is_loopback, variable_of
 from server.telemetry.logs import configured_logging
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from loaders.table.client import StoreConnection
     from server.cli.main import Injected
-    from server.settings import Settings
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loaders.table.client import open_store
+from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.tools.definition import check_table, create_table
 from loaders.tools.table_state import require_current
 from server.cli.command import CommandError
@@ -16,7 +16,6 @@ from server.process.store import connect
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from loaders.table.client import DynamoStore, StoreConnection
     from server.settings import Settings
 
 

@@ -9,37 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 from graphql import GraphQLError, get_operation_ast
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
-from resolvers.execution import Result
+from resolvers.execution import Executor, Result
 from server.http.compression import compress
 from server.http.error_format import format_errors, internal_message, request_error
-from server.http.explanation import RequestCost, check_explain, response_extensions
+from server.http.explanation import Explainers, RequestCost, check_explain, response_extensions
 from server.http.graphiql import graphiql_page
 from server.http.headers import HttpRequest
 from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
-from server.http.request import has_document, parse_request, read_content, wants_cost, wants_cost_early
+from server.http.request import GraphQLRequest, has_document, parse_request, read_content, wants_cost, wants_cost_early
 from server.http_errors import GraphQLRequestError, HttpError, to_http_error
 from server.telemetry.observation import REQUEST_ID, record_caller, record_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
 
     from domain.authorization import Principal
-    from resolvers.execution import Executor
     from resolvers.request_state import RequestState
     from server.auth.authenticator import Authenticator
-    from server.http.explanation import Explainers
     from server.http.host_origin import HostOriginCheck
     from server.http.observer import RequestObserver
     from server.http.persisted_documents import PersistedDocuments
-    from server.http.request import GraphQLRequest
     from server.limits.request_limits import RequestBudget, RequestLimits
 
 logger = logging.getLogger(__name__)

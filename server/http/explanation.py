@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from domain.authorization import Role, is_admin
+from domain.authorization import Principal, Role, is_admin
 from loaders.trace import Trace
 from resolvers.plan.explain import explanation
-from resolvers.plan.price import cost_json
+from resolvers.plan.price import Limit, cost_json
 from server.http_errors import HttpError
 from server.telemetry.observation import OBSERVATION
 
 if TYPE_CHECKING:
-    from domain.authorization import Principal
-    from resolvers.plan.price import Limit
     from resolvers.request_state import RequestState
     from server.http.request import GraphQLRequest
     from server.limits.request_limits import RequestBudget

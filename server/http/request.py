@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import orjson
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 
 from server.http.negotiation import JSON, parse_value
 from server.http_errors import HttpError
@@ -18,7 +18,6 @@ from server.http_errors import HttpError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from starlette.requests import Request
 
 _MAX_BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1

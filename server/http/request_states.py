@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loaders.backend import Backend
 from loaders.reads.watching import watching
-from loaders.table.client import DynamoStore, open_store
+from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.health import WatchedTransport
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.auth.code_keys import read_ring
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
     from domain.times import Instant
-    from loaders.table.client import StoreConnection
     from loaders.table.recording import RecordedStore
     from server.http.health import Readiness
     from server.http.request import GraphQLRequest

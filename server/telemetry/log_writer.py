@@ -5,10 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from typing import TextIO
+from typing import Final, TextIO
 
 _MAX_LINES: Final = 10_000
 _CLOSING_SECONDS: Final = 5

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from graphql import GraphQLSyntaxError, OperationDefinitionNode, parse
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
 from prometheus_client.metrics_core import CounterMetricFamily
@@ -20,7 +20,6 @@ from server.telemetry.log_writer import dropped_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from prometheus_client import Metric
     from starlette.requests import Request
 
     from loaders.table.health import StoreHealth

@@ -12,23 +12,19 @@ from typing import TYPE_CHECKING
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from loaders.table.operations import Query
-from loaders.table.recording import FINISHED
-from server.telemetry.observation import OK, REQUEST_ID
+from loaders.table.recording import FINISHED, Record
+from server.telemetry.observation import OK, REQUEST_ID, Observation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from opentelemetry.sdk.trace.export import SpanExporter
-    from opentelemetry.trace import Span
     from opentelemetry.util.types import AttributeValue
 
-    from loaders.table.recording import Record
-    from server.telemetry.observation import Observation
 
 _METHODS = frozenset({"GET", "POST"})
 
