@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadTable(Contract):
-    """All items of the table, in no order, `page_size` at a time; only the named attributes of each, or all."""
+    """All items of the table, in no order, `page_size` at a time."""
 
     page_size: int
-    attributes: tuple[str, ...] = ()
     consistent: bool = False
     operation: str = field(default="Scan", init=False)
 
@@ -39,7 +38,7 @@ class ReadTable(Contract):
 
     async def page(self, store: DynamoStore, start: Key | None) -> ScanPage:
         """The next items after a key."""
-        return await store.scan(Scan(self.id, self.page_size, self.attributes, start, self.consistent))
+        return await store.scan(Scan(self.id, self.page_size, start, self.consistent))
 
     async def pages(self, store: DynamoStore, start: Key | None = None) -> AsyncIterator[ScanPage]:
         """All pages after a key."""

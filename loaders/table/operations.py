@@ -93,16 +93,12 @@ class Scan:
     name: ClassVar = "Scan"
     contract: str
     limit: int
-    attributes: tuple[str, ...] = ()
-    start: Key | None = None
-    consistent: bool = False
+    start: Key | None
+    consistent: bool
 
     def render(self, table: str) -> dict[str, Any]:
         """The Scan request."""
         request: dict[str, Any] = {"TableName": table, "Limit": self.limit, "ConsistentRead": self.consistent}
-        if self.attributes:
-            names = ", ".join(f"#{name}" for name in self.attributes)
-            request |= {"ProjectionExpression": names, **_placeholders([names], {})}
         return request if self.start is None else request | {"ExclusiveStartKey": self.start.wire}
 
 

@@ -39,7 +39,7 @@ from loaders.codecs import ACCESS_EVENT, GUARD, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.table.errors import TransactionRefusedError
-from loaders.tools.demo_places import LOCATIONS, location_id, location_piece
+from loaders.tools.demo_places import LOCATIONS, Piece, location_id, location_piece
 from loaders.writes.lockers import register_transaction
 from loaders.writes.owners import create_transaction as create_owner
 from loaders.writes.reservation_steps import create_steps, details_of, slot_of
@@ -64,8 +64,6 @@ _FEATURES = ("charging", "ground-floor", "refrigerated", "step-free")
 
 _ACTIONS = [action for action in AccessAction if action not in {AccessAction.OVERSTAY, AccessAction.OTHER}]
 _RECIPIENT = Recipient(name="Rita Rossi", email="rita@example.com")
-
-_Piece = list[tuple["Key", "Mapping[str, Any]"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ def locker_id(number: int) -> LockerId:
     return LockerId(f"locker-{number + 1:06d}")
 
 
-def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[_Piece]:
+def demo_pieces(shape: DemoShape, now: Instant) -> Iterator[Piece]:
     """The items, one owner, location or locker at a time; items that belong together are one piece."""
     midnight = Instant(f"{now[:10]}T00:00:00.000Z")
     for number in range(shape.owners):
@@ -114,7 +112,7 @@ async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Call
     written = 0
     slots = asyncio.Semaphore(_TRANSACTIONS_AT_ONCE)
 
-    async def write(pieces: list[_Piece]) -> None:
+    async def write(pieces: list[Piece]) -> None:
         nonlocal written
         try:
             count = await _write(store, pieces)
@@ -130,7 +128,7 @@ async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Call
     return written
 
 
-async def _write(store: Store, pieces: list[_Piece]) -> int:
+async def _write(store: Store, pieces: list[Piece]) -> int:
     """Writes pieces in one transaction; where one of them exists already, each in its own."""
     steps = [LOAD_DEMO_DATA.step("item", key, attributes) for piece in pieces for key, attributes in piece]
     written = 0
@@ -146,9 +144,9 @@ async def _write(store: Store, pieces: list[_Piece]) -> int:
     return written
 
 
-def _packed(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
+def _packed(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
     """As many whole pieces as fit into one transaction; a larger piece comes alone."""
-    packed: list[_Piece] = []
+    packed: list[Piece] = []
     for piece in pieces:
         if packed and sum(map(len, packed)) + len(piece) > LOAD_DEMO_DATA.most_steps:
             yield packed
@@ -158,7 +156,7 @@ def _packed(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
         yield packed
 
 
-def _owner(number: int, midnight: Instant) -> _Piece:
+def _owner(number: int, midnight: Instant) -> Piece:
     chance = random.Random(f"owner {number}")
     is_company = number % 4 == 0
     name = (
@@ -180,7 +178,7 @@ def _owner(number: int, midnight: Instant) -> _Piece:
     return create_owner(owner, fingerprint_of(CreateOwner, owner, without="owner_id")).new_items
 
 
-def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece:
+def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> Piece:
     chance = random.Random(f"locker {number}")
     offered = random.Random(f"offer {number}")
     location = location_id(number)
@@ -209,7 +207,7 @@ def _locker(number: int, owners: int, midnight: Instant, now: Instant) -> _Piece
     return piece + _timeline(locker, reservations, number, now) if reservations else piece
 
 
-def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[_Piece]:
+def _events(number: int, owners: int, count: int, midnight: Instant) -> Iterator[Piece]:
     """Each event is a piece of its own, so that a larger load can add to a smaller one."""
     chance = random.Random(f"events {number}")
     for index in range(count):
@@ -253,7 +251,7 @@ def _reservations(
     return reservations
 
 
-def _timeline(locker: Locker, reservations: list[Reservation], number: int, now: Instant) -> _Piece:
+def _timeline(locker: Locker, reservations: list[Reservation], number: int, now: Instant) -> Piece:
     """Reservations with everything that belongs to them."""
     pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
     pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)

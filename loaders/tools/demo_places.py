@@ -56,7 +56,8 @@ _BOOKINGS = (
 )
 _CALENDAR_DAYS = 14
 
-_Piece = list[tuple["Key", "Mapping[str, Any]"]]
+Piece = list[tuple["Key", "Mapping[str, Any]"]]
+"""Items that belong together, with their keys."""
 
 
 def location_id(number: int) -> LocationId:
@@ -64,7 +65,7 @@ def location_id(number: int) -> LocationId:
     return LocationId(f"01HDEM{number % LOCATIONS + 1:020d}")
 
 
-def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight: Instant) -> _Piece:
+def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight: Instant) -> Piece:
     """A location with its calendar and its bookings."""
     chance = random.Random(f"location {number}")
     location = _location(number, admin, midnight)
@@ -104,7 +105,7 @@ def _location(number: int, admin: OwnerId, midnight: Instant) -> Location:
 
 def _booking(
     chance: random.Random, location: Location, owners: list[OwnerId], admin: OwnerId, count: int, midnight: Instant
-) -> _Piece:
+) -> Piece:
     status, duration = _BOOKINGS[count]
     decided = status in {BookingStatus.APPROVED, BookingStatus.REJECTED}
     requested = shift(midnight, timedelta(days=-10, minutes=chance.randint(0, 1439)))
@@ -135,7 +136,7 @@ def _booking(
     return piece
 
 
-def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight: Instant) -> _Piece:
+def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight: Instant) -> Piece:
     """An event created by an administrator, on a day without bookings."""
     slot = CalendarSlot(
         location_id=location.location_id,
@@ -153,7 +154,7 @@ def _cleaning(location: Location, admin: OwnerId, day: Day, count: int, midnight
     return create_event(claim, [slot], admin).new_items
 
 
-def _payment(booking: Booking) -> _Piece:
+def _payment(booking: Booking) -> Piece:
     payment = Payment(
         payment_id="deposit",
         booking_id=booking.booking_id,

@@ -80,7 +80,6 @@ class TokenVerifier:
 
     issuer: Issuer | None
     development_secret: Callable[[], str | None] | None
-    now: Callable[[], float] = time.time
     _verified: OrderedDict[str, _Verified] = field(default_factory=OrderedDict)
 
     async def principal(self, token: str) -> Principal:
@@ -117,7 +116,7 @@ class TokenVerifier:
         raise InvalidCredentialsError(_MESSAGES[exceptions.InvalidAlgorithmError])
 
     def _is_valid(self, known: _Verified, issuer: Issuer) -> bool:
-        return self.now() < known.expires_at and issuer.keys.cached(known.key_id) is known.key
+        return time.time() < known.expires_at and issuer.keys.cached(known.key_id) is known.key
 
     def _remember(self, token: str, verified: _Verified) -> None:
         self._verified[token] = verified

@@ -85,7 +85,10 @@ def _section(contract: Contract, used: list[BoundField]) -> str:
         case ReadPage():
             lines += _read_page(contract)
         case ReadTable():
-            lines += _read_table(contract)
+            lines += [
+                f"- Scan of the whole table, Limit {contract.page_size}: all attributes",
+                f"- Consistency: {'strong' if contract.consistent else 'eventual'}",
+            ]
         case ReadRanges():
             lines += [f"- Query, Limit {contract.page_size}: {_spelled(within)}" for within in contract.ranges]
             lines.append("- Consistency: strong")
@@ -135,14 +138,6 @@ def _read_page(contract: ReadPage[Any]) -> list[str]:
         for size in dict.fromkeys((rule.default, rule.maximum))
     ]
     return lines
-
-
-def _read_table(contract: ReadTable) -> list[str]:
-    attributes = "all attributes" if not contract.attributes else ", ".join(f"`{name}`" for name in contract.attributes)
-    return [
-        f"- Scan of the whole table, Limit {contract.page_size}: {attributes}",
-        f"- Consistency: {'strong' if contract.consistent else 'eventual'}",
-    ]
 
 
 def _write(contract: WriteContract, used: list[BoundField]) -> list[str]:

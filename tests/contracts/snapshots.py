@@ -86,8 +86,6 @@ def _reading(request: dict[str, Any]) -> str:
     parts += [_key(key) for key in request.pop("Keys", [])]
     if "KeyConditionExpression" in request:
         parts.append(names.filled(request.pop("KeyConditionExpression")))
-    if "ProjectionExpression" in request:
-        parts.append(f"only {names.filled(request.pop('ProjectionExpression'))}")
     if "Limit" in request:
         parts.append(f"limit {request.pop('Limit')}")
     if "ScanIndexForward" in request:
