@@ -134,8 +134,8 @@ def _asked(operation: Operation) -> dict[str, Any]:
             return _items([_key(key)], consistent=operation.consistent)
         case BatchGet():
             return _items(map(_key, operation.keys), consistent=operation.consistent)
-        case Put(key=key) | Update(key=key):
-            return _items([_key(key)])
+        case Put(step=step) | Update(step=step):
+            return _items([_key(step.key)])
         case Transact(steps=steps):
             return _items(_key(step.key) | {"step": step.name} for step in steps)
 

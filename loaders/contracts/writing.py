@@ -174,14 +174,14 @@ class WriteContract(Contract):
         if self.operation != "PutItem" or step.action is not Action.PUT or step.condition is None:
             raise ContractError(f"{self.id} does not put {step.name} alone")
         self._check_own((step,))
-        return Put(self.id, step.key, step.attributes, step.condition)
+        return Put(self.id, step)
 
     def update(self, step: Step) -> Update:
         """The step alone, as an UpdateItem."""
         if self.operation != "UpdateItem" or step.action is not Action.UPDATE or step.condition is None:
             raise ContractError(f"{self.id} does not update {step.name} alone")
         self._check_own((step,))
-        return Update(self.id, step.key, step.attributes, step.condition, step.values, step.added)
+        return Update(self.id, step)
 
     @property
     def write_units(self) -> int:

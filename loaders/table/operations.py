@@ -155,36 +155,28 @@ class Put:
 
     name: ClassVar = "PutItem"
     contract: str
-    key: Key
-    attributes: Mapping[str, Any]
-    condition: str
+    step: Step
 
     def render(self, table: str) -> dict[str, Any]:
         """The PutItem request."""
-        step = Step("item", Action.PUT, self.key, self.attributes, self.condition)
-        request: dict[str, Any] = step.render(table)[Action.PUT]
+        request: dict[str, Any] = self.step.render(table)[Action.PUT]
         return request
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One item changed under its condition, each number in `added` by as much: for counters, which none reads first.
+    """One item changed under its condition: for counters, which none reads first.
 
     Sent again after a lost answer it may be applied twice, so it is not for what has a version.
     """
 
     name: ClassVar = "UpdateItem"
     contract: str
-    key: Key
-    attributes: Mapping[str, Any]
-    condition: str
-    values: Mapping[str, Any]
-    added: Mapping[str, int] = field(default_factory=dict)
+    step: Step
 
     def render(self, table: str) -> dict[str, Any]:
         """The UpdateItem request."""
-        step = Step("item", Action.UPDATE, self.key, self.attributes, self.condition, self.values, self.added)
-        request: dict[str, Any] = step.render(table)[Action.UPDATE]
+        request: dict[str, Any] = self.step.render(table)[Action.UPDATE]
         return request | {"ReturnValues": "ALL_NEW"}
 
 

@@ -14,7 +14,6 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from loaders.contracts.registry import CONTRACTS
-from loaders.contracts.writing import WriteContract
 from loaders.table.operations import Put, Transact, Update
 from tests.contracts.scenarios.every import SCENARIOS
 
@@ -56,7 +55,7 @@ def _lines(record: Record) -> Iterator[str]:
             yield from _step(step.name, action, content)
     elif isinstance(operation, Put | Update):
         yield f"{head}: {end}"
-        yield from _step(rule_of(operation), name.removesuffix("Item"), request)
+        yield from _step(operation.step.name, name.removesuffix("Item"), request)
         request = {}
     else:
         wide = request.pop("RequestItems", None)
@@ -65,13 +64,6 @@ def _lines(record: Record) -> Iterator[str]:
         assert not wide
         assert wide is None or not content
     assert not request, request
-
-
-def rule_of(operation: Put | Update) -> str:
-    """The name of the one step of a write that is not a transaction."""
-    contract = CONTRACTS[operation.contract]
-    assert isinstance(contract, WriteContract)
-    return next(rule.name for rule in contract.steps if rule.condition == operation.condition)
 
 
 def _reading(request: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from loaders.contracts.lockers import LOCKER_BY_ID, OWNER_LOCKERS, REGISTER_LOCK
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.contracts.write_parts import BatchRead, ItemRead, RangeRead, StepRule
 from loaders.conversion import Codec
-from loaders.table.operations import Action, BatchGet, Put, Query
+from loaders.table.operations import Action, BatchGet, Put, Query, Step
 from loaders.table.positions import Key, Prefix
 from tests.wire import Answer
 
@@ -185,9 +185,9 @@ def test_a_write_sends_only_what_it_declares() -> None:
         write.put(step)
     with pytest.raises(ContractError, match=r"^QC-11 does not update locker alone$"):
         write.update(step)
-    assert alone.put(write.step("locker", ("l1",), {"a": 1})) == Put(
-        "QC-11", Key("LOCKER#l1", "META"), {"a": 1}, "attribute_not_exists(#PK)"
-    )
+    step = write.step("locker", ("l1",), {"a": 1})
+    assert step == Step("locker", Action.PUT, Key("LOCKER#l1", "META"), {"a": 1}, "attribute_not_exists(#PK)")
+    assert alone.put(step) == Put("QC-11", step)
 
 
 def test_a_price_is_for_a_variant_that_the_contract_has_and_for_the_entries_of_the_request() -> None:

@@ -65,7 +65,7 @@ async def real(
 
 
 def put(key: Key, **attributes: Any) -> Put:
-    return Put("QC-08", key, attributes, IS_NEW)
+    return Put("QC-08", Step("event", Action.PUT, key, attributes, IS_NEW))
 
 
 async def test_an_item_comes_back_as_it_was_written(real: DynamoStore) -> None:
@@ -94,7 +94,9 @@ async def test_a_put_that_is_refused_brings_the_item_that_is_there(real: DynamoS
 
 async def test_an_update_returns_the_item_and_is_refused_by_its_condition(real: DynamoStore) -> None:
     await real.put(put(KEY, count=1))
-    update = Update("QC-50", KEY, {"seen": True}, "#count < :most", {":most": 2}, {"count": 1})
+    update = Update(
+        "QC-50", Step("spent", Action.UPDATE, KEY, {"seen": True}, "#count < :most", {":most": 2}, {"count": 1})
+    )
     assert await real.update(update) == {"PK": KEY.pk, "SK": KEY.sk, "count": 2, "seen": True}
     with pytest.raises(ConditionFailedError) as refused:
         await real.update(update)
@@ -411,7 +413,7 @@ SCENARIOS: dict[str, tuple[list[Reply], Any, tuple[Any, ...]]] = {
     ),
     "a conflict": (
         [failed("ConditionalCheckFailedException")],
-        Put("QC-08", KEY, {}, IS_NEW),
+        put(KEY),
         (1, 0, 0, 0.0, "CONFLICT"),
     ),
     "a transaction": ([ok({"ConsumedCapacity": [CAPACITY]})], TRANSACTION, (1, 1, 0, 1.5, "ok")),
