@@ -71,8 +71,7 @@ REPAIR_DERIVED = WriteContract(
         check(
             "reservation",
             STORED_RESERVATION,
-            "#ownerId = :readOwner AND #status = :readStatus AND #endAt = :readEnd "
-            "AND (#version = :readVersion OR attribute_not_exists(#version))",
+            "#ownerId = :readOwner AND #status = :readStatus AND #endAt = :readEnd AND #version = :readVersion",
             when="the record is a reservation",
         ),
         check("no reservation", STORED_RESERVATION, IS_NEW, when="a claim names none that exists"),

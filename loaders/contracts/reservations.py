@@ -93,10 +93,9 @@ _LAST_CHANGE_RULES = (
     check("last removal", STORED_LIVE_RESERVATION, IS_NEW, when="another reservation was canceled or released last"),
 )
 # A batch read is not a snapshot, so every write is conditioned on the pointer it read, even where the pointer stays.
-# A pointer of an older form has no status, and its times another spelling.
+# One that was lost and came back has no latest end.
 POINTER_AS_READ = (
-    "#reservationId = :pointed AND (#endAt = :pointedEnd OR attribute_not_exists(#status)) "
-    "AND (#version = :pointedVersion OR attribute_not_exists(#version)) "
+    "#reservationId = :pointed AND #endAt = :pointedEnd AND #version = :pointedVersion "
     "AND (#lastEndAt = :readLastEnd OR attribute_not_exists(#lastEndAt))"
 )
 _POINTER_RULES = (
@@ -118,7 +117,7 @@ _CHANGE_RULES = (
     update(
         "reservation",
         RESERVATION,
-        "#status = :readStatus AND #endAt = :readEnd AND (#version = :readVersion OR attribute_not_exists(#version))",
+        "#status = :readStatus AND #endAt = :readEnd AND #version = :readVersion",
     ),
     put("reservation copy", OWNER_RESERVATION, None),
     put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live"),
@@ -160,8 +159,7 @@ CREATE_RESERVATION = WriteContract(
         check(
             "locker",
             LOCKER,
-            "#ownerId = :readOwner AND #status IN (:available, :occupied) "
-            "AND (#reservableBy = :readAudience OR attribute_not_exists(#reservableBy))",
+            "#ownerId = :readOwner AND #status IN (:available, :occupied) AND #reservableBy = :readAudience",
         ),
         *_LAST_CHANGE_RULES,
     ),

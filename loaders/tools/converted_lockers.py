@@ -210,7 +210,7 @@ class Timelines:
         if item is not None and is_current(key, item):
             pointer = ACTIVE_POINTER.decode(item)
             if pointer.last_end_at is not None and pointer_problem(pointer, live, now) is None:
-                return {name: value for name, value in item.items() if name not in {"PK", "SK"}}
+                return ACTIVE_POINTER.encode(pointer)
         ahead = [one for one in live if not has_ended_everywhere(one, now)]
         if not ahead:
             return None
