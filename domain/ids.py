@@ -31,16 +31,9 @@ check_id = matching(r"[A-Za-z0-9_-]{1,64}", "must be 1 to 64 characters of A-Z, 
 check_code = matching(r"[a-z0-9-]{3,40}", "must be 3 to 40 characters of a-z, 0-9 and -")
 """The code of a location can be used in a URL."""
 check_feature = matching(r"[a-z0-9-]{1,32}", "must be 1 to 32 characters of a-z, 0-9 and -")
+check_notification_id = matching(r"[A-Za-z0-9_-]{1,80}", "must be the id of a notification")
+"""The id of its booking, reservation or event, and its kind; or that of a notification that was migrated."""
 check_ulid = matching(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", "must be a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV")
-
-
-def check_notification_id(value: str) -> str:
-    """Checks the id of a notification: the id of its booking, reservation or event, and its kind."""
-    subject_id, _, decision = value.rpartition("-")
-    if decision not in {"approved", "rejected", "cancelled", "completed", "lockout"}:
-        raise ValueError("must be the id of a notification")
-    check_id(subject_id)
-    return value
 
 
 def argument(check: Callable[[str], str]) -> Callable[[str, str], str]:

@@ -6,7 +6,6 @@ by itself, attribute by attribute.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
@@ -43,7 +42,13 @@ NAMES = {
     "eventDescription": "description",
     "timeSlot": "duration",
 }
-OWNER = """query ($id: ID!) { owner(ownerId: $id) {
+AT_ONCE = 10
+OWNERS = (
+    f"""query ({" ".join(f"$o{number}: ID!" for number in range(AT_ONCE))}) {{
+  {" ".join(f"o{number}: owner(ownerId: $o{number}) {{ ...O }}" for number in range(AT_ONCE))}
+}}
+"""
+    """fragment O on Owner {
   ownerId kind name email phone role version createdAt updatedAt
   lockers { nodes { lockerId ownerId alias status locationId version createdAt updatedAt
     activeReservation { reservationId } nextReservation { reservationId }
@@ -54,7 +59,8 @@ OWNER = """query ($id: ID!) { owner(ownerId: $id) {
   bookings { nodes { bookingId ownerId date duration description attendees status requestedAt updatedAt version
     payments { nodes { paymentId bookingId method paidAt recordedAt amount { amount currency } } } } }
   notifications { nodes { notificationId message createdAt bookingId } }
-} }"""
+}"""
+)
 LOCATIONS = """query ($status: LocationStatus, $after: String) { locations(status: $status, first: 100, after: $after) {
   nodes { locationId code name status createdAt updatedAt version
     address { street city region postalCode country placeId formattedAddress lat lng } }
@@ -103,8 +109,11 @@ class View:
         for first in range(seeds.start, seeds.stop, 92):
             await self._read_days(api, datetime(2027, 1, 1, tzinfo=UTC) + timedelta(days=first))
         await self._read_days(api, datetime(2025, 11, 1, tzinfo=UTC))
-        for first in range(0, len(owners), 8):
-            await asyncio.gather(*(self._read_owner(api, owner) for owner in owners[first : first + 8]))
+        for first in range(0, len(owners), AT_ONCE):
+            some = owners[first : first + AT_ONCE]
+            named = {f"o{number}": some[number % len(some)] for number in range(AT_ONCE)}
+            for owner in (await api.run(OWNERS, **named)).values():
+                self._add_owner(owner)
 
     async def _read_days(self, api: Api, start: datetime) -> None:
         window = {"from": start.date().isoformat(), "to": (start + timedelta(days=91)).date().isoformat()}
@@ -113,8 +122,8 @@ class View:
                 if event is not None:
                     self.shown["event"][event["eventId"]] = event
 
-    async def _read_owner(self, api: Api, owner_id: str) -> None:
-        owner = (await api.run(OWNER, id=owner_id))["owner"]
+    def _add_owner(self, owner: Item) -> None:
+        owner_id = owner["ownerId"]
         self.shown["owner"][owner_id] = owner
         for locker in owner["lockers"]["nodes"]:
             self.shown["locker"][locker["lockerId"]] = locker
