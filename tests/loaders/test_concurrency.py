@@ -1,0 +1,27 @@
+"""Work that runs at the same time, within permits."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from loaders.concurrency import outcomes, together
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.mark.parametrize("run", [together, outcomes])
+@pytest.mark.parametrize("count", [1, 3])
+async def test_work_that_waits_for_a_permit_when_it_is_cancelled_is_closed(run: Callable[..., Any], count: int) -> None:
+    permits = asyncio.Semaphore(0)
+    works = [asyncio.sleep(0) for _ in range(count)]
+    running = asyncio.ensure_future(run(works, permits))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert {inspect.getcoroutinestate(work) for work in works} == {inspect.CORO_CLOSED}
