@@ -2,29 +2,36 @@
 # The tests of GraphiQL also want a Chromium or Chrome: `make test` gets one where there is none and it can.
 
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: serve test equivalence torture lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
+.PHONY: serve test coverage equivalence torture lint docs snapshots bench bench-growth bench-flood bench-process graphiql lock clean
 
 # STORE=http://… is a store of your own, such as DynamoDB Local, in place of the embedded one.
-serve: .venv/installed
+serve: $(VENV)/installed
 	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE) $(BIN)/smartlocker table create --demo >&2)
 	@$(if $(STORE),SMARTLOCKER_ENDPOINT_URL=$(STORE)) exec $(BIN)/smartlocker serve $(if $(PORT),--port $(PORT))
 
-test: .venv/tested lint
+test: $(VENV)/tested lint
 	@$(BIN)/python -m tests.browser.program
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+# The tests that start no server, with the coverage of the product. PYTHON=… VENV=.venv/other runs them on another Python.
+coverage: $(VENV)/tested
+	COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
+		$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term \
+		tests/domain tests/loaders tests/resolvers tests/server
+
 # Ten times as many documents as `make test` compares with graphql-core; a document that differs is shown with its seed.
-equivalence: .venv/tested
+equivalence: $(VENV)/tested
 	EQUIVALENCE_DOCUMENTS=10000 $(BIN)/python -m pytest --numprocesses 2 tests/equivalence
 
 # Load and faults for about half an hour on two cores; PHASE=kills runs one phase, SCALE=0.1 a tenth of it, SEED=2 another load.
-torture: .venv/tested
+torture: $(VENV)/tested
 	$(BIN)/python -m tests.torture $(if $(PHASE),--phase $(PHASE)) $(if $(SCALE),--scale $(SCALE)) $(if $(SEED),--seed $(SEED))
 
-lint: .venv/tested
+lint: $(VENV)/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -35,41 +42,41 @@ lint: .venv/tested
 	$(BIN)/smartlocker settings check
 
 # Writes what is generated: the schema and the pages of access patterns, permissions and settings.
-docs: .venv/installed
+docs: $(VENV)/installed
 	$(BIN)/smartlocker schema export
 	$(BIN)/smartlocker contracts list --markdown > docs/access-patterns.md
 	$(BIN)/smartlocker permissions list > docs/permissions.md
 	$(BIN)/smartlocker settings list > docs/settings.md
 
 # Writes the requests of the contracts anew, which the tests compare with; review what changed.
-snapshots: .venv/tested
+snapshots: $(VENV)/tested
 	$(BIN)/python -m pytest --quiet --update-snapshots tests/contracts/test_requests.py
 
 # Compares SmartLocker with other GraphQL servers; QUICK=1 takes under three minutes and leaves docs/performance.md as it is.
-bench: .venv/tested
+bench: $(VENV)/tested
 	$(BIN)/python -m bench.run $(if $(QUICK),--quick)
 
 # Measures how cost grows with the data and with the number of clients.
-bench-growth: .venv/tested
+bench-growth: $(VENV)/tested
 	$(BIN)/python -m bench.growth $(if $(QUICK),--quick)
 
 # Measures /health while one caller floods the server.
-bench-flood: .venv/tested
+bench-flood: $(VENV)/tested
 	$(BIN)/python -m bench.flood
 
 # Measures start-up, tail latency, workers and memory over a million requests.
-bench-process: .venv/tested
+bench-process: $(VENV)/tested
 	$(BIN)/python -m bench.process $(if $(QUICK),--requests 0)
 
-.venv/installed: requirements.txt pyproject.toml
+$(VENV)/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "SmartLocker needs Python 3.11 or newer")'
-	@echo "Installing the pinned requirements into .venv (once)"
-	@$(PYTHON) -m venv .venv
+	@echo "Installing the pinned requirements into $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install --require-hashes --requirement requirements.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv/tested: .venv/installed requirements-test.txt
+$(VENV)/tested: $(VENV)/installed requirements-test.txt
 	@echo "Installing the pinned tools of the tests (once)"
 	@$(PIP) install --require-hashes --requirement requirements-test.txt
 	@touch $@
@@ -86,4 +93,4 @@ lock:
 		--group build --group test pyproject.toml --constraint requirements.txt --output-file requirements-test.txt
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts graphiql/node_modules graphiql/dist
+	rm -rf .venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis artefacts graphiql/node_modules graphiql/dist

@@ -40,6 +40,13 @@ def _certificate(
     extension: x509.ExtensionType,
 ) -> x509.Certificate:
     now = datetime.now(UTC)
+    usage = dict.fromkeys(
+        (
+            *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+            *("crl_sign", "encipher_only", "decipher_only"),
+        ),
+        False,
+    )
     return (
         x509.CertificateBuilder()
         .subject_name(_name(subject))
@@ -49,6 +56,10 @@ def _certificate(
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
         .add_extension(extension, critical=True)
+        # From 3.13 on Python wants what the standard asks of certificates.
+        .add_extension(x509.KeyUsage(digital_signature=True, key_cert_sign=key is authority, **usage), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()), critical=False)
         .sign(authority, SHA256())
     )
 

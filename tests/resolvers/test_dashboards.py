@@ -160,7 +160,7 @@ async def test_a_query_that_exceeds_the_limit_while_running_is_stopped(
 
 async def test_a_budget_pays_what_is_expected_first_and_the_difference_afterwards(large: Api, open_api: Opener) -> None:
     totals = (await explained(large, LARGE))["totals"]
-    async with open_api(rate_limit_units=60, rate_limit_burst=1000) as metered:
+    async with open_api(rate_limit_units=1, rate_limit_burst=1000) as metered:
         answer = await metered.send(LARGE)
         left = answer["extensions"]["rateLimit"]["remaining"]
         new_document = 2
