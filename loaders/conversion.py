@@ -8,14 +8,14 @@ exactly is reported as damaged.
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from functools import cache, cached_property
 from inspect import signature
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from pydantic.alias_generators import to_camel
@@ -24,12 +24,7 @@ from domain.errors import InternalError
 from domain.times import Instant, is_instant
 from loaders import keys
 from loaders.table.positions import Key
-from loaders.table.values import ReadItem, WireItem, WireText, item_from_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from loaders.table.values import FoundItem, Item
+from loaders.table.values import FoundItem, Item, ReadItem, WireItem, WireText, item_from_wire
 
 M = TypeVar("M")
 

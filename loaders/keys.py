@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic.alias_generators import to_camel
 
 from domain.models import LocationId, LockerId, OwnerId
-from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Instant
+from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from domain.api_keys import ApiKeyId
     from domain.bookings import BookingId, DaySlot
     from domain.models import Door, EventId, LocationStatus, LockerSize, LockerStatus, ReservationId
-    from domain.times import Day
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
 """The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""

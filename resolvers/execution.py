@@ -7,22 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import GraphQLError, validate
 
-from domain.authorization import DEVELOPMENT_ADMIN
+from domain.authorization import DEVELOPMENT_ADMIN, Principal
 from resolvers.api.payloads import ERROR_TYPES
-from resolvers.documents.cache import DocumentCache
+from resolvers.documents.cache import CompiledOperation, DocumentCache, ValidDocument
 from resolvers.documents.parsing import DEFAULT_LIMITS, DocumentLimits
 from resolvers.entities.base import RECORD_TYPES
-from resolvers.plan.price import price_of
+from resolvers.plan.price import Price, price_of
 from resolvers.plan.run import run_plan
 from resolvers.schema import bound_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from domain.authorization import Principal
-    from resolvers.documents.cache import CompiledOperation, ValidDocument
     from resolvers.plan.compile import Place, PlanStep
-    from resolvers.plan.price import Price
     from resolvers.request_state import ArgumentContext, PageSizes, RequestState
 
 # Validation takes about 5 ms for 100 tokens, and a unit stands for half a millisecond.

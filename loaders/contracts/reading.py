@@ -7,27 +7,23 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from domain.errors import BadInputError, InvalidCursorError
+from domain.errors import BadInputError, InvalidCursorError, SmartLockerError
 from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS, Consistency, Contract, ContractError, Order, PageRule
 from loaders.contracts.cost import Cost, page_cost, read_units
-from loaders.conversion import DamagedItemError
+from loaders.conversion import Codec, DamagedItemError
 from loaders.cursors import decode_cursor
-from loaders.pages import Page
+from loaders.pages import Page, PageRequest
 from loaders.table.errors import UnreadKeysError
 from loaders.table.operations import BatchGet, Get, Query
-from loaders.table.positions import Between
+from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Position, Prefix
 from loaders.table.recording import asking
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from domain.errors import SmartLockerError
-    from loaders.conversion import Codec
-    from loaders.pages import PageRequest
     from loaders.table.client import Store
-    from loaders.table.positions import IndexPartition, Key, KeyRange, Position, Prefix
     from loaders.table.values import FoundItem
 
 logger = logging.getLogger(__name__)

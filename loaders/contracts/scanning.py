@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import read_units
 from loaders.table.operations import BatchGet, Query, Scan
-from loaders.table.positions import Key
+from loaders.table.positions import Key, KeyRange
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from loaders.table.client import DynamoStore, ScanPage, Store
-    from loaders.table.positions import KeyRange
     from loaders.table.values import WireItem
 
 

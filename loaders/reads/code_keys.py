@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import may_open
+from domain.access_codes import AccessCode, may_open
 from loaders.codecs import ACCESS_CODE, CODE_DOOR
 from loaders.contracts.access_codes import CODE_KEYS_SCAN
 from loaders.contracts.base import MAX_ITEMS
@@ -15,9 +15,6 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BY_KEY
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from domain.access_codes import AccessCode
     from domain.times import Instant
     from loaders.contracts.reading import ReadOne
     from loaders.table.client import DynamoStore

@@ -13,6 +13,7 @@ from domain.access_codes import (
     LIST_HORIZON,
     LIST_REFRESH,
     AccessCode,
+    Basis,
     CodeDoor,
     CodeId,
     CodeList,
@@ -24,8 +25,8 @@ from domain.access_codes import (
     validity_of,
 )
 from domain.errors import TooManyChangesError
-from domain.models import Reservation, locker_of
-from domain.times import EARLIEST, shift
+from domain.models import Door, Reservation, ReservationId, locker_of
+from domain.times import EARLIEST, Instant, shift
 from loaders.concurrency import together
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES
 from loaders.reads.live_reservations import MovedError, live_in
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterable, Sequence
 
-    from domain.access_codes import Basis
-    from domain.models import Door, ReservationId
-    from domain.times import Instant
     from loaders.backend import Backend
     from loaders.codecs import Guard
     from loaders.table.client import Store

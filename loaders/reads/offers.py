@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import MOST_AUDIENCES
-from domain.models import LockerId, LockerSize
+from domain.authorization import MOST_AUDIENCES, Audience
+from domain.models import LocationId, LockerId, LockerOffer, LockerSize
 from domain.schedule import is_free
 from loaders import keys
 from loaders.concurrency import outcomes
@@ -19,16 +19,13 @@ from loaders.contracts.base import Order
 from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.reservations import RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
-from loaders.pages import PageRequest
+from loaders.pages import Page, PageRequest
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 
-    from domain.authorization import Audience
-    from domain.models import LocationId, LockerOffer
     from domain.times import Instant
-    from loaders.pages import Page
     from loaders.table.client import Store
     from loaders.table.positions import Key
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from loaders.contracts.base import Order
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
-from loaders.pages import ALL_TIMES
+from loaders.pages import ALL_TIMES, Page, PageRequest
 
 if TYPE_CHECKING:
     from domain.models import LockerId, Reservation
     from domain.times import Instant
-    from loaders.pages import Page, PageRequest
     from loaders.table.client import Store
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from domain.bookings import BookingId, BookingStatus, DayPart, slots_in
+from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, slots_in
 from domain.commands.base import fingerprint_of
 from domain.commands.bookings import RequestBooking
 from domain.commands.calendar import CreateCalendarEvent
@@ -39,7 +39,6 @@ from loaders.writes.booking_steps import slots_of_booking
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from domain.bookings import Booking, CalendarSlot
     from loaders.table.positions import Key
     from loaders.table.values import Item
     from loaders.tools.target import Group, Target

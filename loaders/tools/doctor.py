@@ -17,7 +17,7 @@ from loaders.contracts.doctor import DOCTOR_ITEMS, DOCTOR_RANGES, DOCTOR_SCAN
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.retry import attempts
-from loaders.table.values import any_item_from_wire
+from loaders.table.values import Item, WireItem, any_item_from_wire
 from loaders.tools.invariants import is_checked, table_violations, violations
 from loaders.tools.kinds import kind_at, label_of
 from loaders.tools.pace import Pace
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from domain.models import LocationId, LockerId, OwnerId
     from domain.times import Instant
     from loaders.table.client import DynamoStore
-    from loaders.table.values import Item, WireItem
     from loaders.tools.findings import Finding
 
 full_scan_cost = DOCTOR_SCAN.cost_text

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from loaders import keys
 from loaders.contracts.doctor import REPAIR_DERIVED
-from loaders.conversion import DamagedItemError
+from loaders.conversion import Codec, DamagedItemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from domain.models import LockerId, OwnerId, Reservation
-    from loaders.conversion import Codec
     from loaders.table.operations import Step, Transact
     from loaders.table.positions import Key
     from loaders.table.values import Item

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from domain.ids import check_id
 from domain.text import check_currency
 from domain.times import Instant, parse_day, to_instant
-from loaders.conversion import ListOf
+from loaders.conversion import Codec, ListOf
 from loaders.table.positions import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from loaders.conversion import Codec
     from loaders.table.values import Item
 
 M = TypeVar("M")

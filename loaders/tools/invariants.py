@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Booking, BookingStatus
-from domain.models import Door, ReservationStatus, record_from
+from domain.models import Door, Locker, LockerId, OwnerId, Reservation, ReservationSlot, ReservationStatus, record_from
 from domain.text import normalize_email
 from loaders import keys
 from loaders.codecs import (
@@ -41,9 +41,10 @@ from loaders.codecs import (
     EmailClaim,
     LocationCode,
     ReferenceClaim,
+    StoredReservation,
 )
 from loaders.contracts.doctor import REPAIR_DERIVED
-from loaders.conversion import DamagedItemError
+from loaders.conversion import Codec, DamagedItemError
 from loaders.table.positions import Key
 from loaders.tools.findings import INDEX, Finding, content_of, index_of, record_at, required, reservation_as_read
 from loaders.tools.kinds import damage_of
@@ -55,10 +56,7 @@ from loaders.writes.reservation_steps import claim_of, slot_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from domain.models import Locker, LockerId, OwnerId, Reservation, ReservationSlot
     from domain.times import Instant
-    from loaders.codecs import StoredReservation
-    from loaders.conversion import Codec
     from loaders.table.operations import Step
     from loaders.table.values import Item
     from loaders.tools.findings import Get

@@ -14,7 +14,7 @@ from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import CONVERT_ITEMS, CONVERTED_BEFORE, MIGRATION_SCAN
 from loaders.table.positions import Key
-from loaders.table.values import any_item_from_wire
+from loaders.table.values import Item, any_item_from_wire
 from loaders.tools.converted_bookings import (
     convert_bookings,
     convert_locations,
@@ -27,7 +27,7 @@ from loaders.tools.converted_lockers import Timelines, claim_on_event, convert_e
 from loaders.tools.kinds import kind_at
 from loaders.tools.pace import Pace
 from loaders.tools.table_state import TableProblemError, being_migrated
-from loaders.tools.target import Report, Target
+from loaders.tools.target import Group, Report, Target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from domain.times import Instant
     from loaders.table.client import DynamoStore
     from loaders.table.operations import Step
-    from loaders.table.values import Item
-    from loaders.tools.target import Group
 
 _AT_ONCE = 8
 _MOST_STEPS = MAX_ITEMS // 2

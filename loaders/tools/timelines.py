@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.models import ActivePointer, ReservationStatus
+from domain.models import ActivePointer, LockerId, Reservation, ReservationStatus
 from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
-from domain.times import shift
+from domain.times import Instant, shift
 from loaders import keys
 from loaders.codecs import (
     ACTIVE_POINTER,
@@ -17,6 +17,7 @@ from loaders.codecs import (
     STORED_LIVE_RESERVATION,
     STORED_RESERVATION,
     Guard,
+    StoredReservation,
 )
 from loaders.contracts.doctor import REPAIR_TIMELINE
 from loaders.table.positions import Key
@@ -27,9 +28,6 @@ from loaders.writes.timeline import pointer_as_read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from domain.models import LockerId, Reservation
-    from domain.times import Instant
-    from loaders.codecs import StoredReservation
     from loaders.table.operations import Step, Transact
     from loaders.table.values import Item
     from loaders.tools.findings import Get

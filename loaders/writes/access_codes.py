@@ -14,18 +14,27 @@ from domain.access_codes import (
     MAX_REVEALS,
     AccessCode,
     AccessCodeKind,
+    Basis,
     CodeClaim,
     CodeDoor,
     CodeId,
+    CodeRing,
     UnknownKeyError,
     is_void,
     may_open,
     shortest_length,
     validity_of,
 )
-from domain.authorization import Scope, acts_for, not_found_or_forbidden, require
+from domain.authorization import Principal, Scope, acts_for, not_found_or_forbidden, require
 from domain.bookings import Booking, DayPart
-from domain.commands.access_codes import DEFAULT_LENGTH, check_fields_for_kind
+from domain.commands.access_codes import (
+    DEFAULT_LENGTH,
+    CreateAccessCode,
+    RevealAccessCode,
+    RevokeAccessCode,
+    RotateAccessCode,
+    check_fields_for_kind,
+)
 from domain.commands.base import fingerprint
 from domain.errors import (
     BadInputError,
@@ -33,12 +42,13 @@ from domain.errors import (
     IdTakenError,
     NotFoundError,
     ReservationOverError,
+    SmartLockerError,
     TooManyCodesError,
 )
 from domain.models import Location, Locker, LockerStatus, Reservation, record_from
 from domain.schedule import check_end_after_start
-from domain.times import instant_of, shift, to_datetime, to_seconds
-from loaders.codecs import CODE_CLAIM
+from domain.times import Instant, instant_of, shift, to_datetime, to_seconds
+from loaders.codecs import CODE_CLAIM, Guard, StoredAccessCode
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
 from loaders.writes.doors import DOOR, basis_of, basis_step, door_step, named_door
 from loaders.writes.optimistic import Decision, optimistic_write
@@ -47,18 +57,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from domain.access_codes import Basis, CodeRing
-    from domain.authorization import Principal
-    from domain.commands.access_codes import (
-        CreateAccessCode,
-        RevealAccessCode,
-        RevokeAccessCode,
-        RotateAccessCode,
-    )
-    from domain.errors import SmartLockerError
-    from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import Guard, StoredAccessCode
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import Scope, acts_for, audiences_for, require
+from domain.authorization import Principal, Scope, acts_for, audiences_for, require
 from domain.commands.base import fingerprint
-from domain.commands.reservations import CreateReservation, Reserve
+from domain.commands.reservations import CreateReservation, Reserve, ReserveAnyLocker
 from domain.errors import (
     ForbiddenError,
     IdTakenError,
@@ -17,7 +17,7 @@ from domain.errors import (
     OutOfServiceError,
     OverlapError,
 )
-from domain.models import LocationStatus, ReservationId, record_from
+from domain.models import LocationStatus, Reservation, ReservationId, record_from
 from domain.schedule import check_end_after_start, check_reservation_window
 from loaders import keys
 from loaders.codecs import AnyClaim
@@ -28,9 +28,6 @@ from loaders.reads.offers import Search, Wanted, each_free
 from loaders.writes.reservations import IdTakenByOwnerError, create_reservation
 
 if TYPE_CHECKING:
-    from domain.authorization import Principal
-    from domain.commands.reservations import ReserveAnyLocker
-    from domain.models import Reservation
     from domain.times import Instant
     from loaders.backend import Backend
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain.api_keys import ApiKey, ApiKeyId, format_key, hash_key
-from domain.commands.api_keys import check_fields_for_role
+from domain.commands.api_keys import CreateApiKey, RevokeApiKey, check_fields_for_role
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import record_from
@@ -17,7 +17,6 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.writes.optimistic import created_before
 
 if TYPE_CHECKING:
-    from domain.commands.api_keys import CreateApiKey, RevokeApiKey
     from loaders.backend import Backend
 
 _SECRET_BYTES = 32

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain.bookings import Booking, BookingStatus, CalendarSlot, Notification, slots_in
-from domain.models import LocationStatus, OwnerRole, record_from
+from domain.models import LocationStatus, OwnerId, OwnerRole, record_from
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 
 if TYPE_CHECKING:
-    from domain.models import OwnerId
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 

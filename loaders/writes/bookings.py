@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
+from domain.authorization import Principal, Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingId, BookingStatus
 from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
@@ -20,9 +20,9 @@ from domain.errors import (
     TooManyPendingError,
 )
 from domain.models import Location, LocationStatus, Owner, OwnerRole
-from domain.times import local_day
+from domain.times import Day, Instant, local_day
 from loaders import keys
-from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING
+from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING, RequestedBooking
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.conversion import DamagedItemError
 from loaders.table.errors import TransactionRefusedError
@@ -33,11 +33,8 @@ from loaders.writes.optimistic import Decision, optimistic_write
 if TYPE_CHECKING:
     from collections import Counter
 
-    from domain.authorization import Principal
     from domain.commands.bookings import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
-    from domain.times import Day, Instant
     from loaders.backend import Backend
-    from loaders.codecs import RequestedBooking
 
 logger = logging.getLogger(__name__)
 

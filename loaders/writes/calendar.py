@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.authorization import is_admin, require
+from domain.authorization import Principal, is_admin, require
 from domain.bookings import CalendarSlot, Money, Payment, slots_in
 from domain.commands.base import fingerprint
 from domain.errors import IdTakenError, NotFoundError
-from domain.models import LocationStatus, record_from
+from domain.models import LocationStatus, OwnerId, record_from
 from loaders.codecs import CALENDAR_CLAIM, PAYMENT, CalendarClaim
 from loaders.contracts.bookings import CHANGE_CALENDAR, RECORD_PAYMENT
 from loaders.table.errors import TransactionRefusedError
@@ -18,10 +18,8 @@ from loaders.writes.locations import check_location
 from loaders.writes.optimistic import created_before
 
 if TYPE_CHECKING:
-    from domain.authorization import Principal
     from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
     from domain.commands.payments import RecordPayment
-    from domain.models import OwnerId
     from loaders.backend import Backend
     from loaders.table.operations import Transact
 

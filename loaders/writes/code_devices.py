@@ -11,12 +11,12 @@ from domain.access_codes import (
     CodeDoor,
     loaded_entry,
 )
-from domain.authorization import may_use_door, not_found_or_forbidden, require
+from domain.authorization import Principal, may_use_door, not_found_or_forbidden, require
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
-from domain.models import AccessAction, AccessEvent, AccessResult, record_from
+from domain.models import AccessAction, AccessEvent, AccessResult, Door, record_from
 from domain.schedule import check_event_time
-from domain.times import EARLIEST
+from domain.times import EARLIEST, Instant
 from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
 from loaders.reads.code_lists import code_lists_once
@@ -26,10 +26,7 @@ from loaders.writes.optimistic import Decision, optimistic_write
 if TYPE_CHECKING:
     from collections import Counter
 
-    from domain.authorization import Principal
     from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
-    from domain.models import Door
-    from domain.times import Instant
     from loaders.backend import Backend
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step

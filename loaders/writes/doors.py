@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import CodeDoor
-from domain.authorization import Scope, acts_for, is_admin, not_found_or_forbidden, require
+from domain.access_codes import AccessCode, Basis, CodeDoor
+from domain.authorization import Principal, Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingStatus
 from domain.errors import BadInputError
-from domain.models import Locker, Reservation, door_of
-from loaders.codecs import CODE_DOOR
+from domain.models import Door, Location, Locker, Reservation, door_of
+from loaders.codecs import CODE_DOOR, Guard
 
 if TYPE_CHECKING:
-    from domain.access_codes import AccessCode, Basis
-    from domain.authorization import Principal
     from domain.commands.access_codes import DoorCommand
-    from domain.models import Door, Location
-    from loaders.codecs import Guard
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from domain.authorization import Role, may_record_events, require
+from domain.authorization import Principal, Role, may_record_events, require
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, NotFoundError
-from domain.models import AccessEvent, EventId, record_from
+from domain.models import AccessEvent, EventId, Locker, LockerId, record_from
 from domain.schedule import check_event_time
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, EventClaim
@@ -19,9 +19,7 @@ from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from domain.authorization import Principal
     from domain.commands.events import RecordAccessEvent
-    from domain.models import Locker, LockerId
     from loaders.backend import Backend
     from loaders.table.client import Store
     from loaders.table.operations import Step

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import GRACE
-from domain.authorization import Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
+from domain.authorization import Principal, Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import IdTakenError, NotFoundError, OverlapError
 from domain.lifecycle import check_not_retired, check_transition, is_in_service
 from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary, record_from
-from domain.times import LATEST, shift
+from domain.times import LATEST, Instant, shift
 from loaders import keys
-from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER
+from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER, Guard
 from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
 from loaders.contracts.reservations import RETIRE_LOCKER
 from loaders.reads.live_reservations import live_in
@@ -25,9 +25,7 @@ from loaders.writes.timeline import last_change_step
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Awaitable, Callable
-    from typing import Any
 
-    from domain.authorization import Principal
     from domain.commands.lockers import (
         ConfigureLocker,
         MoveLocker,
@@ -38,9 +36,7 @@ if TYPE_CHECKING:
         UpdateLockerStatus,
     )
     from domain.models import LocationId, OwnerId
-    from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import Guard
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from domain.errors import TooManyChangesError
+from domain.errors import IdTakenError, TooManyChangesError
 from loaders.reads.live_reservations import MovedError
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
@@ -14,7 +14,6 @@ from loaders.table.retry import attempts
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from domain.errors import IdTakenError
     from loaders.contracts.writing import WriteContract
     from loaders.conversion import Codec
     from loaders.table.client import Store

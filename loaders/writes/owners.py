@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from domain.authorization import Scope, acts_for, is_admin, require
+from domain.authorization import Principal, Scope, acts_for, is_admin, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
 from domain.errors import EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
@@ -18,7 +18,6 @@ from loaders.writes.optimistic import Decision, created_before, optimistic_write
 if TYPE_CHECKING:
     from collections import Counter
 
-    from domain.authorization import Principal
     from domain.commands.owners import CreateOwner, UpdateOwner
     from loaders.backend import Backend
     from loaders.table.operations import Step, Transact

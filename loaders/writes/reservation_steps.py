@@ -18,7 +18,7 @@ from domain.models import (
     ReservationStatus,
     record_from,
 )
-from loaders.codecs import ReferenceClaim, ReservationClaim, StoredReservation
+from loaders.codecs import AnyClaim, ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.writes.lockers import change_steps as locker_steps
 from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from domain.models import ActivePointer, Locker, Reservation, ReservationId
     from domain.times import Instant
-    from loaders.codecs import AnyClaim
     from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step
     from loaders.writes.timeline import ReservationContext

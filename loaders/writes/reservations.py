@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from domain.authorization import Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
+from domain.authorization import Principal, Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
 from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
 from domain.errors import (
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Coroutine
 
-    from domain.authorization import Principal
     from domain.commands.reservations import (
         CancelReservation,
         CreateReservation,

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from domain.models import ActivePointer, ReservationStatus
+from domain.models import ActivePointer, Locker, LockerId, Reservation, ReservationId, ReservationStatus
 from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
-from domain.times import shift
-from loaders.codecs import GUARD, Guard, StoredReservation
+from domain.times import Instant, shift
+from loaders.codecs import GUARD, Guard, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import TIMELINE_RULES
 from loaders.reads.live_reservations import live_in
 
 if TYPE_CHECKING:
-    from domain.models import Locker, LockerId, Reservation, ReservationId
-    from domain.times import Instant
-    from loaders.codecs import ReservationClaim
     from loaders.contracts.writing import WriteContract
     from loaders.table.client import Store
     from loaders.table.operations import Step

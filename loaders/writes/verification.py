@@ -19,7 +19,7 @@ from domain.access_codes import (
     is_void,
     validity_of,
 )
-from domain.authorization import may_use_door, require
+from domain.authorization import Principal, may_use_door, require
 from domain.bookings import Notification
 from domain.changes import revised
 from domain.lifecycle import is_in_service
@@ -34,8 +34,8 @@ from domain.models import (
     record_from,
 )
 from domain.schedule import has_ended
-from domain.times import shift, to_seconds
-from loaders.codecs import ATTEMPT, LOCKOUT
+from domain.times import Instant, shift, to_seconds
+from loaders.codecs import ATTEMPT, LOCKOUT, Guard, StoredReservation
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.reads.live_reservations import MovedError, live_in
 from loaders.writes.doors import (
@@ -56,12 +56,9 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from domain.access_codes import Basis, CodeDoor, CodeId
-    from domain.authorization import Principal
     from domain.commands.access_codes import ClearLockout, VerifyAccessCode
     from domain.models import Door, Location
-    from domain.times import Instant
     from loaders.backend import Backend
-    from loaders.codecs import Guard, StoredReservation
     from loaders.table.client import Store
     from loaders.table.operations import Step
 

@@ -8,21 +8,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from domain.authorization import is_admin
-from loaders.contracts.reading import without_damage
+from loaders.contracts.reading import ReadOne, without_damage
 from loaders.conversion import DamagedItemError
 from loaders.keys import masked
 from loaders.pages import Page
-from resolvers.bindings.base import Charge, Known, look_up_charge
-from resolvers.bindings.lists import Pages
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Known, look_up_charge
+from resolvers.bindings.lists import BoundPage, Pages
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Call, Execution, FieldStep
-    from resolvers.bindings.lists import BoundPage
     from resolvers.bindings.rules import Rule
     from resolvers.request_state import RequestState
 

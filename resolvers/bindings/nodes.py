@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 from domain.authorization import is_admin
 from domain.errors import BadInputError, ForbiddenError
 from loaders.concurrency import together
-from loaders.contracts.base import MAX_ITEMS
-from resolvers.bindings.base import Reading, look_up_charge
+from loaders.contracts.base import MAX_ITEMS, Contract
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge
 from resolvers.bindings.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Call, Charge, Execution, FieldStep
     from resolvers.bindings.references import Visibility
     from resolvers.request_state import ArgumentContext, RequestState
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.commands.base import parse_command
+from domain.commands.base import Command, parse_command
 from domain.errors import SmartLockerError, UnavailableError
 from loaders.contracts.cost import ALWAYS
 from loaders.table.recording import asking
-from resolvers.bindings.base import Charge, Reading
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 
-    from domain.commands.base import Command
     from loaders.contracts.base import Contract
     from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import ArgumentContext, RequestState
 
 

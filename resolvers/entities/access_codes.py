@@ -16,7 +16,7 @@ from domain.access_codes import (
     check_door,
     reservation_purpose,
 )
-from domain.authorization import Scope, acts_for
+from domain.authorization import Principal, Scope, acts_for
 from domain.commands import access_codes as commands
 from domain.ids import check_id
 from domain.times import Instant
@@ -34,18 +34,16 @@ from resolvers.api.relay import Node
 from resolvers.bindings.base import Charge, bound_field, column, described, embedded, look_up_charge, rows_of
 from resolvers.bindings.lists import PAGING, Pages
 from resolvers.bindings.references import Visibility
-from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES
+from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES, Rule
 from resolvers.entities.base import entity
 from resolvers.entities.bindings.code_validity import CodeValidity, ValidityOf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from domain.authorization import Principal
     from domain.models import Locker as LockerRecord
     from loaders.contracts.base import Contract
     from resolvers.bindings.base import Call, Execution, FieldStep
-    from resolvers.bindings.rules import Rule
     from resolvers.request_state import RequestState
 
 

@@ -8,7 +8,7 @@ import strawberry
 
 from domain.api_keys import ApiKey as Record
 from domain.api_keys import ApiKeyRole
-from domain.authorization import Scope
+from domain.authorization import Principal, Scope
 from domain.commands import api_keys as commands
 from domain.ids import check_id
 from domain.times import Instant
@@ -24,7 +24,6 @@ from resolvers.bindings.rules import ADMINS
 from resolvers.entities.base import entity, id_argument
 
 if TYPE_CHECKING:
-    from domain.authorization import Principal
     from loaders.backend import Backend
     from resolvers.entities.owners import Owner
 

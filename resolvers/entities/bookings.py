@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from domain.authorization import is_admin
+from domain.authorization import Principal, is_admin
 from domain.bookings import Booking as Record
 from domain.bookings import BookingStatus, DayPart
 from domain.bookings import Money as MoneyRecord
@@ -42,7 +42,6 @@ from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
 
 if TYPE_CHECKING:
-    from domain.authorization import Principal
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
     from resolvers.request_state import RequestState

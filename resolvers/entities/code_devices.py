@@ -28,7 +28,7 @@ from loaders.writes import code_devices, verification
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, written
 from resolvers.bindings.base import Charge, Reading, bound_field, column, described, embedded, rows_of
-from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES
+from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES, Rule
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import entity
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from loaders.contracts.writing import WriteContract
     from resolvers.bindings.base import Call, Execution, FieldStep
-    from resolvers.bindings.rules import Rule
 
 
 @entity(LockoutRecord)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from domain.access_codes import check_door
-from domain.authorization import Scope, acts_for
+from domain.authorization import Principal, Scope, acts_for
 from domain.commands import events as commands
 from domain.commands.events import MAX_EVENTS_PER_BATCH
 from domain.ids import check_id
@@ -27,7 +27,6 @@ from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKER
 from resolvers.entities.base import entity, json
 
 if TYPE_CHECKING:
-    from domain.authorization import Principal
     from domain.models import Locker as LockerRecord
     from loaders.backend import Backend
     from resolvers.entities.lockers import Locker

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from domain.authorization import MOST_AUDIENCES, may_see_reservation
+from domain.authorization import MOST_AUDIENCES, Principal, may_see_reservation
 from domain.commands import reservations as commands
 from domain.ids import argument, check_id
+from domain.models import LockerSize, ReservationParty, ReservationStatus
 from domain.models import Reservation as Record
 from domain.models import ReservationDetails as DetailsRecord
-from domain.models import ReservationParty, ReservationStatus
 from domain.schedule import effective_status
 from domain.text import check_reference
 from domain.times import Instant, parse_instant
@@ -53,9 +53,7 @@ _NOT_FREE = "only where a locker that was found free cannot be reserved any more
 _MADE_BEFORE = "only where the reservationId was used before"
 
 if TYPE_CHECKING:
-    from domain.authorization import Principal
     from domain.models import Locker as LockerRecord
-    from domain.models import LockerSize
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
     from resolvers.request_state import RequestState

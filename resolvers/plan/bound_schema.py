@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import (
     GraphQLEnumType,
+    GraphQLField,
     GraphQLInputObjectType,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLSchema,
     get_named_type,
     is_abstract_type,
     is_composite_type,
     is_object_type,
 )
 
-from resolvers.bindings.base import BINDING, EVERYTHING, Column, Embedded, Reading
+from resolvers.bindings.base import BINDING, EVERYTHING, Binding, Column, Embedded, Reading
 from resolvers.bindings.nodes import NODE_KINDS
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.writes import Writing
@@ -26,9 +28,6 @@ from resolvers.plan.introspection import IntrospectionAnswers
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graphql import GraphQLField, GraphQLSchema
-
-    from resolvers.bindings.base import Binding
     from resolvers.request_state import RequestState
 
 

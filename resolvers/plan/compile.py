@@ -9,21 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, VariableNode, get_argument_values
-from graphql.execution.values import coerce_argument
+from graphql.execution.values import VariableValues, coerce_argument
 
-from resolvers.bindings.base import Column, Embedded, FieldStep, Reading
+from resolvers.bindings.base import Binding, Column, Embedded, FieldStep, Reading
 from resolvers.bindings.rules import AS_OBJECT
-from resolvers.documents.selection import SelectionPart, Walker, parts_of
+from resolvers.documents.selection import Selected, SelectionPart, Walker, parts_of
 from resolvers.plan.introspection import Introspection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from graphql import DocumentNode, FieldNode, OperationDefinitionNode, SelectionNode, ValueNode
-    from graphql.execution.values import VariableValues
 
-    from resolvers.bindings.base import Binding
-    from resolvers.documents.selection import Selected
     from resolvers.plan.bound_schema import BoundField, BoundSchema
     from resolvers.plan.price import Price
     from resolvers.request_state import ArgumentContext, RequestState

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import (
     DocumentNode,
+    FieldNode,
     FragmentDefinitionNode,
+    GraphQLSchema,
     OperationDefinitionNode,
     SelectionSetNode,
     VariableNode,
@@ -18,15 +20,12 @@ from graphql import (
     visit,
 )
 
-from resolvers.bindings.base import Reading
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
 from resolvers.bindings.rules import AS_OBJECT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from graphql import FieldNode, GraphQLSchema
-
-    from resolvers.bindings.base import Call, Charge, Execution, FieldStep
     from resolvers.plan.bound_schema import BoundSchema
     from resolvers.request_state import RequestState
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import QueryTooComplexError
 from loaders.contracts.cost import Cost
-from resolvers.bindings.base import Embedded, Reading
+from resolvers.bindings.base import Charge, Embedded, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
 
-    from resolvers.bindings.base import Charge
     from resolvers.plan.compile import Place, PlanStep
 
 _NOTHING = Cost()

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.models import ActivePointer
+from domain.models import ActivePointer, LockerId, Reservation
 from domain.schedule import is_current, may_hide_another, may_precede_another
-from domain.times import EARLIEST, LATEST, shift
+from domain.times import EARLIEST, LATEST, Instant, shift
 from loaders.contracts.reservations import ACTIVE_RESERVATION, CURRENT_RESERVATION, NEXT_RESERVATION
-from resolvers.bindings.base import Charge
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep
 from resolvers.bindings.lists import query_each
 from resolvers.bindings.references import Reference
 from resolvers.bindings.rules import NEXT_RESERVATIONS
@@ -18,11 +18,8 @@ from resolvers.bindings.rules import NEXT_RESERVATIONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from domain.models import LockerId, Reservation
-    from domain.times import Instant
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadPage
-    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.authorization import is_offered, searched_audiences
+from domain.authorization import Audience, is_offered, searched_audiences
 from domain.errors import BadInputError
 from domain.lifecycle import is_in_service
-from domain.models import LocationStatus, Locker
+from domain.models import LocationStatus, Locker, LockerSize
 from domain.schedule import check_span, future_of
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION
 from loaders.reads.offers import AT_ONCE, Search, Wanted, find_offers, look_further
 from loaders.table.recording import asking
-from resolvers.bindings.base import Charge, Reading, look_up_charge
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge
 from resolvers.bindings.copies import is_failure
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND
 from resolvers.entities.bindings.offer_search import SEARCH_CONTRACTS, search_charges
@@ -23,11 +23,8 @@ from resolvers.entities.bindings.offer_search import SEARCH_CONTRACTS, search_ch
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-    from domain.authorization import Audience
-    from domain.models import LockerSize
     from domain.times import Instant
     from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import ArgumentContext, RequestState
 
 DEFAULT = 10

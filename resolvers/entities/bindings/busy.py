@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from domain.errors import BadInputError
 from domain.schedule import check_span, future_of, merged
 from domain.times import Instant
-from loaders.contracts.base import MAX_ITEMS
+from loaders.contracts.base import MAX_ITEMS, Contract
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 from loaders.pages import PageRequest
 from loaders.reads.overlapping import overlapping_page
-from resolvers.bindings.base import Charge, Reading
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
 from resolvers.bindings.lists import query_each
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from domain.models import LockerId
-    from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import ArgumentContext
 
 _Window: TypeAlias = tuple[Instant, Instant]

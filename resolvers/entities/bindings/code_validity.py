@@ -23,7 +23,7 @@ from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
 from loaders.reads.code_keys import basis_key
-from resolvers.bindings.base import Charge, Reading, look_up_charge, rows_of
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge, rows_of
 from resolvers.bindings.lists import query_each
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)

@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import BadInputError
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
-from loaders.pages import ALL_TIMES
+from loaders.pages import ALL_TIMES, Page
 from loaders.reads.overlapping import overlapping_page
-from resolvers.bindings.base import Charge
-from resolvers.bindings.lists import Pages, window_of
+from resolvers.bindings.base import Charge, FieldStep
+from resolvers.bindings.lists import BoundPage, Pages, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from loaders.contracts.base import Contract
     from loaders.contracts.reading import ReadPage
-    from loaders.pages import Page
-    from resolvers.bindings.base import FieldStep
-    from resolvers.bindings.lists import BoundPage
     from resolvers.request_state import ArgumentContext, RequestState
 
 
