@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
+
+from domain.authorization import Principal
 from tests.principals import HEADER, spelled
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    import httpx
-
-    from domain.authorization import Principal
 
 
 def mutation(field: str, selection: str) -> str:

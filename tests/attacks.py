@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from graphql import get_introspection_query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OWNER = 'owner(ownerId: "a")'
 NODES = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }"

@@ -6,13 +6,10 @@ import hashlib
 import hmac
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.api import mutation
+from tests.api import Api, mutation
 from tests.principals import device
-
-if TYPE_CHECKING:
-    from tests.api import Api
 
 CODE = """accessCode {
   codeId lockerId locationId kind ownerId reservationId bookingId length maxUses uses rotation revokedAt

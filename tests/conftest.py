@@ -5,25 +5,30 @@ from __future__ import annotations
 import base64
 import functools
 import os
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aioboto3
 import httpx
 import pytest
 import pytest_asyncio
-from graphql import validate
+from graphql import DocumentNode, GraphQLError, validate
+from opentelemetry.sdk.trace.export import SpanExporter
 
 from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore, StoreConnection, open_transport
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.http_client import Timeouts
+from loaders.table.transport import Transport
 from server.app import Parts, create_app, new_id
+from server.auth.authenticator import Authenticator
 from server.http.health import Readiness
+from server.http.observer import RequestObserver
 from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans
@@ -33,20 +38,9 @@ from tests.principals import principal_of_header
 from tests.tables import PlainClient
 from tests.wire import Wire, open_wire
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-    from contextlib import AbstractAsyncContextManager
-
-    from graphql import DocumentNode, GraphQLError
-    from opentelemetry.sdk.trace.export import SpanExporter
-
-    from loaders.table.transport import Transport
-    from server.auth.authenticator import Authenticator
-    from server.http.observer import RequestObserver
-
-    Prepared = Callable[..., Awaitable[Any]]
-    Dump = Callable[[], Awaitable[Any]]
-    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
+Prepared = Callable[..., Awaitable[Any]]
+Dump = Callable[[], Coroutine[Any, Any, Any]]
+OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 CODE_KEYS = f"k1:{base64.b64encode(b'1' * 32).decode()}"
 RING = parse_ring(CODE_KEYS)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.api import Api
+from tests.api import Api
 
 
 async def explained(api: Api, document: str, *, mode: bool | str = True, **variables: Any) -> dict[str, Any]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import get_named_type, is_leaf_type
 
 from resolvers.schema import bound_schema
 from tests import mutations
-from tests.api import mutation
+from tests.api import Api, mutation
 from tests.places import DEACTIVATE, book, create_location, prepare, ulid
-
-if TYPE_CHECKING:
-    from tests.api import Api
 
 SCHEMA = bound_schema().graphql_schema
 assert SCHEMA.mutation_type is not None

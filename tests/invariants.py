@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from domain.times import Instant
 from loaders.tools.invariants import table_violations
-
-if TYPE_CHECKING:
-    from domain.times import Instant
 
 Items = dict[tuple[str, str], dict[str, Any]]
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from domain.models import LocationId
+from domain.times import Instant
+from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.values import item_to_wire
 from loaders.tools.migration import Migration
+from loaders.tools.target import Report
 from tests.conftest import NOW
+from tests.invariants import Items
 from tests.source_items import LOCATION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from domain.times import Instant
-    from loaders.backend import Backend
-    from loaders.tools.target import Report
-    from tests.invariants import Items
 
 
 async def no_wait() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.models import LockerSize, LockerStatus, ReservableBy
-from tests.contracts.scenarios.actions import admin, does, its, wait
+from tests.contracts.scenarios.actions import Call, admin, does, its, wait
 from tests.contracts.scenarios.bookings import CALENDAR, DEACTIVATE, MANAGE, api_key
 from tests.contracts.scenarios.lockers import (
     CANCEL,
@@ -20,9 +20,6 @@ from tests.contracts.scenarios.lockers import (
 )
 from tests.contracts.scenarios.lockers import LOCATION as PLACE
 from tests.places import DAY, ulid
-
-if TYPE_CHECKING:
-    from tests.contracts.scenarios.actions import Call
 
 Values = dict[str, Any]
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
+import httpx
 
-    import httpx
+from tests.api import Api
 
-    from tests.api import Api
-
-    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
-    """The fixture `open_api`."""
+"""The fixture `open_api`."""
 
 JSON = "application/json"
 GRAPHQL = "application/graphql-response+json"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 from tests import principals
-from tests.api import mutation
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.api import Api
+from tests.api import Api, mutation
 
 DAY = "2026-03-10"
 """A day ahead of the tests' present."""

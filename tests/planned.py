@@ -6,16 +6,12 @@ Operations are counted per contract and kind, items and capacity units over the 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from loaders.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from resolvers.execution import Result
-    from resolvers.request_state import RequestState
-    from server.http.request import GraphQLRequest
+from resolvers.execution import Result
+from resolvers.request_state import RequestState
+from server.http.request import GraphQLRequest
 
 KINDS = {
     "GetItem": "by key",

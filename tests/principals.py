@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from starlette.requests import Request
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from domain.errors import ForbiddenError
 from domain.models import LocationId, LockerId, OwnerId
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 HEADER = "X-Test-Principal"
 REFUSAL = str(ForbiddenError())

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.api import mutation
-
-if TYPE_CHECKING:
-    from tests.api import Api
+from tests.api import Api, mutation
 
 CANCEL = mutation("cancelReservation", "reservation { status }")
 EXTEND = mutation("extendReservation", "reservation { endAt }")

@@ -6,14 +6,12 @@ import asyncio
 import json
 import os
 import socket
+import ssl
 import zlib
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncIterator
+from typing import Any
 
 __all__ = ["Reply", "Request", "ScriptedStore", "failed", "ok", "open_scripted"]
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loaders.table.values import OtherValue
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Item = dict[str, Any]
+Item = dict[str, Any]
 
 DOCUMENTS: dict[str, list[Item]] = json.loads(Path(__file__).with_suffix(".json").read_text(), parse_float=Decimal)
 EXAMPLES: list[Item] = list(chain.from_iterable(DOCUMENTS.values()))

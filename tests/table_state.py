@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from loaders.codecs import TABLE_STATE
+from loaders.codecs import TABLE_STATE, TableState
 from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.tools.table_state import CURRENT_STATE
 from tests.tables import put
-
-if TYPE_CHECKING:
-    from loaders.codecs import TableState
 
 KEY = {"PK": "TABLE", "SK": "FORMAT"}
 OLDER = replace(CURRENT_STATE, format_version=FORMAT_VERSION - 1)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 from uuid import uuid4
 
 from loaders.reads.table_state import FIRST_STATE
 from loaders.table.client import DynamoStore
+from loaders.table.transport import Transport
 from loaders.table.values import any_item_from_wire, item_to_wire
 from loaders.tools.definition import definition
 from loaders.tools.table_state import CURRENT_STATE, save_state
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from loaders.table.transport import Transport
 
 _AT_ONCE = 25
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from graphql import OperationDefinitionNode, parse
 
+from loaders.backend import Backend
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.demo_codes import load_demo_codes
+from tests.api import Api
 from tests.documentation import EXAMPLE, EXAMPLES
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
-    from tests.api import Api
 
 
 async def test_the_examples_give_the_documented_answers_in_their_order(api: Api, backend: Backend) -> None:

@@ -6,21 +6,18 @@ import io
 import json
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from loaders.backend import Backend
 from loaders.tools.demo import DemoShape, load_demo
 from server.cli.main import main
+from tests.api import Api
 from tests.documentation import ANSWERED, README, ROOT
 from tests.explained import timeless
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from loaders.backend import Backend
-    from tests.api import Api
 
 DOMAIN = (ROOT / "docs" / "domain.md").read_text()
 HTTP = (ROOT / "docs" / "http.md").read_text()

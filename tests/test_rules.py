@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
 OURS = ("bench", "domain", "loaders", "resolvers", "server", "tests")

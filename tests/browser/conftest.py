@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
+from collections.abc import AsyncIterator, Iterator
+from typing import Literal
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.browser.graphiql import REPORT_VIOLATIONS, GraphiQL
 from tests.browser.program import find_browser
-from tests.e2e.serving import serving
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from playwright.async_api import Browser, Page
-
-    from tests.e2e.serving import Server
+from tests.e2e.serving import Server, serving
 
 FLAGS = [
     # No host name resolves, and only the server's address is reachable.

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from playwright.async_api import expect
-
-if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Route
+from playwright.async_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Route, expect
 
 SCREENSHOTS = Path(__file__).parent.parent.parent / "artefacts" / "browser"
 

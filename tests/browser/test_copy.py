@@ -10,16 +10,13 @@ import sys
 from contextlib import suppress
 from subprocess import PIPE
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from playwright.async_api import expect
 
-from tests.e2e.serving import command
-
-if TYPE_CHECKING:
-    from tests.browser.graphiql import GraphiQL
-    from tests.e2e.serving import Server
+from tests.browser.graphiql import GraphiQL
+from tests.e2e.serving import Server, command
 
 # How each language is run; the program is read from the standard input.
 PROGRAMS = {"curl": ["sh"], "JavaScript": ["node"], "Python": [sys.executable, "-"]}

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import expect
 
-if TYPE_CHECKING:
-    from tests.browser.graphiql import GraphiQL
+from tests.browser.graphiql import GraphiQL
 
 SCHEMA = (Path(__file__).parent.parent.parent / "schema.graphql").read_text()
 

@@ -7,22 +7,17 @@ import json
 import re
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from tests.browser import dashboard
 from tests.browser.dashboard import ACTIVE_RESERVATION, DASHBOARD, LATEST_EVENT
 from tests.browser.graphiql import GraphiQL, explain_of
-from tests.e2e.serving import serving
+from tests.e2e.serving import Server, serving
 from tests.explained import walk
 from tests.npm import printed_by
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
-
-    from tests.e2e.serving import Server
 
 QUANTITIES = {"operations": "Operations", "items": "Items", "readUnits": "Read units", "writeUnits": "Write units"}
 FIGURES = ("expected", "measured", "maximum")

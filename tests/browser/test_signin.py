@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.async_api import expect
 
-if TYPE_CHECKING:
-    from tests.browser.graphiql import GraphiQL
+from tests.browser.graphiql import GraphiQL
 
 
 async def test_the_first_request_already_carries_the_demo_admins_token(graphiql: GraphiQL) -> None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from playwright.async_api import Browser
 
 from tests.browser.graphiql import GraphiQL
 from tests.documentation import ANSWERED, EXAMPLE, EXAMPLES, README
-from tests.e2e.serving import serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.async_api import Browser
-
-    from tests.e2e.serving import Server
+from tests.e2e.serving import Server, serving
 
 CONFLICT = ["VERSION_CONFLICT"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -18,12 +19,7 @@ from loaders.tools.demo import DemoShape, load_demo
 from server.clock import utc_now
 from tests.e2e.serving import serving
 from tests.npm import installed, printed_by
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
-    from tests.tables import PlainClient
+from tests.tables import PlainClient
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from gql import Client, gql
@@ -13,15 +15,10 @@ from gql.transport.aiohttp import AIOHTTPTransport
 from gql.transport.exceptions import TransportQueryError
 
 from loaders.tools.demo import locker_id, owner_id
+from tests.clients.conftest import Project
 from tests.npm import pinned
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
-    from tests.clients.conftest import Project
-
-    Opener = Callable[..., AbstractContextManager[str]]
+Opener = Callable[..., AbstractContextManager[str]]
 
 HERE = Path(__file__).parent
 OWNER = owner_id(0)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from tests.clients.conftest import ROOT
-
-if TYPE_CHECKING:
-    from tests.clients.conftest import Project
+from tests.clients.conftest import ROOT, Project
 
 RELEASED = ROOT / "docs" / "released" / "schema.graphql"
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
-from loaders.table.recording import RecordedStore
+from loaders.table.positions import Position
+from loaders.table.recording import Record, RecordedStore
 from loaders.table.values import item_to_wire
 from loaders.trace import Trace
 from server.settings import parse_ring
-from tests.conftest import CODE_KEYS
+from tests.conftest import CODE_KEYS, Clock
+from tests.contracts.samples import Names
 from tests.contracts.scenarios.every import SCENARIOS
+from tests.tables import PlainClient
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
-
-    from loaders.table.positions import Position
-    from loaders.table.recording import Record
-    from tests.conftest import Clock
-    from tests.contracts.samples import Names
-    from tests.tables import PlainClient
-
-    Runner = Callable[[str, Names], Awaitable[list[Record]]]
+Runner = Callable[[str, Names], Awaitable[list[Record]]]
 
 AT_ONCE = 10  # so that no request is beyond 1 MB
 TWO_KEYS = parse_ring(f"{CODE_KEYS},{CODE_KEYS.replace('k1:', 'k0:')}")

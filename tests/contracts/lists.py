@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from inspect import isfunction, signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.bookings import BookingStatus
 from domain.models import LocationStatus, ReservableBy, door_of
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
 from loaders import keys
+from loaders.contracts.base import Order
 from loaders.contracts.reading import ReadPage
 from loaders.contracts.registry import CONTRACTS
-from loaders.table.positions import IndexKey, Key
+from loaders.pages import Page, PageRequest
+from loaders.table.client import Store
+from loaders.table.positions import IndexKey, Key, Position
 from tests.contracts.samples import LONGEST, NOON, SHORT, arguments_of, at, day, filled, record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from loaders.contracts.base import Order
-    from loaders.pages import Page, PageRequest
-    from loaders.table.client import Store
-    from loaders.table.positions import Position
 
 Item = tuple[Key, "Mapping[str, Any]"]
 PAGED: dict[str, ReadPage[Any]] = {

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import types
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, make_dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from domain.access_codes import reservation_purpose
 from domain.bookings import DaySlot
 from domain.models import LockerSize, LockerStatus, ReservableBy, door_of
 from domain.times import Day, Instant, shift
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Names: TypeAlias = Any
+Names: TypeAlias = Any
 
 M = TypeVar("M")
 K = TypeVar("K")

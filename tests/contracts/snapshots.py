@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loaders.contracts.registry import CONTRACTS
 from loaders.table.operations import Put, Transact, Update
+from loaders.table.recording import Record
 from tests.contracts.scenarios.every import SCENARIOS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from loaders.table.recording import Record
 
 FOLDER = Path(__file__).parent / "requests"
 WIDTH = 120

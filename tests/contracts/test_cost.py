@@ -6,7 +6,7 @@ is checked, and every write of the index once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,6 +15,7 @@ from domain.bookings import CalendarSlot, DaySlot
 from domain.commands.reservations import CreateReservation
 from domain.models import LockerId
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import GUARD, Guard
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import RECORD_EVENTS
@@ -26,18 +27,15 @@ from loaders.contracts.reservations import CREATE_RESERVATION
 from loaders.contracts.writing import WriteContract
 from loaders.pages import PageRequest
 from loaders.table.operations import BatchGet, Get, Query
+from loaders.table.recording import Record
 from loaders.writes.reservations import create_reservation
+from tests.contracts.conftest import Runner, Seeds
 from tests.contracts.lists import LISTS, PAGED
 from tests.contracts.samples import LONGEST, at, day, record
 from tests.contracts.scenarios.every import SCENARIOS
 from tests.contracts.scenarios.lockers import PLACED
 from tests.contracts.snapshots import contracts_of, kept
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
-    from loaders.table.recording import Record
-    from tests.contracts.conftest import Runner, Seeds
-    from tests.wire import Wire
+from tests.wire import Wire
 
 READS = [contract for contract in CONTRACTS.values() if isinstance(contract, ReadOne)]
 WRITES = [contract for contract in CONTRACTS.values() if isinstance(contract, WriteContract)]

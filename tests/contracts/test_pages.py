@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pydantic.alias_generators import to_camel
 
 from domain.errors import InvalidCursorError
+from loaders.backend import Backend
 from loaders.contracts.base import ContractError, Order
 from loaders.cursors import encode_cursor
-from loaders.pages import PageRequest
+from loaders.pages import Page, PageRequest
+from loaders.table.client import Store
 from loaders.table.positions import IndexKey
-from tests.contracts.lists import LISTS, PAGED, neighbours
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
-    from loaders.pages import Page
-    from loaders.table.client import Store
-    from tests.contracts.conftest import Seeds
-    from tests.contracts.lists import ListExample
-    from tests.wire import Wire
+from tests.contracts.conftest import Seeds
+from tests.contracts.lists import LISTS, PAGED, ListExample, neighbours
+from tests.wire import Wire
 
 ORDERED = [(contract.id, order) for contract in PAGED.values() for order in contract.orders]
 WINDOWED = [(contract_id, order) for contract_id, order in ORDERED if LISTS[contract_id].has_window]

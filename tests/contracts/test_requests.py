@@ -5,22 +5,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from loaders import keys
 from loaders.contracts.reading import ReadPage
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.writing import WriteContract
-from loaders.table.operations import Query, Transact
+from loaders.table.operations import Operation, Query, Transact
+from tests.contracts.conftest import Runner
 from tests.contracts.samples import SHORT
 from tests.contracts.scenarios.every import SCENARIOS
 from tests.contracts.snapshots import contracts_of, keep, kept, shown, steps_of
-
-if TYPE_CHECKING:
-    from loaders.table.operations import Operation
-    from tests.contracts.conftest import Runner
 
 # What may be written whatever is there: what is derived from a record, on which the transaction has its condition. The
 # contracts of the tools write such items of any kind, and a pointer, all writes of which the guard orders.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from domain.errors import BadInputError
 from domain.ids import check_code, check_id, check_ulid, require_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ID_MESSAGE = "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"
 RULES: dict[Callable[[str], str], str] = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -23,9 +23,6 @@ from domain.schedule import (
     overlaps,
 )
 from domain.times import EARLIEST, Instant, shift
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 UPCOMING, ACTIVE, COMPLETED, EXPIRED, CANCELLED = ReservationStatus
 NOON = Instant("2026-03-01T12:00:00.000Z")

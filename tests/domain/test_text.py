@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -20,9 +20,6 @@ from domain.text import (
     check_time_zone,
     normalize_email,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CONTROL = "must not contain control characters"
 SURROGATE = "must not contain unpaired surrogates"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.serving import serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.wire import Wire
+from tests.wire import Wire
 
 
 @pytest.fixture(scope="session")

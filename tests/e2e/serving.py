@@ -8,20 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
+from loaders.table.client import StoreConnection
 from loaders.tools.definition import describe_table
 from loaders.tools.table_state import TableProblemError
 from tests.e2e import reports
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-
-    from loaders.table.client import StoreConnection
 
 COMMAND = Path(sys.executable).parent / "smartlocker"
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,8 @@ import signal
 import stat
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -18,9 +19,6 @@ from server.clock import utc_now
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, command, eventually, serving, start
 from tests.invariants import check_invariants
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWNER = "query ($ownerId: ID!) { owner(ownerId: $ownerId) { name } }"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from loaders.table.embedded import find_binary, run_embedded, share_embedded
 from tests.api import CREATE_OWNER, UPDATE_STATUS
 from tests.e2e.serving import command, refusal_of, serving
 from tests.issuer import bearer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWNER = '{ owner(ownerId: "owner-0001") { name } }'
 STATE = """{ owner(ownerId: "owner-0001") { name lockers { nodes { lockerId alias status version } } }

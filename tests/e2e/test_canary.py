@@ -8,7 +8,8 @@ import json
 import socket
 from collections import Counter
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import jwt
@@ -17,18 +18,11 @@ from domain.api_keys import KEY_PREFIX
 from domain.authorization import Principal, Role
 from domain.models import LockerId, OwnerId
 from loaders import keys
-from loaders.table.values import item_to_wire
+from loaders.table.values import Item, item_to_wire
 from server.auth.development import development_token
 from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT
-from tests.e2e.serving import running
-from tests.wire import Answer, Until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from loaders.table.values import Item
-    from tests.e2e.serving import Server
-    from tests.wire import Call, Wire
+from tests.e2e.serving import Server, running
+from tests.wire import Answer, Call, Until, Wire
 
 CANARY = "c4n4ry-7f3a9"
 CURSOR = base64.urlsafe_b64encode(json.dumps({"PK": CANARY, "SK": CANARY}).encode()).decode().rstrip("=")

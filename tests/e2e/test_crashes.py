@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from loaders.tools.definition import create_table, describe_table
 from loaders.tools.table_state import TableProblemError
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, eventually, is_running, is_there, offspring_of, serving, start
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWNER = "query ($ownerId: ID!) { owner(ownerId: $ownerId) { name version } }"
 

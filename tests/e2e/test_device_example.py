@@ -3,19 +3,15 @@ from __future__ import annotations
 import json
 import sys
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from domain.times import shift
 from loaders.tools.demo_places import location_id
 from server.clock import utc_now
 from tests.api import REGISTER_LOCKER, mutation
 from tests.codes import CREATE
-from tests.e2e.serving import ROOT, command, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.e2e.serving import Server
+from tests.e2e.serving import ROOT, Server, command, serving
 
 KEY = mutation("createApiKey", "secret")
 USES = """{ locker(lockerId: "door") {

@@ -2,12 +2,9 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.e2e.serving import ROOT, command, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 JOURNEY = (sys.executable, ROOT / "examples" / "partner_journey.py")
 PARTNER = ["--role=partner", "--owner=owner-0001", "--scope=reservations:read", "--scope=reservations:write"]

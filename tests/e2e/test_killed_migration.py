@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,13 +16,8 @@ from tests.migrating import migration, no_wait
 from tests.races.holding import Held
 from tests.source_items import EXAMPLES, LOCATION, Table
 from tests.table_state import set_state
-from tests.tables import put
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.tables import PlainClient
-    from tests.wire import Call, Wire
+from tests.tables import PlainClient, put
+from tests.wire import Call, Wire
 
 SOURCES = [*EXAMPLES, *(item for seed in range(12) for item in Table(seed).items)]
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from loaders.table.embedded import find_binary, reserve_address
 from tests.e2e.serving import ROOT, eventually, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OWNER = '{ owner(ownerId: "owner-0001") { name lockers { nodes { lockerId } } } }'
 RENAME = """mutation { renameLocker(input: {lockerId: "locker-000001", alias: "Mine", expectedVersion: 1}) {

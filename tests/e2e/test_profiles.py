@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tests.conftest import CODE_KEYS
 from tests.e2e.serving import command, serving
 from tests.issuer import bearer, jwk, production, sign, write_keys
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWNER = '{ owner(ownerId: "owner-0001") { name } }'
 CREATE_KEY = """mutation { createApiKey(input: {name: "Hall", role: DEVICE, lockerId: "locker-000001"}) {

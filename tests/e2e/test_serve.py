@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -15,9 +16,6 @@ import pytest
 from tests.api import CREATE_OWNER
 from tests.e2e.reports import KEPT
 from tests.e2e.serving import COMMAND, command, eventually, is_running, refusal_of, running, serving, start
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOCKER = "query ($lockerId: ID!) { locker(lockerId: $lockerId) { status version } }"
 

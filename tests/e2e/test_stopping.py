@@ -3,20 +3,16 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.api import CREATE_OWNER
+from tests.conftest import Dump
 from tests.e2e.serving import eventually, running, start
-from tests.wire import Hold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.wire import Wire
+from tests.wire import Hold, Wire
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +25,7 @@ def _no_nohup() -> Iterator[None]:
 
 @pytest.mark.parametrize(("stop", "workers"), [(signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGTERM, 2)])
 async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and_none_is_lost(
-    tmp_path: Path, wire: Wire, at_wire: dict[str, str], dump: Callable[[], Any], stop: int, workers: int
+    tmp_path: Path, wire: Wire, at_wire: dict[str, str], dump: Dump, stop: int, workers: int
 ) -> None:
     async with (
         running(tmp_path / "run", **at_wire, workers=workers, drain_seconds=300) as server,

@@ -4,15 +4,12 @@ import os
 import re
 import resource
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from loaders.table.embedded import DATABASE, find_binary
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, eventually, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 OWNER = '{ owner(ownerId: "owner-0001") { name } }'
 LOCKER = '{ locker(lockerId: "locker-000001") { status } }'

@@ -6,7 +6,9 @@ import os
 import signal
 import socket
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,13 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from loaders.tools.table_state import CURRENT_STATE
 from tests.e2e.serving import Server, eventually, is_running, running, serving, start
 from tests.table_state import MARKED, set_state
-from tests.wire import Hold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.wire import Wire
+from tests.wire import Hold, Wire
 
 TYPENAME = {"data": {"__typename": "Query"}}
 OWNER = {"query": '{ owner(ownerId: "ada") { name } }'}

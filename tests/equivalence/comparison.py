@@ -17,16 +17,14 @@ at a strict prefix of its path. Errors with a lifted null are compared in groups
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from graphql import GraphQLError, GraphQLList, GraphQLNonNull
 
 from domain.errors import SmartLockerError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 Path = tuple[str | int, ...]
 

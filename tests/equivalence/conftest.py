@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -15,11 +16,7 @@ from tests.equivalence.vocabulary import vocabulary
 from tests.equivalence.world import LISTED, Table, prepare
 from tests.fuzz.tenants import cursors_of
 from tests.principals import principal_of_header
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from tests.tables import PlainClient
+from tests.tables import PlainClient
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -7,17 +7,23 @@ collection of fields.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import (
+    DocumentNode,
     ExecutionResult,
+    FieldNode,
     GraphQLError,
+    GraphQLField,
     GraphQLInterfaceType,
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLResolveInfo,
+    GraphQLSchema,
     execute,
     is_abstract_type,
     is_enum_type,
@@ -27,20 +33,12 @@ from graphql.execution.executor import Executor
 
 from domain.authorization import is_admin
 from resolvers.api.payloads import ERROR_TYPES
-from resolvers.bindings.base import BINDING, Call, Column, Embedded, FieldStep, Reading
+from resolvers.bindings.base import BINDING, Binding, Call, Column, Embedded, FieldStep, Known, Reading
 from resolvers.documents.parsing import MAX_ERRORS
 from resolvers.entities.base import RECORD_TYPES
-from resolvers.plan.bound_schema import BoundSchema
+from resolvers.plan.bound_schema import BoundField, BoundSchema
+from resolvers.request_state import RequestState
 from resolvers.schema import declared_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
-
-    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLResolveInfo, GraphQLSchema
-
-    from resolvers.bindings.base import Binding, Known
-    from resolvers.plan.bound_schema import BoundField
-    from resolvers.request_state import RequestState
 
 Path = tuple[str | int, ...]
 

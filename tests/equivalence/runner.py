@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from graphql import parse
 
+from domain.authorization import Principal
 from loaders.trace import Trace
 from resolvers.execution import Executor
-from tests.equivalence.comparison import Answer, differences
+from tests.equivalence.comparison import Answer, ErrorText, differences
 from tests.equivalence.oracle import Execution, Oracle
 from tests.equivalence.vocabulary import caller
-from tests.fuzz.documents import make_document
+from tests.equivalence.world import Table
+from tests.fuzz.documents import Document, Vocabulary, make_document
 from tests.planned import PriceCheck
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from domain.authorization import Principal
-    from tests.equivalence.comparison import ErrorText
-    from tests.equivalence.world import Table
-    from tests.fuzz.documents import Document, Vocabulary
 
 DOCUMENTS = int(os.environ.get("EQUIVALENCE_DOCUMENTS", "1000"))
 """How many documents are made: one in ten is a mutation."""

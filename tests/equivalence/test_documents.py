@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from graphql import get_introspection_query
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Scope
 from tests import places
-from tests.equivalence.runner import Case
+from tests.equivalence.runner import Case, Runner
+from tests.equivalence.world import Table
 from tests.fuzz.documents import Document
 from tests.principals import owner, partner
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.equivalence.runner import Runner
-    from tests.equivalence.world import Table
 
 
 def asked(text: str, by: Principal = DEVELOPMENT_ADMIN, **variables: Any) -> Case:

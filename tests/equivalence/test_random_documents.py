@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
-from tests.equivalence.runner import DOCUMENTS, make_case, report
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.equivalence.runner import Runner, World
-    from tests.equivalence.world import Table
+from tests.equivalence.runner import DOCUMENTS, Runner, World, make_case, report
+from tests.equivalence.world import Table
 
 QUERIES, QUERY_PARTS = DOCUMENTS * 9 // 10, 10
 MUTATIONS, MUTATION_PARTS = DOCUMENTS // 10, 4

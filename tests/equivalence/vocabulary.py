@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Scope
 from resolvers.bindings.nodes import to_global_id
@@ -11,9 +11,6 @@ from tests.equivalence.world import BOOKINGS, EVENTFUL, KEYS, LOCKERS, NINA_LOCK
 from tests.fuzz.documents import SCHEMA, Values, Vocabulary
 from tests.fuzz.tenants import IDS
 from tests.principals import admin, device, owner, partner
-
-if TYPE_CHECKING:
-    from random import Random
 
 
 def caller(random: Random, *, writes: bool) -> Principal:

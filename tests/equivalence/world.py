@@ -6,34 +6,27 @@ items cannot be decoded, some that others name do not exist, and reading some pa
 
 from __future__ import annotations
 
+from collections.abc import Container
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from domain.authorization import Principal
 from domain.times import Instant, shift
 from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.errors import UnreadKeysError
-from loaders.table.transport import Answer, NoAnswerError
+from loaders.table.transport import Answer, NoAnswerError, Transport
+from loaders.table.values import ReadItem
+from loaders.trace import Trace
 from resolvers.plan.price import Limit
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.limits.request_limits import RequestBudget
 from tests import places
-from tests.api import CREATE_RESERVATION, UPDATE_STATUS, mutation
-from tests.conftest import RING
+from tests.api import CREATE_RESERVATION, UPDATE_STATUS, Api, mutation
+from tests.conftest import RING, Clock
 from tests.fuzz.tenants import CREATE_KEY, stock
 from tests.reservations import CANCEL
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from domain.authorization import Principal
-    from loaders.table.transport import Transport
-    from loaders.table.values import ReadItem
-    from loaders.trace import Trace
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.tables import PlainClient
-
+from tests.tables import PlainClient
 
 REVOKE_KEY = mutation("revokeApiKey", "apiKey { keyId }")
 TRANSFER = mutation("transferLocker", "locker { version }")

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
 import pytest_asyncio
 
-from tests.api import RENAME, TRANSFER, UPDATE_STATUS, mutation, unchanged
+from tests.api import RENAME, TRANSFER, UPDATE_STATUS, Api, mutation, unchanged
 from tests.codes import Device
-from tests.conftest import NOW
+from tests.conftest import NOW, Clock, Dump, Prepared
 from tests.inputs import CHOSEN_IDS, GOOD, MUTATIONS, document
 from tests.inputs import stock as stock_all
 from tests.invariants import check_invariants
 from tests.places import approve, book, create_location, refusal, ulid
 from tests.principals import owner
-from tests.wire import WRITES, Answer, Lose, Meeting, Twice, conflict, once
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.conftest import Clock, Prepared
-    from tests.wire import Call, Wire
+from tests.wire import WRITES, Answer, Call, Lose, Meeting, Twice, Wire, conflict, once
 
 INPUTS = GOOD | {
     "moveLocker from another location": {"lockerId": "l2", "newLocationId": ulid(1), "expectedVersion": 1},
@@ -93,7 +87,7 @@ def test_every_mutation_is_tested_here() -> None:
 
 @EVERY_MUTATION
 async def test_a_change_that_the_network_sends_twice_has_one_effect(
-    ready: Api, wire: Wire, dump: Callable[[], Any], name: str
+    ready: Api, wire: Wire, dump: Dump, name: str
 ) -> None:
     wire.fault = lambda call: Twice() if call.operation == "TransactWriteItems" else None
     first = await change(ready, name)
@@ -107,7 +101,7 @@ async def test_a_change_that_the_network_sends_twice_has_one_effect(
 
 @EVERY_MUTATION
 async def test_a_mutation_that_is_sent_many_times_at_once_has_one_effect_and_one_answer(
-    ready: Api, wire: Wire, dump: Callable[[], Any], name: str
+    ready: Api, wire: Wire, dump: Dump, name: str
 ) -> None:
     before = await dump()
     times = 10 if name in CHOSEN_IDS else 2
@@ -128,7 +122,7 @@ async def test_a_mutation_that_is_sent_many_times_at_once_has_one_effect_and_one
 
 @EVERY_MUTATION
 async def test_conflicts_between_transactions_are_no_conflict_for_the_client(
-    ready: Api, wire: Wire, dump: Callable[[], Any], name: str
+    ready: Api, wire: Wire, dump: Dump, name: str
 ) -> None:
     left = [True] * 3
     wire.fault = lambda call: conflict(call) if call.operation == "TransactWriteItems" and left and left.pop() else None
@@ -139,9 +133,7 @@ async def test_conflicts_between_transactions_are_no_conflict_for_the_client(
 
 
 @EVERY_MUTATION
-async def test_a_store_that_takes_nothing_leaves_nothing_behind(
-    ready: Api, wire: Wire, dump: Callable[[], Any], name: str
-) -> None:
+async def test_a_store_that_takes_nothing_leaves_nothing_behind(ready: Api, wire: Wire, dump: Dump, name: str) -> None:
     wire.fault = lambda call: (
         Answer.error("ProvisionedThroughputExceededException") if call.operation == "TransactWriteItems" else None
     )
@@ -162,7 +154,7 @@ async def test_a_store_that_takes_nothing_leaves_nothing_behind(
     ],
 )
 async def test_a_lost_answer_is_found_again_within_the_request(
-    ready: Api, wire: Wire, dump: Callable[[], Any], name: str, content: dict[str, Any], *, is_forgotten: bool
+    ready: Api, wire: Wire, dump: Dump, name: str, content: dict[str, Any], *, is_forgotten: bool
 ) -> None:
     wire.fault = lost_then_forgotten() if is_forgotten else once(Lose(), *WRITES)
     payload = await ready.mutate(document_of(name), **content)
@@ -174,7 +166,7 @@ async def test_a_lost_answer_is_found_again_within_the_request(
 
 @EVERY_MUTATION
 async def test_a_mutation_that_was_never_answered_is_repeated_by_its_client_much_later(
-    ready: Api, wire: Wire, dump: Callable[[], Any], clock: Clock, name: str
+    ready: Api, wire: Wire, dump: Dump, clock: Clock, name: str
 ) -> None:
     before = await dump()
     wire.fault = lambda call: Lose() if call.operation in WRITES else None
@@ -202,7 +194,7 @@ async def test_a_mutation_that_was_never_answered_is_repeated_by_its_client_much
     ],
 )
 async def test_a_lost_answer_at_the_door_of_a_location_leaves_one_effect(
-    ready: Api, wire: Wire, dump: Callable[[], Any], name: str, more: dict[str, Any]
+    ready: Api, wire: Wire, dump: Dump, name: str, more: dict[str, Any]
 ) -> None:
     door = {"locationId": ulid(0)}
     for field, values in (
@@ -223,7 +215,7 @@ async def test_a_lost_answer_at_the_door_of_a_location_leaves_one_effect(
         assert await change(ready, name, door | more) == first
 
 
-async def test_a_change_id_belongs_to_one_change(ready: Api, dump: Callable[[], Any]) -> None:
+async def test_a_change_id_belongs_to_one_change(ready: Api, dump: Dump) -> None:
     occupied = CHANGE | {"newStatus": "OCCUPIED"}
     first = await ready.mutate(UPDATE_STATUS, **occupied)
     async with unchanged(dump):
@@ -241,7 +233,7 @@ async def test_a_change_id_belongs_to_one_change(ready: Api, dump: Callable[[], 
 
 
 async def test_a_member_who_gave_a_locker_to_its_organisation_may_repeat_that_and_nobody_else_may(
-    ready: Api, dump: Callable[[], Any]
+    ready: Api, dump: Dump
 ) -> None:
     await ready.owner("acme", kind="ORGANIZATION")
     given = CHANGE | {"newOwnerId": "acme"}

@@ -5,30 +5,25 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from domain.models import Locker
+from loaders.backend import Backend
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.table.errors import UnreadKeysError
 from loaders.table.http_client import Timeouts
 from tests import places
-from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, UPDATE_STATUS, unchanged
-from tests.conftest import NOW
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, UPDATE_STATUS, Api, unchanged
+from tests.conftest import NOW, Dump
 from tests.inputs import GOOD
 from tests.invariants import check_invariants
 from tests.reservations import CANCEL, hours
-from tests.wire import Answer, Hold, Lose, Twice, conflict, once
+from tests.wire import Answer, Call, Hold, Lose, Twice, Wire, conflict, once
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from loaders.backend import Backend
-    from tests.api import Api
-    from tests.wire import Call, Wire
-
-    Script = Iterator[tuple[str, dict[str, Any]]]
+Script = Iterator[tuple[str, dict[str, Any]]]
 
 VERSION = '{ locker(lockerId: "l1") { version } }'
 
@@ -46,7 +41,7 @@ async def test_a_failed_condition_beside_a_conflict_is_asked_again_until_it_fail
     assert len({call.request["ClientRequestToken"] for call in wire.calls}) == 1
 
 
-async def test_conflicts_without_end_become_unavailable(one: Api, wire: Wire, dump: Callable[[], Any]) -> None:
+async def test_conflicts_without_end_become_unavailable(one: Api, wire: Wire, dump: Dump) -> None:
     wire.fault = lambda call: conflict(call) if call.operation == "TransactWriteItems" else None
     async with unchanged(dump):
         change = {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}
@@ -174,7 +169,7 @@ def at_its_own_location(number: int) -> Script:
 async def test_conflicts_lost_answers_and_repeats_tell_no_client_a_false_conflict(
     api: Api,
     wire: Wire,
-    dump: Callable[[], Any],
+    dump: Dump,
     script: Callable[[int], Script],
     clients: int,
     version: int,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from domain.bookings import BookingStatus
 from loaders.backend import Backend
@@ -16,20 +18,13 @@ from loaders.table.client import StoreConnection, open_store
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table
 from server.app import new_id
-from tests.conftest import PATIENT, RING
+from tests.conftest import PATIENT, RING, Clock
 from tests.contracts.samples import SHORT
+from tests.contracts.scenarios.actions import Call as Scenario
 from tests.contracts.scenarios.bookings import BOOKED, api_key, approve
 from tests.contracts.scenarios.lockers import PLACED, RENAME, record_events
 from tests.e2e.serving import is_there, offspring_of
-from tests.wire import WRITES, Lose, Until, once, open_wire
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tests.conftest import Clock
-    from tests.contracts.scenarios.actions import Call as Scenario
-    from tests.wire import Wire
+from tests.wire import WRITES, Lose, Until, Wire, once, open_wire
 
 
 @asynccontextmanager

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, unchanged
-from tests.conftest import NOW
+from tests.api import CREATE_OWNER, CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, Api, unchanged
+from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants, live_reservations
 from tests.reservations import hours
-from tests.wire import Answer, once
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.wire import Call, Wire
+from tests.wire import Answer, Call, Wire, once
 
 FAILED, CONFLICT, NONE, SLOW = "ConditionalCheckFailed", "TransactionConflict", "None", "ThrottlingError"
 OWNER = {"ownerId": "eve", "kind": "USER", "name": "Eve", "email": "eve@example.com"}
@@ -40,7 +35,7 @@ MIXED = [
 
 @pytest.mark.parametrize(("mutation", "values", "reasons"), MIXED)
 async def test_a_creation_that_met_another_transaction_succeeds_when_it_is_sent_again(
-    one: Api, wire: Wire, dump: Callable[[], Any], mutation: str, values: dict[str, Any], reasons: tuple[str, ...]
+    one: Api, wire: Wire, dump: Dump, mutation: str, values: dict[str, Any], reasons: tuple[str, ...]
 ) -> None:
     wire.fault = once(Answer.cancelled(*reasons), "TransactWriteItems")
     payload = await one.mutate(mutation, **values)
@@ -54,7 +49,7 @@ async def test_a_creation_that_met_another_transaction_succeeds_when_it_is_sent_
 
 @pytest.mark.parametrize(("mutation", "values", "reasons"), [case for case in MIXED if case[0] != CREATE_RESERVATION])
 async def test_a_repeat_that_met_its_twin_half_way_gets_the_first_result(
-    one: Api, wire: Wire, dump: Callable[[], Any], mutation: str, values: dict[str, Any], reasons: tuple[str, ...]
+    one: Api, wire: Wire, dump: Dump, mutation: str, values: dict[str, Any], reasons: tuple[str, ...]
 ) -> None:
     first = await one.mutate(mutation, **values)
     async with unchanged(dump):
@@ -65,9 +60,7 @@ async def test_a_repeat_that_met_its_twin_half_way_gets_the_first_result(
         assert wire.operations["TransactWriteItems"] == 2
 
 
-async def test_a_reservation_that_met_its_twin_half_way_gets_the_first_result(
-    one: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
+async def test_a_reservation_that_met_its_twin_half_way_gets_the_first_result(one: Api, wire: Wire, dump: Dump) -> None:
     first = await one.mutate(CREATE_RESERVATION, **RESERVATION)
     before = await dump()
     wire.reset()
@@ -80,7 +73,7 @@ async def test_a_reservation_that_met_its_twin_half_way_gets_the_first_result(
 
 
 async def test_a_reservation_whose_last_change_is_not_yet_there_is_read_for_again(
-    one: Api, wire: Wire, dump: Callable[[], Any]
+    one: Api, wire: Wire, dump: Dump
 ) -> None:
     await one.mutate(CREATE_RESERVATION, **RESERVATION)
     wire.reset()

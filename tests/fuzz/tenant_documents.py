@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import (
+    DocumentNode,
     FieldNode,
     OperationDefinitionNode,
     SelectionSetNode,
@@ -19,16 +21,9 @@ from graphql import (
     visit,
 )
 
-from tests.fuzz.documents import SCHEMA, Values, Vocabulary, make_document
+from tests.fuzz.documents import SCHEMA, Document, Values, Vocabulary, make_document
 from tests.fuzz.tenants import CODES, IDS
 from tests.mutations import MUTATIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from graphql import DocumentNode
-
-    from tests.fuzz.documents import Document
 
 # Where most can be reached it is asked most often.
 _SHARES = {

@@ -9,19 +9,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from domain.times import Instant
 from resolvers.bindings.nodes import to_global_id
 from tests import places
-from tests.api import mutation
+from tests.api import Api, mutation
+from tests.conftest import Clock
 from tests.reservations import CANCEL
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tests.api import Api
-    from tests.conftest import Clock
 
 LOCATION = places.ulid(0)
 NAMES = {"anna": "apple", "bert": "zebra"}

@@ -10,31 +10,22 @@ import logging
 import random
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from domain.access_codes import AccessDecision, CodeList, check_door
 from domain.times import Instant, shift
+from loaders.backend import Backend
 from loaders.reads.code_lists import read_code_lists
 from loaders.tools.transfer import export_table
 from tests import places
-from tests.api import CREATE_RESERVATION, mutation
+from tests.api import CREATE_RESERVATION, Api, mutation
 from tests.codes import CLEAR, PROVISION, REVOKE, VERIFY, check_no_digits, without_values
+from tests.conftest import Clock, Dump, OpenApi
 from tests.principals import device, device_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    import pytest
-
-    from loaders.backend import Backend
-    from tests.api import Api
-    from tests.conftest import Clock
-
-    Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 VERIFICATIONS = 2000
 PLACE = places.ulid(0)
@@ -255,10 +246,10 @@ class World:
 
 
 async def test_two_thousand_verifications_grant_and_refuse_exactly_what_they_should_and_leave_no_digits(
-    open_api: Opener,
+    open_api: OpenApi,
     backend: Backend,
     clock: Clock,
-    dump: Callable[[], Any],
+    dump: Dump,
     caplog: pytest.LogCaptureFixture,
     tmp_path: Path,
 ) -> None:

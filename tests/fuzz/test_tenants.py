@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
 import pytest
 from graphql import validate
 
 from domain.authorization import Principal, Scope
+from tests.api import Api
+from tests.conftest import Clock, Dump, OpenApi
 from tests.fuzz.documents import SCHEMA, Document
 from tests.fuzz.tenant_documents import COUNTS, tenant_documents
 from tests.fuzz.tenants import is_foreign, stock, words_of
 from tests.principals import device, owner, partner
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    import httpx
-
-    from tests.api import Api
-    from tests.conftest import Clock
 
 PARTS = 4
 VALIDATED = 10
@@ -39,7 +34,7 @@ NO_LIMITS = {
 ASKED = {"SmartLocker-Cost": "1", "SmartLocker-Explain": "1"}
 
 
-async def foreign(dump: Callable[[], Any]) -> dict[tuple[str, str], dict[str, Any]]:
+async def foreign(dump: Dump) -> dict[tuple[str, str], dict[str, Any]]:
     return {key: item for key, item in (await dump()).items() if is_foreign(key, item)}
 
 
@@ -76,7 +71,7 @@ def validates_some() -> Callable[..., Any]:
 
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_no_document_of_one_tenant_shows_or_changes_anything_of_another(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]], clock: Clock, dump: Callable[[], Any], part: int
+    open_api: OpenApi, clock: Clock, dump: Dump, part: int
 ) -> None:
     async with open_api(validate=validates_some(), **NO_LIMITS) as api:
         known = await stock(api, clock)

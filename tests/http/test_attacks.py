@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
+import httpx
 import pytest
 
+from tests.api import Api
 from tests.attacks import attacks, large_documents, wide_requests
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    import httpx
-
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Wire
 
 ATTACKS = attacks()
 LARGE_DOCUMENTS = large_documents()

@@ -2,24 +2,28 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 
 from tests import codes, places
-from tests.api import CREATE_OWNER, CREATE_RESERVATION, REGISTER_LOCKER, RENAME, RETIRE_LOCKER, UPDATE_STATUS, mutation
+from tests.api import (
+    CREATE_OWNER,
+    CREATE_RESERVATION,
+    REGISTER_LOCKER,
+    RENAME,
+    RETIRE_LOCKER,
+    UPDATE_STATUS,
+    Api,
+    mutation,
+)
 from tests.over_http import GRAPHQL, JSON, only_error
 from tests.over_http import post as sent
 from tests.principals import owner
 from tests.reservations import CANCEL, EXTEND
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Answer, Wire
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "errors.md").read_text()
 

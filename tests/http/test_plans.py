@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.api import CREATE_OWNER
+from tests.api import CREATE_OWNER, Api
+from tests.conftest import OpenApi
 from tests.over_http import GRAPHQL, JSON
 from tests.over_http import post as sent
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 LATEST = '{ owner(ownerId: "ada") { name lockers(first: 2) { nodes { latestEvent { action } } } } }'
 EVENTS = """query ($first: Int!) { locations(status: ACTIVE, first: $first) { nodes {

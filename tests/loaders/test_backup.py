@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from loaders.table.client import StoreConnection
 from loaders.table.embedded import DATABASE, EmbeddedStoreError, find_binary, run_embedded
 from loaders.tools.backup import back_up, restore
 from loaders.tools.definition import create_table, describe_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.access_codes import AccessCode, AccessCodeKind, CodeRing
 from domain.models import door_of
+from loaders.backend import Backend
 from loaders.reads.code_keys import KeyUse, key_uses
+from tests.api import Api
 from tests.codes import PROVISION, REVEAL, ROTATE, check_no_digits, create, furnish, verify
-from tests.conftest import CODE_KEYS, NOW, RING
+from tests.conftest import CODE_KEYS, NOW, RING, Clock, OpenApi
 from tests.contracts.samples import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from loaders.backend import Backend
-    from tests.api import Api
-    from tests.conftest import Clock
-
-    Opener = Callable[..., AbstractAsyncContextManager[Api]]
 
 LISTED = """{ locker(lockerId: "l1") {
   accessCodes { nodes { id codeId kind length uses validity { state } reveals { revealedBy } } }
@@ -28,7 +20,7 @@ LISTED = """{ locker(lockerId: "l1") {
 
 
 async def test_a_key_is_in_use_as_long_as_a_live_code_or_a_device_needs_it(
-    api: Api, open_api: Opener, backend: Backend, clock: Clock
+    api: Api, open_api: OpenApi, backend: Backend, clock: Clock
 ) -> None:
     store: Any = backend.store
     await furnish(api)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.models import Locker
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import LOCKER, OWNER, OWNER_LOCKER
 from loaders.contracts.base import Consistency, ContractError, PageRule, registry
 from loaders.contracts.cost import Cost, Part
@@ -19,11 +20,7 @@ from loaders.contracts.write_parts import BatchRead, ItemRead, RangeRead, StepRu
 from loaders.conversion import Codec
 from loaders.table.operations import Action, BatchGet, Put, Query, Step
 from loaders.table.positions import Key, Prefix
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
-    from tests.wire import Wire
+from tests.wire import Answer, Wire
 
 ONE, PAGE = LOCKER_BY_ID, OWNER_LOCKERS
 NEW = StepRule(name="locker", action=Action.PUT, item=LOCKER, condition="attribute_not_exists(#PK)")

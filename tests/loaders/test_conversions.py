@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,10 +17,7 @@ from loaders.tools.target import Report, Target
 from tests.conftest import NOW
 from tests.source_items import EXAMPLES, LOCATION
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    Item = Mapping[str, Any]
+Item = Mapping[str, Any]
 
 LOCKER = {"PK": "LOCKER#l", "SK": "META", "ownerId": "o", "status": "AVAILABLE", "updatedAt": 1772013600000}
 COPY = {"PK": "OWNER#o", "SK": "LOCKER#l", "entityType": "OWNER_LOCKER"}

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.bookings import BookingStatus
 from domain.times import Instant
+from loaders.backend import Backend
+from loaders.table.operations import Transact
 from loaders.tools.demo import DemoShape, demo_pieces, load_demo
 from loaders.tools.demo_places import LOCATIONS
-from tests.conftest import NOW
+from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from loaders.backend import Backend
-    from loaders.table.operations import Transact
 
 SMALL, LARGE = DemoShape(2, 4, 8), DemoShape(2, 4, 300)
 
@@ -33,9 +29,7 @@ def wanted(shape: DemoShape, now: Instant = NOW) -> dict[tuple[str, str], dict[s
     }
 
 
-async def test_a_larger_load_adds_its_events_to_a_smaller_one_without_holes(
-    backend: Backend, dump: Callable[[], Any]
-) -> None:
+async def test_a_larger_load_adds_its_events_to_a_smaller_one_without_holes(backend: Backend, dump: Dump) -> None:
     first = await load_demo(backend.store, SMALL, NOW, lambda _: None)
     smaller = await dump()
     assert smaller == wanted(SMALL)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import pytest_asyncio
@@ -12,33 +14,25 @@ import pytest_asyncio
 from domain.bookings import BookingId
 from domain.models import LocationId, LockerId, OwnerId
 from domain.schedule import free_slot
+from loaders.backend import Backend
 from loaders.keys import lot_of
 from loaders.table.client import DynamoStore
 from loaders.table.values import item_to_wire
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.doctor import Doctor, Records, check_export_file, full_scan_cost
+from loaders.tools.findings import Finding
 from loaders.tools.transfer import export_table
-from tests.api import CREATE_RESERVATION, UPDATE_STATUS
-from tests.conftest import NOW
-from tests.invariants import check_invariants
+from tests.api import CREATE_RESERVATION, UPDATE_STATUS, Api
+from tests.conftest import NOW, Dump, Prepared
+from tests.invariants import Items, check_invariants
 from tests.places import DAY, approve, book, prepare, ulid
 from tests.races.holding import Held
 from tests.reservations import CANCEL, EXTEND, START
+from tests.wire import Wire
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from loaders.backend import Backend
-    from loaders.tools.findings import Finding
-    from tests.api import Api
-    from tests.conftest import Prepared
-    from tests.invariants import Items
-    from tests.wire import Wire
-
-    Key = tuple[str, str]
-    Change = Callable[[Items], dict[Key, dict[str, Any] | None]]
-    Break = Callable[[Change], Awaitable[None]]
+Key = tuple[str, str]
+Change = Callable[[Items], dict[Key, dict[str, Any] | None]]
+Break = Callable[[Change], Awaitable[None]]
 
 PLACE = f"LOCATION#{ulid(0)}"
 LOCKER = ("LOCKER#l1", "META")
@@ -236,7 +230,7 @@ async def world(api: Api, prepared: Prepared) -> Api:
 
 
 @pytest.fixture
-def break_(plain_client: Any, table: str, dump: Callable[[], Any]) -> Break:
+def break_(plain_client: Any, table: str, dump: Dump) -> Break:
     async def apply(change: Change) -> None:
         for (pk, sk), item in change(await dump()).items():
             if item is None:
@@ -271,7 +265,7 @@ def places(findings: list[Finding]) -> set[tuple[str, Key]]:
 
 @pytest.mark.parametrize("name", CASES)
 async def test_what_is_broken_is_found_and_repaired(
-    name: str, world: Api, break_: Break, checked: Checked, dump: Callable[[], Any], tmp_path: Path
+    name: str, world: Api, break_: Break, checked: Checked, dump: Dump, tmp_path: Path
 ) -> None:
     case = CASES[name]
     assert await checked.table() == []
@@ -359,7 +353,7 @@ RACES: dict[str, tuple[Change, str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", RACES)
 async def test_a_repair_that_meets_a_change_of_the_record_writes_nothing_old(
-    name: str, world: Api, break_: Break, checked: Checked, wire: Wire, dump: Callable[[], Any]
+    name: str, world: Api, break_: Break, checked: Checked, wire: Wire, dump: Dump
 ) -> None:
     change, mutation, values = RACES[name]
     await break_(change)
@@ -379,7 +373,7 @@ async def test_a_repair_that_meets_a_change_of_the_record_writes_nothing_old(
 
 
 async def test_a_busy_table_is_repaired_while_it_changes_and_its_own_changes_are_no_findings(
-    world: Api, break_: Break, checked: Checked, dump: Callable[[], Any]
+    world: Api, break_: Break, checked: Checked, dump: Dump
 ) -> None:
     await break_(lambda _: dict.fromkeys([COPY, PLACED, POINTER, CLAIM, MADE, MORNING, EMAIL]))
     broken = await checked.table()

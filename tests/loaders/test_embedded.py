@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import stat
 from ipaddress import IPv4Network, ip_address
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,9 +21,6 @@ from loaders.table.embedded import (
 )
 from loaders.tools.definition import check_table, create_table
 from loaders.tools.table_state import TableProblemError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = 4096
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,14 +13,9 @@ from loaders.reads.table_state import TableWatch
 from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore
 from loaders.table.health import GRACE_SECONDS, StoreHealth, WatchedTransport
-from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError
+from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError, Transport
 from server.clock import utc_now
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from loaders.table.transport import Transport
-    from tests.wire import Wire
+from tests.wire import Wire
 
 FULL = RefusedRequestError("InternalServerError", "database or disk is full", 500, {}, 2)
 SILENT = NoAnswerError("no response in time", 2)

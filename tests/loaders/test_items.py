@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import orjson
 import pytest
@@ -19,10 +20,6 @@ from loaders.conversion import Codec, DamagedItemError
 from loaders.table.raw_transport import parser
 from loaders.table.values import ReadItem, item_from_wire, item_to_wire
 from tests.contracts.samples import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 CODECS: dict[str, Codec[Any]] = {
     name: value for name, value in vars(codecs).items() if isinstance(value, Codec) and name.isupper()

@@ -6,7 +6,7 @@ import inspect
 import re
 import string
 from datetime import UTC, date
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -16,10 +16,7 @@ from domain.bookings import BookingId, DaySlot
 from domain.models import EventId, LocationId, LocationStatus, LockerId, LockerStatus, OwnerId, ReservationId
 from domain.times import EARLIEST, LATEST, Day, Instant, to_instant
 from loaders import keys
-from loaders.table.positions import IndexKey, IndexPartition, Key
-
-if TYPE_CHECKING:
-    from loaders.table.positions import KeyRange, Position
+from loaders.table.positions import IndexKey, IndexPartition, Key, KeyRange, Position
 
 NOON = Instant("2026-03-01T12:00:00.000Z")
 IDS = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=64) | st.sampled_from(

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from domain.times import Instant
+from loaders.backend import Backend
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.tools.definition import check_table, create_table
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.table_state import CURRENT_STATE, TableProblemError, read_state, require_current
+from loaders.tools.target import Report
 from tests.api import unchanged
-from tests.conftest import NOW
+from tests.conftest import NOW, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.migrating import delete, migration, no_wait, of_kind, run, strip
 from tests.source_items import EXAMPLES, LOCATION
 from tests.table_state import KEY, set_state
 from tests.tables import put
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from loaders.backend import Backend
-    from loaders.tools.target import Report
-    from tests.conftest import Prepared
-    from tests.wire import Wire
+from tests.wire import Wire
 
 COPIES = {"OWNER_LOCKER", "LOCATION_LOCKER"}
 WRITES = {"TransactWriteItems", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"}
@@ -41,7 +36,7 @@ async def examples(backend: Backend, plain_client: Any, table: str, wire: Wire) 
     return backend
 
 
-async def test_a_table_of_the_current_format_is_migrated_too(examples: Backend, dump: Callable[[], Any]) -> None:
+async def test_a_table_of_the_current_format_is_migrated_too(examples: Backend, dump: Dump) -> None:
     report = await run(examples, location=LOCATION)
     assert sum(report.converted.values()) == len(EXAMPLES) - 1
     assert report.read == len(EXAMPLES) + 1  # the state is an item too
@@ -50,9 +45,7 @@ async def test_a_table_of_the_current_format_is_migrated_too(examples: Backend, 
     check_invariants(items, NOW)
 
 
-async def test_a_second_migration_writes_nothing_but_the_state(
-    examples: Backend, dump: Callable[[], Any], wire: Wire
-) -> None:
+async def test_a_second_migration_writes_nothing_but_the_state(examples: Backend, dump: Dump, wire: Wire) -> None:
     first = await run(examples, location=LOCATION)
     wire.reset()
     async with unchanged(dump):
@@ -64,7 +57,7 @@ async def test_a_second_migration_writes_nothing_but_the_state(
 
 
 async def test_a_dry_run_reports_what_a_migration_does_and_changes_nothing(
-    examples: Backend, dump: Callable[[], Any], wire: Wire
+    examples: Backend, dump: Dump, wire: Wire
 ) -> None:
     async with unchanged(dump):
         counted = await migration(examples.store).count(NOW)
@@ -99,7 +92,7 @@ class Stopping(DynamoStore):
 
 @pytest.mark.parametrize("applied", [False, True])
 async def test_a_migration_that_stops_at_any_write_is_finished_by_the_next_with_the_same_result(
-    examples: Backend, plain_client: Any, dump: Callable[[], Any], *, applied: bool
+    examples: Backend, plain_client: Any, dump: Dump, *, applied: bool
 ) -> None:
     assert isinstance(examples.store, DynamoStore)
     transport = examples.store.transport
@@ -117,9 +110,7 @@ async def test_a_migration_that_stops_at_any_write_is_finished_by_the_next_with_
     assert write > 5
 
 
-async def test_an_interrupted_migration_goes_on_with_the_time_at_which_it_began(
-    examples: Backend, dump: Callable[[], Any]
-) -> None:
+async def test_an_interrupted_migration_goes_on_with_the_time_at_which_it_began(examples: Backend, dump: Dump) -> None:
     def stop(_: Report) -> None:
         raise StoppedError
 
@@ -135,7 +126,7 @@ async def test_an_interrupted_migration_goes_on_with_the_time_at_which_it_began(
 
 
 async def test_a_location_that_does_not_exist_is_refused_and_nothing_is_converted(
-    examples: Backend, dump: Callable[[], Any]
+    examples: Backend, dump: Dump
 ) -> None:
     async with unchanged(dump):
         with pytest.raises(TableProblemError, match="location nowhere does not exist"):
@@ -143,7 +134,7 @@ async def test_a_location_that_does_not_exist_is_refused_and_nothing_is_converte
 
 
 async def test_events_with_one_id_share_a_claim_also_where_they_are_pages_apart(
-    backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+    backend: Backend, plain_client: Any, table: str, dump: Dump
 ) -> None:
     place = {"PK": "LOCKER#l", "action": "OPEN", "actorId": "a", "result": "SUCCESS"}
     times = [f"2026-02-{day:02d}T{hour:02d}:00:00Z" for day in range(1, 21) for hour in range(24)]
@@ -163,7 +154,7 @@ async def test_events_with_one_id_share_a_claim_also_where_they_are_pages_apart(
     assert (await run(backend)).written == 0
 
 
-async def write_old_version(backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any]) -> None:
+async def write_old_version(backend: Backend, plain_client: Any, table: str, dump: Dump) -> None:
     """What versions before formats 2, 4 and 5 wrote, in one table."""
     await load_demo(backend.store, DemoShape(3, 20, 30), NOW, lambda _: None)
     for item in (await dump()).values():
@@ -183,17 +174,13 @@ async def write_old_version(backend: Backend, plain_client: Any, table: str, dum
 
 
 @pytest_asyncio.fixture
-async def old_version(
-    backend: Backend, plain_client: Any, table: str, dump: Callable[[], Any], prepared: Prepared
-) -> Backend:
+async def old_version(backend: Backend, plain_client: Any, table: str, dump: Dump, prepared: Prepared) -> Backend:
     await prepared(write_old_version, backend, plain_client, table, dump)
     await set_state(plain_client, table, None)
     return backend
 
 
-async def test_a_table_of_an_earlier_version_gets_everything_that_todays_has(
-    old_version: Backend, dump: Callable[[], Any]
-) -> None:
+async def test_a_table_of_an_earlier_version_gets_everything_that_todays_has(old_version: Backend, dump: Dump) -> None:
     before = Counter(item["entityType"] for item in (await dump()).values())
     report = await run(old_version)
     assert (report.left, report.unplaced, report.unknown) == ({}, {}, {})
@@ -213,7 +200,7 @@ async def test_a_table_of_an_earlier_version_gets_everything_that_todays_has(
 
 
 async def test_flags_of_earlier_versions_leave_the_guard(
-    old_version: Backend, plain_client: Any, table: str, dump: Callable[[], Any]
+    old_version: Backend, plain_client: Any, table: str, dump: Dump
 ) -> None:
     guards = of_kind(await dump(), "RESERVATION_GUARD")
     await put(

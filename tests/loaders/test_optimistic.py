@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
 from domain.access_codes import CodeDoor
 from domain.errors import TooManyChangesError
 from domain.models import Door
+from loaders.backend import Backend
 from loaders.codecs import CODE_DOOR
 from loaders.contracts.access_codes import PROVISION_DEVICE
 from loaders.contracts.locations import CREATE_LOCATION
 from loaders.reads.live_reservations import MovedError
 from loaders.table.errors import TransactionRefusedError
+from loaders.table.operations import Step
 from loaders.writes.optimistic import Decision, optimistic_write
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
-    from loaders.table.operations import Step
-    from tests.wire import Wire
+from tests.wire import Wire
 
 DOOR = Door("locker:l1")
 

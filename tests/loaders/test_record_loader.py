@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -14,20 +14,15 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
 from domain.errors import UnavailableError
-from domain.models import LockerId, OwnerId, OwnerKind
+from domain.models import Locker, LockerId, OwnerId, OwnerKind
+from loaders.backend import Backend
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.conversion import DamagedItemError
-from loaders.dataloaders import Loaders
+from loaders.dataloaders import Loaders, RecordLoader
 from loaders.table.values import item_to_wire
 from loaders.writes.lockers import register_locker
 from loaders.writes.owners import create_owner
-from tests.wire import Answer, Hold
-
-if TYPE_CHECKING:
-    from domain.models import Locker
-    from loaders.backend import Backend
-    from loaders.dataloaders import RecordLoader
-    from tests.wire import Call, Wire
+from tests.wire import Answer, Call, Hold, Wire
 
 ACME = OwnerId("acme")
 

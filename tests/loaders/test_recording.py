@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
 from domain.errors import QueryTooComplexError, UnavailableError
 from domain.models import LockerId
+from loaders.backend import Backend
 from loaders.contracts.cost import Cost
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.dataloaders import Loaders
@@ -16,11 +16,7 @@ from loaders.table.client import DynamoStore
 from loaders.table.recording import RecordedStore, asking
 from loaders.trace import Trace
 from tests.explained import brief
-from tests.wire import Answer, Hold
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
-    from tests.wire import Wire
+from tests.wire import Answer, Hold, Wire
 
 L1, L2 = LockerId("l1"), LockerId("l2")
 

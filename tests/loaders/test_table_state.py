@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.errors import UnavailableError
 from domain.times import Instant
+from loaders.codecs import TableState
 from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
 from loaders.table.client import DynamoStore, StoreConnection
+from loaders.table.transport import Transport
 from loaders.tools.definition import create_table
 from loaders.tools.table_state import (
     CURRENT_STATE,
@@ -23,14 +25,8 @@ from loaders.tools.table_state import (
 )
 from tests.conftest import NOW
 from tests.table_state import MARKED, OLDER, UNUSABLE, set_state
-from tests.tables import put
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from loaders.codecs import TableState
-    from loaders.table.transport import Transport
-    from tests.tables import PlainClient
-    from tests.wire import Wire
+from tests.tables import PlainClient, put
+from tests.wire import Answer, Wire
 
 
 class Time:

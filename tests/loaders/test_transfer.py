@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 import stat
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from loaders.backend import Backend
 from loaders.table.client import DynamoStore
 from loaders.table.errors import StoreError
+from loaders.table.transport import Transport
 from loaders.table.values import item_from_wire, item_to_wire
 from loaders.tools.demo import DemoShape, load_demo
 from loaders.tools.transfer import TransferError, check_export, export_cost, export_table, import_cost, import_table
-from tests.conftest import NOW
+from tests.conftest import NOW, Prepared
 from tests.invariants import check_invariants
-from tests.wire import Answer, Lose
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from loaders.backend import Backend
-    from loaders.table.transport import Transport
-    from tests.conftest import Prepared
-    from tests.wire import Wire
+from tests.wire import Answer, Lose, Wire
 
 SHAPE = DemoShape(3, 20, 40)
 FAST = 1e9

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from tests.wire import Until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.wire import Call
+from tests.wire import Call, Until
 
 
 class Held:

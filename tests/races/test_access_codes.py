@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests import places
-from tests.api import mutation
+from tests.api import Api, mutation
 from tests.codes import CREATE, PROVISION, REPORT, VERIFY, Device, create, furnish, verify
-from tests.conftest import NOW
+from tests.conftest import NOW, Dump, OpenApi
 from tests.invariants import check_invariants
 from tests.principals import device, device_at
 from tests.races.holding import Held
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.wire import Call, Wire
+from tests.wire import Call, Wire
 
 
 async def guess(api: Api, digits: str, attempt_id: str, **door: str) -> str:
@@ -32,9 +26,7 @@ async def guess(api: Api, digits: str, attempt_id: str, **door: str) -> str:
     return str(answer["data"]["verifyAccessCode"]["decision"])
 
 
-async def test_of_a_hundred_guesses_at_once_five_are_evaluated(
-    api: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
-) -> None:
+async def test_of_a_hundred_guesses_at_once_five_are_evaluated(api: Api, open_api: OpenApi, dump: Dump) -> None:
     await furnish(api)
     digits = await create(api, "c1")
     wrong = [text for text in map("{:06d}".format, range(100)) if text != digits]
@@ -56,7 +48,7 @@ async def test_of_a_hundred_guesses_at_once_five_are_evaluated(
 
 
 async def test_guesses_at_the_door_of_a_location_are_counted_one_by_one_and_notify_its_manager_once(
-    api: Api, dump: Callable[[], Any]
+    api: Api, dump: Dump
 ) -> None:
     place = await places.prepare(api, managerId="root")
     decided = await asyncio.gather(*(guess(api, "000000", f"a{number}", locationId=place) for number in range(30)))
@@ -77,9 +69,7 @@ async def test_a_one_time_code_that_is_entered_many_times_at_once_opens_once(api
     assert answers.count("GRANTED") == 1
 
 
-async def test_one_attempt_that_is_sent_several_times_at_once_is_counted_once(
-    api: Api, dump: Callable[[], Any]
-) -> None:
+async def test_one_attempt_that_is_sent_several_times_at_once_is_counted_once(api: Api, dump: Dump) -> None:
     await furnish(api)
     digits = await create(api, "c1")
     assert set(await asyncio.gather(*(guess(api, digits, "same") for _ in range(5)))) == {"GRANTED"}
@@ -93,7 +83,7 @@ async def test_one_attempt_that_is_sent_several_times_at_once_is_counted_once(
     assert (locker["status"], locker["occupiedBy"]) == ("OCCUPIED", "r1")
 
 
-async def test_codes_that_are_created_at_once_have_different_digits(api: Api, dump: Callable[[], Any]) -> None:
+async def test_codes_that_are_created_at_once_have_different_digits(api: Api, dump: Dump) -> None:
     await furnish(api)
     inputs = [
         {"codeId": f"c{number // 2}", "kind": "ONE_TIME", "lockerId": "l1", "validUntil": "2026-03-01T20:00:00Z"}
@@ -108,7 +98,7 @@ async def test_codes_that_are_created_at_once_have_different_digits(api: Api, du
 
 
 async def test_a_late_acknowledgement_of_an_older_list_does_not_replace_that_of_a_newer_one(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+    api: Api, wire: Wire, dump: Dump
 ) -> None:
     await furnish(api)
     await api.reservation("r2", "l1", "ada", "2026-03-02T11:00:00Z", "2026-03-02T13:00:00Z")
@@ -137,7 +127,7 @@ async def report(api: Api) -> list[dict[str, Any]]:
 
 
 async def test_a_use_that_is_reported_while_its_verification_is_decided_counts_once(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+    api: Api, wire: Wire, dump: Dump
 ) -> None:
     await furnish(api)
     digits = await create(api, "c1", "COURIER", maxUses=3)
@@ -152,7 +142,7 @@ async def test_a_use_that_is_reported_while_its_verification_is_decided_counts_o
 
 
 async def test_a_use_that_is_reported_counts_once_though_its_verification_is_only_partly_visible(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+    api: Api, wire: Wire, dump: Dump
 ) -> None:
     await furnish(api)
     digits = await create(api, "c1", "COURIER", maxUses=3)
@@ -171,7 +161,7 @@ async def test_a_use_that_is_reported_counts_once_though_its_verification_is_onl
 
 
 async def test_a_new_device_has_loaded_nothing_though_the_one_before_acknowledges_its_list_meanwhile(
-    api: Api, wire: Wire, dump: Callable[[], Any]
+    api: Api, wire: Wire, dump: Dump
 ) -> None:
     await furnish(api)
     await create(api, "c1")

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.authorization import Scope
-from tests.api import CREATE_RESERVATION, mutation, unchanged
-from tests.conftest import NOW
+from tests.api import CREATE_RESERVATION, Api, mutation, unchanged
+from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants
 from tests.places import DEACTIVATE, create_location, ulid
 from tests.principals import owner, partner
 from tests.reservations import CANCEL
-from tests.wire import Meeting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Meeting, Wire
 
 ANY = mutation("reserveAnyLocker", "reservation { reservationId lockerId ownerId status }")
 WINDOW = {"startAt": "2026-03-02T10:00:00Z", "endAt": "2026-03-02T12:00:00Z"}
@@ -43,7 +37,7 @@ def codes(payload: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("own", [True, False])
 async def test_twenty_clients_for_ten_lockers_get_one_each_and_the_others_a_clear_error(
-    api: Api, open_api: Any, dump: Callable[[], Any], *, own: bool
+    api: Api, open_api: Any, dump: Dump, *, own: bool
 ) -> None:
     await stock(api)
     for number in range(CLIENTS):
@@ -70,9 +64,7 @@ async def test_twenty_clients_for_ten_lockers_get_one_each_and_the_others_a_clea
     assert len([sk for _, sk in items if sk.startswith("ANY#")]) == LOCKERS
 
 
-async def test_the_same_request_sent_many_times_at_once_makes_one_reservation(
-    api: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
+async def test_the_same_request_sent_many_times_at_once_makes_one_reservation(api: Api, wire: Wire, dump: Dump) -> None:
     await stock(api)
     wire.fault = Meeting(4)
     payloads = await asyncio.gather(*(api.mutate(ANY, **ASKED) for _ in range(4)))
@@ -82,9 +74,7 @@ async def test_the_same_request_sent_many_times_at_once_makes_one_reservation(
     check_invariants(await dump(), NOW)
 
 
-async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(
-    api: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
+async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(api: Api, wire: Wire, dump: Dump) -> None:
     await stock(api)
     first = (await api.mutate(ANY, **ASKED))["reservation"]
     await api.mutate(CANCEL, lockerId=first["lockerId"], reservationId="r1")
@@ -99,7 +89,7 @@ async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(
 
 @pytest.mark.parametrize("lockers", [1, 5])
 async def test_the_id_of_a_cancelled_reservation_of_one_locker_is_taken_for_any_locker_and_the_other_way_round(
-    api: Api, wire: Wire, dump: Callable[[], Any], lockers: int
+    api: Api, wire: Wire, dump: Dump, lockers: int
 ) -> None:
     await stock(api, lockers)
     await api.reservation("r1", "l0", "ada", *WINDOW.values())
@@ -117,7 +107,7 @@ async def test_the_id_of_a_cancelled_reservation_of_one_locker_is_taken_for_any_
 
 @pytest.mark.parametrize("taken", [["l0"], ["l1"], ["l0", "l1"]])
 async def test_an_id_that_another_owner_has_used_at_a_locker_leaves_the_other_lockers(
-    api: Api, dump: Callable[[], Any], taken: list[str]
+    api: Api, dump: Dump, taken: list[str]
 ) -> None:
     await stock(api, 2)
     for locker in taken:
@@ -129,7 +119,7 @@ async def test_an_id_that_another_owner_has_used_at_a_locker_leaves_the_other_lo
     check_invariants(await dump(), NOW)
 
 
-async def test_any_locker_is_one_of_the_size_that_is_offered_to_the_caller(api: Api, dump: Callable[[], Any]) -> None:
+async def test_any_locker_is_one_of_the_size_that_is_offered_to_the_caller(api: Api, dump: Dump) -> None:
     await stock(api, 1, size="S", reservableBy="OWNER")
     await api.locker("big", "acme", locationId=ulid(0), size="XL", reservableBy="EVERYONE")
     ada, of_acme = api.by(owner("ada")), api.by(partner(Scope.RESERVATIONS_WRITE, of=("acme", "ada")))
@@ -154,7 +144,7 @@ async def test_any_locker_is_one_of_the_size_that_is_offered_to_the_caller(api: 
     ],
 )
 async def test_a_wrong_request_for_any_locker_changes_nothing(
-    api: Api, dump: Callable[[], Any], values: dict[str, Any], code: str
+    api: Api, dump: Dump, values: dict[str, Any], code: str
 ) -> None:
     await stock(api, 1)
     if not values:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.conftest import NOW
+from tests.api import Api
+from tests.conftest import NOW, Clock, Dump, OpenApi
 from tests.inputs import GOOD
-from tests.invariants import check_invariants
+from tests.invariants import Items, check_invariants
 from tests.places import (
     CANCEL,
     CREATE_EVENT,
@@ -27,16 +29,7 @@ from tests.places import (
     slots,
     ulid,
 )
-from tests.wire import Meeting, Wait
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.invariants import Items
-    from tests.wire import Call, Wire
+from tests.wire import Call, Meeting, Wait, Wire
 
 DURATIONS = ("MORNING", "AFTERNOON", "FULL_DAY")
 ASKED = GOOD["requestBooking"]
@@ -83,7 +76,7 @@ def decided(payloads: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, A
 
 
 async def test_twenty_clients_ask_and_five_admins_approve_one_day_at_once(
-    place: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
+    place: Api, open_api: OpenApi, dump: Dump
 ) -> None:
     for number in range(5):
         await place.owner(f"admin{number}", role="ADMIN")
@@ -129,7 +122,7 @@ async def test_twenty_clients_ask_and_five_admins_approve_one_day_at_once(
 
 @pytest.mark.parametrize("durations", [("FULL_DAY", "FULL_DAY"), ("MORNING", "FULL_DAY"), ("FULL_DAY", "AFTERNOON")])
 async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
-    place: Api, wire: Wire, dump: Callable[[], Any], durations: tuple[str, str]
+    place: Api, wire: Wire, dump: Dump, durations: tuple[str, str]
 ) -> None:
     for number in range(10):
         date = f"2026-04-{number + 1:02d}"
@@ -147,7 +140,7 @@ async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
     check_invariants(items, NOW)
 
 
-async def test_two_halves_of_a_day_approved_at_once_both_win(place: Api, wire: Wire, dump: Callable[[], Any]) -> None:
+async def test_two_halves_of_a_day_approved_at_once_both_win(place: Api, wire: Wire, dump: Dump) -> None:
     await book(place, "b1", duration="MORNING")
     await book(place, "b2", duration="AFTERNOON")
     wire.fault = Meeting(2)
@@ -157,7 +150,7 @@ async def test_two_halves_of_a_day_approved_at_once_both_win(place: Api, wire: W
 
 
 async def test_of_admins_who_approve_one_booking_at_once_one_decides_and_all_get_the_result(
-    place: Api, wire: Wire, dump: Callable[[], Any], clock: Clock
+    place: Api, wire: Wire, dump: Dump, clock: Clock
 ) -> None:
     for number in range(5):
         await place.owner(f"admin{number}", role="ADMIN")
@@ -176,7 +169,7 @@ async def test_of_admins_who_approve_one_booking_at_once_one_decides_and_all_get
 
 
 async def test_of_an_approval_and_a_rejection_at_once_one_succeeds_and_the_other_is_refused(
-    place: Api, wire: Wire, dump: Callable[[], Any]
+    place: Api, wire: Wire, dump: Dump
 ) -> None:
     for number in range(10):
         name = f"b{number}"
@@ -194,7 +187,7 @@ async def test_of_an_approval_and_a_rejection_at_once_one_succeeds_and_the_other
 
 
 async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day_behind(
-    place: Api, wire: Wire, dump: Callable[[], Any]
+    place: Api, wire: Wire, dump: Dump
 ) -> None:
     for number in range(20):
         name = f"b{number}"
@@ -214,9 +207,7 @@ async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day_behind(
     check_invariants(items, NOW)
 
 
-async def test_of_two_requests_with_one_id_at_once_one_is_refused(
-    place: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
+async def test_of_two_requests_with_one_id_at_once_one_is_refused(place: Api, wire: Wire, dump: Dump) -> None:
     wire.fault = Meeting(2)
     payloads = await asyncio.gather(*(place.mutate(REQUEST, **ASKED | {"attendees": number}) for number in (1, 2)))
     _, loser = decided(payloads)
@@ -224,9 +215,7 @@ async def test_of_two_requests_with_one_id_at_once_one_is_refused(
     check_invariants(await dump(), NOW)
 
 
-async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays_taken(
-    place: Api, dump: Callable[[], Any]
-) -> None:
+async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays_taken(place: Api, dump: Dump) -> None:
     for number in range(10):
         day = f"2026-04-{number + 1:02d}"
         event = {**EVENT, "date": day, "eventId": f"e{number}", "duration": "FULL_DAY"}
@@ -249,7 +238,7 @@ async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays
 
 
 async def test_asking_deciding_and_giving_up_at_random_keep_every_invariant(
-    place: Api, dump: Callable[[], Any], clock: Clock
+    place: Api, dump: Dump, clock: Clock
 ) -> None:
     chance = random.Random(5)
     known: list[str] = []
@@ -285,7 +274,7 @@ async def test_asking_deciding_and_giving_up_at_random_keep_every_invariant(
         check_invariants(await dump(), clock.now)
 
 
-async def test_of_forty_requests_at_once_exactly_as_many_wait_as_may(place: Api, dump: Callable[[], Any]) -> None:
+async def test_of_forty_requests_at_once_exactly_as_many_wait_as_may(place: Api, dump: Dump) -> None:
     await book(place, "before")
     payloads = await asyncio.gather(
         *(place.mutate(REQUEST, **ASKED | {"bookingId": f"b{number}"}) for number in range(40))
@@ -309,7 +298,7 @@ async def test_of_forty_requests_at_once_exactly_as_many_wait_as_may(place: Api,
 
 
 async def test_a_pending_booking_that_is_not_counted_can_be_decided(
-    place: Api, dump: Callable[[], Any], plain_client: Any, table: str
+    place: Api, dump: Dump, plain_client: Any, table: str
 ) -> None:
     for number in range(3):
         await book(place, f"b{number}", date=f"2026-04-0{number + 1}")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.api import CREATE_RESERVATION, unchanged
+from tests.api import CREATE_RESERVATION, Api, unchanged
+from tests.conftest import Clock, Dump, OpenApi
 from tests.invariants import check_invariants
 from tests.reservations import CANCEL, EXTEND, RELEASE, START, active
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.conftest import Clock
 
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 NEXT = {"lockerId": "l1", "ownerId": "ada", "startAt": "2026-03-01T15:00:00Z", "endAt": "2026-03-01T16:00:00Z"}
@@ -38,7 +32,7 @@ async def ending(one: Api, clock: Clock) -> Api:
 
 @pytest.mark.parametrize("write", WRITES)
 async def test_a_write_of_a_server_five_minutes_ahead_hides_no_reservation(
-    ending: Api, clock: Clock, dump: Callable[[], Any], write: str
+    ending: Api, clock: Clock, dump: Dump, write: str
 ) -> None:
     clock.move(minutes=5)
     assert await active(ending) is None
@@ -54,7 +48,7 @@ async def test_a_write_of_a_server_five_minutes_ahead_hides_no_reservation(
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("moves", [False, True], ids=["ten minutes", "just over ten minutes"])
 async def test_a_write_repairs_a_pointer_that_ended_longer_ago_than_clocks_differ(
-    ending: Api, clock: Clock, dump: Callable[[], Any], write: str, *, moves: bool
+    ending: Api, clock: Clock, dump: Dump, write: str, *, moves: bool
 ) -> None:
     clock.move(minutes=12, milliseconds=-1 if not moves else 0)
     document, values = WRITES[write]
@@ -66,9 +60,7 @@ async def test_a_write_repairs_a_pointer_that_ended_longer_ago_than_clocks_diffe
     check_invariants(items, clock.now)
 
 
-async def test_a_server_five_minutes_ahead_reads_and_writes_nothing(
-    ending: Api, clock: Clock, dump: Callable[[], Any]
-) -> None:
+async def test_a_server_five_minutes_ahead_reads_and_writes_nothing(ending: Api, clock: Clock, dump: Dump) -> None:
     async with unchanged(dump):
         clock.now = type(clock.now)("2026-03-01T19:30:00.000Z")
         assert await active(ending) == "later"
@@ -77,7 +69,7 @@ async def test_a_server_five_minutes_ahead_reads_and_writes_nothing(
 
 
 async def test_a_reservation_is_extended_by_a_slow_server_after_a_fast_one_saw_its_end(
-    ending: Api, clock: Clock, dump: Callable[[], Any]
+    ending: Api, clock: Clock, dump: Dump
 ) -> None:
     clock.move(minutes=5)
     assert (await ending.mutate(CREATE_RESERVATION, **NEXT))["userErrors"] == []
@@ -91,7 +83,7 @@ async def test_a_reservation_is_extended_by_a_slow_server_after_a_fast_one_saw_i
 
 
 async def test_a_slot_that_a_fast_server_took_is_neither_kept_nor_freed_by_a_slow_one(
-    open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any], clock: Clock
+    open_api: OpenApi, dump: Dump, clock: Clock
 ) -> None:
     def codes(payload: dict[str, Any]) -> list[str]:
         return [error["code"] for error in payload["userErrors"]]
@@ -115,9 +107,7 @@ async def test_a_slot_that_a_fast_server_took_is_neither_kept_nor_freed_by_a_slo
         check_invariants(await dump(), clock.now)
 
 
-async def test_a_check_in_by_a_fast_server_holds_for_a_slow_one(
-    ending: Api, clock: Clock, dump: Callable[[], Any]
-) -> None:
+async def test_a_check_in_by_a_fast_server_holds_for_a_slow_one(ending: Api, clock: Clock, dump: Dump) -> None:
     later = {"lockerId": "l1", "reservationId": "later"}
     clock.now = type(clock.now)("2026-03-01T19:03:00.000Z")
     started = await ending.done(START, **later)
@@ -134,7 +124,7 @@ async def test_a_check_in_by_a_fast_server_holds_for_a_slow_one(
 
 
 async def test_a_check_in_that_is_repeated_after_the_end_returns_the_reservation(
-    ending: Api, clock: Clock, dump: Callable[[], Any]
+    ending: Api, clock: Clock, dump: Dump
 ) -> None:
     now = {"lockerId": "l1", "reservationId": "now"}
     started = await ending.done(START, **now)

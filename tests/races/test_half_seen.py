@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 import pytest_asyncio
 
 from loaders.table.values import item_to_wire
 from tests import codes
-from tests.api import CREATE_RESERVATION, RECORD_EVENT
-from tests.conftest import NOW
+from tests.api import CREATE_RESERVATION, RECORD_EVENT, Api
+from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants
 from tests.reservations import CANCEL, EXTEND, hours
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Call, Wire
+from tests.wire import Call, Wire
 
 POINTER = ("LOCKER#l1", "RES#ACTIVE")
 
@@ -147,7 +142,7 @@ LATE = {
 
 @pytest.mark.parametrize("late", LATE.values(), ids=LATE)
 async def test_a_write_sees_the_last_change_though_a_query_does_not_show_it_yet(
-    booked: Api, wire: Wire, dump: Callable[[], Any], late: Late
+    booked: Api, wire: Wire, dump: Dump, late: Late
 ) -> None:
     if late.is_extended:
         await make(booked, EXTEND_LAST)
@@ -173,7 +168,7 @@ async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(boo
 
 
 async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_shows_it_live(
-    booked: Api, wire: Wire, dump: Callable[[], Any]
+    booked: Api, wire: Wire, dump: Dump
 ) -> None:
     left = [item_to_wire((await dump())["LOCKER#l1", f"LIVE#{at('03')}#r2"])]
     await make(booked, (CANCEL, LAST))
@@ -191,7 +186,7 @@ async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_
 
 @pytest.mark.parametrize("older", [{}, OLD], ids=["not yet there", "in its older revision"])
 async def test_a_write_repairs_an_ended_pointer_to_the_last_change_though_a_query_shows_it_late(
-    booked: Api, wire: Wire, clock: Clock, dump: Callable[[], Any], older: dict[str, str]
+    booked: Api, wire: Wire, clock: Clock, dump: Dump, older: dict[str, str]
 ) -> None:
     await make(booked, EXTEND_LAST)
     clock.move(hours=17)  # five in the morning
@@ -211,7 +206,7 @@ async def test_a_write_repairs_an_ended_pointer_to_the_last_change_though_a_quer
     ],
 )
 async def test_a_pointer_that_is_seen_late_is_never_written_back_and_its_latest_end_never_lowered(
-    booked: Api, wire: Wire, dump: Callable[[], Any], change: Change, end: str, last_end: str
+    booked: Api, wire: Wire, dump: Dump, change: Change, end: str, last_end: str
 ) -> None:
     before = (await dump())[POINTER]
     await make(booked, change)
@@ -247,7 +242,7 @@ async def test_a_repeat_whose_claim_is_seen_first_gets_the_first_result(
 
 @pytest.mark.parametrize("change", [(CANCEL, LAST), EXTEND_LAST], ids=["cancel", "extend"])
 async def test_a_change_of_a_reservation_whose_claim_is_seen_first_is_made(
-    booked: Api, wire: Wire, dump: Callable[[], Any], change: Change
+    booked: Api, wire: Wire, dump: Dump, change: Change
 ) -> None:
     wire.amend = unseen(f"RES#{at('03')}#r2", times=2)
     await make(booked, change)

@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.times import shift
-from tests.api import mutation
+from tests.api import Api, mutation
+from tests.conftest import Clock, Dump, OpenApi
 from tests.invariants import check_invariants
 from tests.places import create_location, ulid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.conftest import Clock
 
 CREATE, CANCEL, START, RELEASE, EXTEND, SHORTEN = (
     mutation(f"{verb}Reservation", "reservation { reservationId }")
@@ -112,8 +106,8 @@ class Mixture:
 @pytest.mark.parametrize("seed", range(2))
 async def test_racing_changes_on_two_servers_keep_every_invariant(
     api: Api,
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
-    dump: Callable[[], Any],
+    open_api: OpenApi,
+    dump: Dump,
     clock: Clock,
     seed: int,
 ) -> None:

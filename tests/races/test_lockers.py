@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.api import CREATE_OWNER, RENAME, TRANSFER, UPDATE_STATUS, mutation
-from tests.conftest import NOW
+from tests.api import CREATE_OWNER, RENAME, TRANSFER, UPDATE_STATUS, Api, mutation
+from tests.conftest import NOW, Dump, OpenApi
 from tests.invariants import check_invariants
 from tests.places import (
     CREATE_LOCATION,
@@ -22,14 +22,7 @@ from tests.places import (
     refusal,
     ulid,
 )
-from tests.wire import Meeting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Meeting, Wire
 
 UPDATE_OWNER = mutation("updateOwner", "owner { ownerId }")
 LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId locationId } }'
@@ -48,7 +41,7 @@ LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId lo
     ids=["statuses", "transfers", "a location"],
 )
 async def test_of_many_changes_of_one_version_at_once_one_is_made_and_the_others_get_its_result(
-    api: Api, wire: Wire, dump: Callable[[], Any], place: dict[str, str], changes: list[tuple[str, dict[str, Any]]]
+    api: Api, wire: Wire, dump: Dump, place: dict[str, str], changes: list[tuple[str, dict[str, Any]]]
 ) -> None:
     await prepare(api)
     await api.owner("bob")
@@ -80,9 +73,9 @@ async def test_of_many_changes_of_one_version_at_once_one_is_made_and_the_others
 )
 async def test_of_many_who_claim_one_address_or_code_at_once_one_gets_it(
     api: Api,
-    open_api: Callable[..., AbstractAsyncContextManager[Api]],
+    open_api: OpenApi,
     wire: Wire,
-    dump: Callable[[], Any],
+    dump: Dump,
     document: str,
     count: int,
     refused: tuple[str, int, list[str]],
@@ -114,9 +107,7 @@ async def test_of_many_who_claim_one_address_or_code_at_once_one_gets_it(
     assert items[claim, "META"][name] == winner[name]
 
 
-async def test_moves_status_changes_renames_and_transfers_at_once_leave_every_copy_true(
-    api: Api, dump: Callable[[], Any]
-) -> None:
+async def test_moves_status_changes_renames_and_transfers_at_once_leave_every_copy_true(api: Api, dump: Dump) -> None:
     for owner_id in ("ada", "bob"):
         await api.owner(owner_id)
     for number in (1, 2):

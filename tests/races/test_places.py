@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.api import unchanged
-from tests.conftest import NOW
+from tests.api import Api, unchanged
+from tests.conftest import NOW, Dump
 from tests.inputs import GOOD
 from tests.invariants import check_invariants
 from tests.places import DEACTIVATE, MOVE, REACTIVATE, REGISTER, REQUEST, create_location, prepare, refusal, ulid
 from tests.races.holding import Held
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Wire
 
 
-async def test_a_location_closed_and_opened_at_random_is_in_one_list(api: Api, dump: Callable[[], Any]) -> None:
+async def test_a_location_closed_and_opened_at_random_is_in_one_list(api: Api, dump: Dump) -> None:
     await create_location(api)
     query = f'{{ location(locationId: "{ulid(0)}") {{ version }} }}'
     for _ in range(30):
@@ -41,7 +36,7 @@ async def test_a_location_closed_and_opened_at_random_is_in_one_list(api: Api, d
     ],
 )
 async def test_neither_locker_nor_booking_comes_to_a_location_that_closed_before_it_was_written(
-    api: Api, wire: Wire, dump: Callable[[], Any], mutation: str, content: dict[str, Any], field: str
+    api: Api, wire: Wire, dump: Dump, mutation: str, content: dict[str, Any], field: str
 ) -> None:
     await prepare(api)
     await api.locker("l1", "ada")
@@ -56,9 +51,7 @@ async def test_neither_locker_nor_booking_comes_to_a_location_that_closed_before
         assert refusal(await coming) == ("LOCATION_INACTIVE", 409, ["input", field])
 
 
-async def test_lockers_registered_while_a_location_closes_are_there_or_refused(
-    api: Api, dump: Callable[[], Any]
-) -> None:
+async def test_lockers_registered_while_a_location_closes_are_there_or_refused(api: Api, dump: Dump) -> None:
     await prepare(api)
     for number in range(10):
         location_id = await create_location(api, number + 1)

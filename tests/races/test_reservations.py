@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING, Any
 
-from tests.api import CREATE_RESERVATION
-from tests.conftest import NOW
+from tests.api import CREATE_RESERVATION, Api
+from tests.conftest import NOW, Clock, Dump, OpenApi
 from tests.invariants import check_invariants, live_reservations
 from tests.races.holding import Held
 from tests.reservations import ACTIVE, CANCEL, hours
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Wire
+from tests.wire import Wire
 
 
 async def test_ten_times_twenty_clients_race_for_a_window_and_one_gets_it(
-    one: Api, open_api: Callable[..., AbstractAsyncContextManager[Api]], dump: Callable[[], Any]
+    one: Api, open_api: OpenApi, dump: Dump
 ) -> None:
     async with open_api() as second_server:
         for race in range(10):
@@ -43,7 +35,7 @@ async def test_ten_times_twenty_clients_race_for_a_window_and_one_gets_it(
     check_invariants(items, NOW)
 
 
-async def test_twenty_clients_with_windows_side_by_side_all_get_theirs(one: Api, dump: Callable[[], Any]) -> None:
+async def test_twenty_clients_with_windows_side_by_side_all_get_theirs(one: Api, dump: Dump) -> None:
     payloads = await asyncio.gather(
         *(
             one.mutate(CREATE_RESERVATION, lockerId="l1", ownerId="ada", **hours(number, number + 1))
@@ -70,7 +62,7 @@ async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(on
 
 
 async def test_an_ended_pointer_that_concurrent_writes_repair_names_the_earliest(
-    one: Api, dump: Callable[[], Any], clock: Clock
+    one: Api, dump: Dump, clock: Clock
 ) -> None:
     for number in range(20):
         day = f"2026-03-{number + 2:02d}"

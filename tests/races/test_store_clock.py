@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from domain.times import shift
+from domain.times import Instant, shift
 from loaders.table.health import StoreHealth
 from server.clock import utc_now
 from server.http.health import Readiness
-from tests.api import CREATE_RESERVATION
+from tests.api import CREATE_RESERVATION, Api
+from tests.conftest import Dump, OpenApi
 from tests.invariants import check_invariants
 from tests.reservations import CANCEL, active
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from domain.times import Instant
-    from tests.api import Api
-    from tests.wire import Wire
-
-    OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
+from tests.wire import Wire
 
 
 def ahead(minutes: float) -> Callable[[], Instant]:
@@ -41,7 +35,7 @@ async def ready(api: Api) -> tuple[int, str]:
 
 
 async def test_two_servers_five_minutes_apart_hide_no_live_reservation_from_each_other(
-    open_api: OpenApi, dump: Callable[[], Any]
+    open_api: OpenApi, dump: Dump
 ) -> None:
     async with server(open_api, -2) as slow, server(open_api, 3) as fast:
         assert await ready(slow) == await ready(fast) == (200, "ready")

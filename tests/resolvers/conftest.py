@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest_asyncio
 
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Prepared
-    from tests.wire import Wire
+from tests.api import Api
+from tests.conftest import Prepared
+from tests.wire import Wire
 
 
 async def share(api: Api) -> None:

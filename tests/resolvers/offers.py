@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.api import Api
 from tests.places import create_location, ulid
-
-if TYPE_CHECKING:
-    from tests.api import Api
-
 
 LIST = """query (
   $first: Int, $after: String, $last: Int, $before: String, $owners: [ID!], $place: ID! = "01HX0000000000000000000000"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from loaders.backend import Backend
+from loaders.contracts.cost import Cost
 from resolvers.documents.parsing import DocumentLimits
 from resolvers.execution import Executor
-from resolvers.plan.price import Limit
+from resolvers.plan.price import Limit, Price, PricedStep
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.limits.request_limits import RequestBudget
 from tests.conftest import NOW
-
-if TYPE_CHECKING:
-    from loaders.contracts.cost import Cost
-    from resolvers.plan.price import Price, PricedStep
 
 EXECUTOR = Executor(DocumentLimits(tokens=10_000, aliases=1000, depth=100, root_fields=1000))
 LIMIT = Limit(25_000, 1500, 20_000)

@@ -5,30 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.access_codes import AccessCode, AccessCodeKind, CodeId, CodeRing
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.access_codes import CreateAccessCode, VerifyAccessCode
-from domain.models import LockerId
+from domain.models import Door, LockerId
+from loaders.backend import Backend
 from loaders.writes.access_codes import create_access_code
 from loaders.writes.verification import verify_access_code
 from tests import places
-from tests.api import mutation, refused
+from tests.api import Api, mutation, refused
 from tests.codes import CREATE, PROVISION, REVEAL, REVOKE, ROTATE, create, furnish, verify, wrong
-from tests.conftest import CODE_KEYS, RING
+from tests.conftest import CODE_KEYS, RING, Clock, Dump, OpenApi
 from tests.principals import device, owner
 from tests.reservations import CANCEL
-from tests.wire import Meeting
-
-if TYPE_CHECKING:
-    from domain.models import Door
-    from loaders.backend import Backend
-    from tests.api import Api
-    from tests.conftest import Clock, Dump, OpenApi
-    from tests.wire import Wire
+from tests.wire import Meeting, Wire
 
 EXTEND = mutation("extendReservation", "reservation { status }")
 TRANSFER = mutation("transferLocker", "locker { version }")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -10,13 +10,10 @@ import pytest_asyncio
 from domain.times import Instant
 from loaders.codecs import ACTIVE_POINTER
 from loaders.table.values import item_to_wire
-from tests.api import unchanged
+from tests.api import Api, unchanged
+from tests.conftest import Clock, Dump, OpenApi
 from tests.reservations import CANCEL
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump, OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 ACTIVE = '{ locker(lockerId: "l1") { activeReservation { reservationId status endAt } } }'
 LISTS = """{

@@ -5,22 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.api import mutation, unchanged
-from tests.conftest import NOW
+from tests.api import Api, mutation, unchanged
+from tests.conftest import NOW, Clock, Dump
 from tests.issuer import bearer
 from tests.principals import admin
-from tests.wire import Lose, Twice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.wire import Wire
+from tests.wire import Lose, Twice, Wire
 
 WHOLE = "keyId name role ownerIds lockerId scopes createdAt createdBy expiresAt revokedAt"
 CREATE = mutation("createApiKey", f"apiKey {{ {WHOLE} }} secret")
@@ -143,7 +136,7 @@ async def test_an_invalid_key_is_refused_with_every_reason(
 
 
 async def test_the_creation_of_a_key_that_has_expired_meanwhile_returns_it_and_creates_none(
-    api: Api, clock: Clock, wire: Wire, dump: Callable[[], Any]
+    api: Api, clock: Clock, wire: Wire, dump: Dump
 ) -> None:
     expiring = PARTNER | {"expiresAt": "2026-03-01T13:00:00Z"}
     first = await api.mutate(CREATE, **expiring)

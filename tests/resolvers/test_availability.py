@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from tests.api import Api
+from tests.conftest import Clock, Prepared
 from tests.places import DEACTIVATE, ulid
 from tests.principals import device, owner
 from tests.reservations import CANCEL
 from tests.resolvers.offers import DAY, FREE, free, stock
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Prepared
-    from tests.wire import Wire
+from tests.wire import Wire
 
 BUSY = """query ($id: ID!, $window: TimeSpan!) { locker(lockerId: $id) { busy(window: $window) { startAt endAt } } }"""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.times import Instant
-from tests.api import refused, unchanged
-from tests.conftest import NOW
+from tests.api import Api, refused, unchanged
+from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants
 from tests.places import (
     APPROVE,
@@ -30,10 +30,6 @@ from tests.places import (
     ulid,
 )
 from tests.principals import admin, owner
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
 
 NOTIFICATIONS = """{ owner(ownerId: "ada") { notifications {
   nodes { notificationId bookingId bookingStatus message createdAt booking { status } }

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from domain.authorization import Scope
+from domain.authorization import Principal, Scope
 from resolvers.bindings.nodes import to_global_id
 from tests import places
-from tests.api import mutation
+from tests.api import Api, mutation
+from tests.conftest import Prepared
 from tests.places import DAY, ulid
 from tests.principals import device, owner, partner
-
-if TYPE_CHECKING:
-    from domain.authorization import Principal
-    from tests.api import Api
-    from tests.conftest import Prepared
-    from tests.wire import Wire
+from tests.wire import Wire
 
 NODE = """query ($id: ID!) { node(id: $id) {
   __typename id

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.times import Instant
-from tests.api import refused
-from tests.conftest import NOW
+from tests.api import Api, refused
+from tests.conftest import NOW, Clock, Dump
 from tests.inputs import GOOD
 from tests.invariants import check_invariants
 from tests.places import (
@@ -29,10 +29,6 @@ from tests.places import (
     ulid,
 )
 from tests.principals import owner
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
 
 CONTENT = GOOD["requestBooking"]
 BOOKING = """query ($id: ID!) { booking(bookingId: $id) {

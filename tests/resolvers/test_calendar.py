@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.api import refused, unchanged
-from tests.conftest import NOW
+from tests.api import Api, refused, unchanged
+from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants
 from tests.places import (
     CANCEL,
@@ -23,11 +23,7 @@ from tests.places import (
     ulid,
 )
 from tests.tables import put
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.wire import Wire
+from tests.wire import Wire
 
 CALENDAR = """query ($id: ID!, $window: DateWindow!) { location(locationId: $id) {
   calendar(window: $window) {

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from graphql import get_named_type
 
-from tests.api import unchanged, user_error
+from tests.api import Api, unchanged, user_error
+from tests.conftest import Dump, Prepared
 from tests.inputs import GOOD, MUTATIONS, document, stock
 from tests.places import refusal, ulid
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Dump, Prepared
-    from tests.wire import Wire
+from tests.wire import Wire
 
 VERSIONED = [
     name for name, field in MUTATIONS.items() if "expectedVersion" in get_named_type(field.args["input"].type).fields

@@ -5,25 +5,21 @@ from __future__ import annotations
 import asyncio
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from loaders.table.values import item_to_wire
 from tests import places
-from tests.api import refused, unchanged
+from tests.api import Api, refused, unchanged
 from tests.codes import CREATE, END, PROVISION, REPORT, REVEAL, REVOKE, START, VERIFY, Device, create, furnish, verify
+from tests.conftest import Clock, Dump
 from tests.explained import brief, explain
 from tests.principals import device, device_at, owner
 from tests.reservations import CANCEL
-from tests.wire import Answer, Hold
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.tables import PlainClient
-    from tests.wire import Call, Wire
+from tests.tables import PlainClient
+from tests.wire import Answer, Call, Hold, Wire
 
 CODES = "accessCodes { nodes { codeId validity { state deviceStatus } } }"
 EVENTS = "{ %s { accessEvents { nodes { action metadata } } } }"

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from domain.authorization import Principal
 from resolvers.bindings.rules import ADMINS
 from resolvers.schema import bound_schema
-from tests.api import unchanged
-from tests.conftest import NOW
+from tests.api import Api, unchanged
+from tests.conftest import NOW, Clock, Dump
 from tests.inputs import CHOSEN_IDS, GOOD, MUTATIONS, document
 from tests.places import DEACTIVATE, book, create_location, prepare, refusal, ulid
 from tests.principals import device, owner
-
-if TYPE_CHECKING:
-    from domain.authorization import Principal
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.wire import Wire
+from tests.wire import Wire
 
 Values = dict[str, Any]
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from tests.api import Api
 from tests.tables import put
-
-if TYPE_CHECKING:
-    from tests.api import Api
 
 DAMAGED_RESERVATION = {
     "PK": "LOCKER#l1",

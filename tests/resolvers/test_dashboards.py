@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from tests.api import Api
+from tests.conftest import OpenApi
 from tests.explained import explained
 from tests.places import create_location, ulid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.wire import Wire
-
-    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+from tests.wire import Wire
 
 STATUS_BOARD = """{ locations(first: 10) { nodes { name lockers(first: 20) { nodes {
   lockerId status activeReservation { endAt owner { name } } latestEvent { action timestamp }
@@ -141,7 +136,7 @@ async def large(api: Api, wire: Wire) -> Api:
 
 
 async def test_a_query_that_exceeds_the_limit_while_running_is_stopped(
-    large: Api, open_api: Opener, wire: Wire
+    large: Api, open_api: OpenApi, wire: Wire
 ) -> None:
     taken = (await explained(large, LARGE))["totals"]
     assert taken["expected"]["readUnits"] < 8 < taken["measured"]["readUnits"]
@@ -158,7 +153,9 @@ async def test_a_query_that_exceeds_the_limit_while_running_is_stopped(
     assert wire.operations == {"GetItem": 1, "Query": 1}  # the second Query was not sent
 
 
-async def test_a_budget_pays_what_is_expected_first_and_the_difference_afterwards(large: Api, open_api: Opener) -> None:
+async def test_a_budget_pays_what_is_expected_first_and_the_difference_afterwards(
+    large: Api, open_api: OpenApi
+) -> None:
     totals = (await explained(large, LARGE))["totals"]
     async with open_api(rate_limit_units=1, rate_limit_burst=1000) as metered:
         answer = await metered.send(LARGE)

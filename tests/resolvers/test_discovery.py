@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -14,21 +14,14 @@ from loaders import keys
 from loaders.cursors import encode_cursor
 from loaders.table.values import item_to_wire
 from resolvers.bindings.nodes import to_global_id
-from tests.api import mutation, unchanged
-from tests.conftest import NOW
+from tests.api import Api, mutation, unchanged
+from tests.conftest import NOW, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.places import MOVE, create_location, ulid
 from tests.principals import admin, owner, partner
 from tests.resolvers.offers import DAY, FREE, LIST, free, stock
-from tests.wire import Hold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.conftest import Prepared
-    from tests.tables import PlainClient
-    from tests.wire import Wire
+from tests.tables import PlainClient
+from tests.wire import Hold, Wire
 
 CONFIGURE = mutation("configureLocker", "locker { lockerId reservableBy size features version }")
 STATUS = mutation("updateLockerStatus", "locker { status version }")
@@ -60,7 +53,7 @@ async def listed(api: Api, **arguments: Any) -> list[str]:
     return [node["lockerId"] for node in page["nodes"]]
 
 
-async def offers(dump: Callable[[], Any]) -> set[str]:
+async def offers(dump: Dump) -> set[str]:
     return {sk for _, sk in await dump() if sk.startswith("OFFER#")}
 
 
@@ -80,9 +73,7 @@ async def test_a_caller_finds_and_may_reserve_exactly_what_is_offered_to_it(plac
         assert [error["code"] for error in payload["userErrors"]] == ([] if may else ["FORBIDDEN"]), locker
 
 
-async def test_an_owner_outside_the_audience_learns_nothing_about_a_lockers_existence(
-    place: Api, dump: Callable[[], Any]
-) -> None:
+async def test_an_owner_outside_the_audience_learns_nothing_about_a_lockers_existence(place: Api, dump: Dump) -> None:
     eve = place.by(owner("eve"))
     window = 'from: "2026-03-02T00:00:00Z", to: "2026-03-03T00:00:00Z"'
     reservation = 'ownerId: "eve", startAt: "2026-03-02T00:00:00Z", endAt: "2026-03-03T00:00:00Z"'
@@ -211,7 +202,7 @@ async def test_only_admins_select_lockers_by_status_and_see_those_in_maintenance
     assert error["extensions"]["code"] == "BAD_USER_INPUT"
 
 
-async def test_offers_follow_every_change_of_their_locker(place: Api, dump: Callable[[], Any]) -> None:
+async def test_offers_follow_every_change_of_their_locker(place: Api, dump: Dump) -> None:
     other = await create_location(place, 1)
     lot = keys.lot_of("all")
 
@@ -245,7 +236,7 @@ async def test_offers_follow_every_change_of_their_locker(place: Api, dump: Call
         version = await check(version, *expected)
 
 
-async def test_a_locker_is_configured_field_by_field(place: Api, dump: Callable[[], Any]) -> None:
+async def test_a_locker_is_configured_field_by_field(place: Api, dump: Dump) -> None:
     acme = place.by(owner("acme"))
     base = {"lockerId": "mine", "changeId": "c1", "expectedVersion": 1}
     wanted = base | {"features": ["warm", "big", "warm"], "size": "S"}

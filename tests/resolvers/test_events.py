@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.api import mutation, refused, user_error
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.wire import Wire
+from tests.api import Api, mutation, refused, user_error
+from tests.conftest import Clock, Dump
+from tests.wire import Wire
 
 FIELDS = """eventId lockerId timestamp recordedAt action actorId result metadata
 locker { lockerId version owner { name } }"""

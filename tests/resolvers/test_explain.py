@@ -5,19 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest_asyncio
 
 from tests import places
-from tests.api import CREATE_OWNER, UPDATE_STATUS
+from tests.api import CREATE_OWNER, UPDATE_STATUS, Api
+from tests.conftest import Clock
 from tests.explained import brief, explain, explained, get, query, walk
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Wire
+from tests.wire import Answer, Wire
 
 EVENTS = "BETWEEN EVT#0001-01-01T00:00:00.000Z AND EVT#9999-12-31T23:59:59.999Z~"
 NESTED = """{ owner(ownerId: "acme") { name lockers(first: 2) { nodes {

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from graphql import GraphQLEnumType, GraphQLID, GraphQLInputObjectType, get_named_type, get_nullable_type
 from graphql import GraphQLList as ListType
 
 from domain.times import Instant
+from tests.api import Api
+from tests.conftest import Clock, Prepared
 from tests.inputs import GOOD, MUTATIONS, document, stock
 from tests.mutations import EVENT
 from tests.places import DAY, prepare, ulid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.api import Api
-    from tests.conftest import Clock, Prepared
-    from tests.wire import Wire
+from tests.wire import Wire
 
 ID_RULE = "must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"
 BAD_IDS = ["", "#", "a#b", "a b", " a", "a ", "a\n", "é", "a/b", "a.b", "~", "a\u0000", "l" * 65]

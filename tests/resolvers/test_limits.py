@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 from graphql import GraphQLError, get_introspection_query
@@ -14,15 +13,9 @@ from domain.errors import QueryTooComplexError
 from resolvers.documents.cache import DocumentCache, InvalidDocumentError
 from resolvers.documents.parsing import DEFAULT_LIMITS
 from resolvers.schema import bound_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.wire import Wire
-
-    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+from tests.api import Api
+from tests.conftest import OpenApi
+from tests.wire import Wire
 
 DEEP = """{ owner(ownerId: "a") { lockers { nodes { owner { lockers { nodes { owner { lockers { nodes {
   %s } } } } } } } } } }"""
@@ -169,7 +162,7 @@ async def test_a_document_at_its_limits_runs(api: Api, document: str) -> None:
     assert "data" in answer, answer
 
 
-async def test_aliases_count_wherever_they_stand(open_api: Opener) -> None:
+async def test_aliases_count_wherever_they_stand(open_api: OpenApi) -> None:
     document = '{ a: owner(ownerId: "a") { b: name ...F ... { c: name } } } fragment F on Owner { d: name }'
     async with open_api(max_aliases=4) as api:
         assert "data" in await api.send(document)
@@ -178,7 +171,7 @@ async def test_aliases_count_wherever_they_stand(open_api: Opener) -> None:
         assert error["message"] == "The document has 4 aliases, and the limit is 3."
 
 
-async def test_directives_count_wherever_they_stand(open_api: Opener) -> None:
+async def test_directives_count_wherever_they_stand(open_api: OpenApi) -> None:
     document = (
         """query ($v: Boolean! @a) @a { ...F @a ... @a { __typename @a } } fragment F on Query @a { __typename @a }"""
     )
@@ -187,7 +180,7 @@ async def test_directives_count_wherever_they_stand(open_api: Opener) -> None:
         assert error["message"] == "The document has 7 directives, and the limit is 6."
 
 
-async def test_every_limit_can_be_set(open_api: Opener) -> None:
+async def test_every_limit_can_be_set(open_api: OpenApi) -> None:
     for setting, document in (
         ("max_tokens", "{ __typename __typename __typename }"),
         ("max_depth", '{ owner(ownerId: "a") { lockers { nodes { owner { name } } } } }'),

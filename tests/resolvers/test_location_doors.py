@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from domain.authorization import Principal, Scope
 from tests import places
-from tests.api import unchanged
+from tests.api import Api, unchanged
 from tests.codes import CLEAR, CREATE, PROVISION, REPORT, VERIFY, Device, wrong
+from tests.conftest import Clock, Dump
 from tests.principals import device, device_at, owner, partner
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
 
 PLACE = places.ulid(0)
 REFUSES = "refuses access codes until 2026-03-01T12:05:00.000Z"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.api import refused
-from tests.conftest import NOW
+from tests.api import Api, refused
+from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants
 from tests.places import (
     CREATE_LOCATION,
@@ -22,11 +21,7 @@ from tests.places import (
     refusal,
     ulid,
 )
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.wire import Wire
+from tests.wire import Wire
 
 ALL_FIELDS = """locationId code name address { formattedAddress street city region postalCode country placeId lat lng }
 timeZone status createdAt updatedAt version"""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation, refused, unchanged, user_error
-from tests.conftest import NOW
+from tests.api import Api, mutation, refused, unchanged, user_error
+from tests.conftest import NOW, Clock, Dump, Prepared
 from tests.invariants import check_invariants
 from tests.places import DEACTIVATE, REACTIVATE, create_location, refusal, ulid
 from tests.tables import put
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump, Prepared
 
 LOCKER = "locker { lockerId alias status ownerId owner { name } locationId version createdAt updatedAt }"
 REGISTER, RENAME, UPDATE_STATUS, MOVE, TRANSFER = (

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from domain.access_codes import FAILURE_WINDOW, Lockout
 from domain.times import shift
-from tests.api import refused, unchanged
+from tests.api import Api, refused, unchanged
 from tests.codes import CLEAR, REVOKE, VERIFY, create, furnish, verify, wrong
-from tests.conftest import NOW
+from tests.conftest import NOW, Clock, Dump
 from tests.places import ulid
 from tests.principals import device, owner
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
 
 PAGE = (Path(__file__).parents[2] / "docs" / "access-codes.md").read_text()
 EVENTS = (

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation
-from tests.conftest import NOW
+from tests.api import Api, mutation
+from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants
 from tests.places import APPROVE, CANCEL, MOVE, book, create_location, deciding, prepare, ulid
 from tests.tables import put
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Dump
-    from tests.wire import Wire
+from tests.wire import Wire
 
 LOCKER = "locker { version }"
 RENAME, CONFIGURE, TRANSFER, STATUS = (

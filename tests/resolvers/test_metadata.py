@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Dump
-    from tests.wire import Wire
+from tests.api import Api
+from tests.conftest import Dump
+from tests.wire import Wire
 
 RECORD = """mutation ($input: RecordAccessEventInput!) {
   recordAccessEvent(input: $input) { accessEvent { eventId metadata } userErrors { code message path status } }

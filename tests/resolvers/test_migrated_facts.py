@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from loaders.table.client import DynamoStore
 from loaders.tools.doctor import Doctor
-from tests.conftest import NOW
+from loaders.tools.target import Report
+from tests.api import Api
+from tests.conftest import NOW, Dump, OpenApi
+from tests.invariants import Items
 from tests.migrating import migration, no_wait
 from tests.source_items import EXAMPLES, LOCATION, Table
 from tests.tables import put
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from loaders.tools.target import Report
-    from tests.api import Api
-    from tests.conftest import OpenApi
-    from tests.invariants import Items
-
-    Item = dict[str, Any]
+Item = dict[str, Any]
 
 PARTS = [range(first, first + 250) for first in range(0, 1000, 250)]
 """The seeds of the generated tables."""
@@ -227,7 +223,7 @@ def _lost(items: list[Item], view: View, is_kept: Callable[[str, Any], bool]) ->
 
 @pytest.mark.parametrize("seeds", PARTS, ids=str)
 async def test_every_fact_of_a_thousand_tables_is_visible_or_kept_and_reported(
-    seeds: range, plain_client: Any, table: str, open_api: OpenApi, dump: Callable[[], Any]
+    seeds: range, plain_client: Any, table: str, open_api: OpenApi, dump: Dump
 ) -> None:
     tables = [Table(seed) for seed in seeds]
     sources = EXAMPLES + [item for one in tables for item in one.items]

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from domain.ids import check_notification_id
 from loaders.table.client import DynamoStore
-from tests.api import mutation
-from tests.conftest import NOW
+from tests.api import Api, mutation
+from tests.conftest import NOW, Dump
 from tests.invariants import check_invariants
 from tests.migrating import migration, no_wait
 from tests.principals import owner
 from tests.source_items import EXAMPLES, LOCATION
-from tests.tables import put
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.tables import PlainClient
+from tests.tables import PlainClient, put
 
 UNKNOWN = {"color": "red", "parts": {"left": 1}}
 NEXT = {
@@ -125,7 +119,7 @@ CHANGES: dict[str, tuple[tuple[str, str], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-async def test_changes_of_a_record_keep_what_has_no_place(name: str, migrated: Api, dump: Callable[[], Any]) -> None:
+async def test_changes_of_a_record_keep_what_has_no_place(name: str, migrated: Api, dump: Dump) -> None:
     key, values = CHANGES[name]
     before = (await dump())[key]
     assert UNKNOWN.items() <= before.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -11,13 +11,10 @@ import pytest_asyncio
 from domain.authorization import DEVELOPMENT_ADMIN, Principal
 from loaders.table.values import item_to_wire
 from resolvers.bindings.nodes import to_global_id
+from tests.api import Api
 from tests.places import ulid
 from tests.principals import owner
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.wire import Call, Wire
+from tests.wire import Answer, Call, Wire
 
 NESTED = [
     "activeReservation { endAt }",

@@ -6,7 +6,8 @@ fields alone, not on how many objects they are selected for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -18,14 +19,9 @@ from resolvers.bindings.base import Reading
 from resolvers.bindings.nodes import NODE_KINDS, from_global_id, to_global_id
 from resolvers.schema import bound_schema
 from tests import codes, places
-from tests.api import CREATE_RESERVATION, mutation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.api import Api
-    from tests.conftest import OpenApi, Prepared
-    from tests.wire import Wire
+from tests.api import CREATE_RESERVATION, Api, mutation
+from tests.conftest import OpenApi, Prepared
+from tests.wire import Wire
 
 FEW, MANY = 2, 12
 SCHEMA = bound_schema()

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from tests.api import Api
+from tests.conftest import Clock, Prepared
 from tests.places import book, create_location
 from tests.principals import owner
-from tests.wire import Meeting
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Prepared
-    from tests.wire import Wire
+from tests.wire import Meeting, Wire
 
 IDS = """{
   locker(lockerId: "l1") { id activeReservation { id } latestEvent { id } }

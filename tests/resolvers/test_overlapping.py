@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from tests.api import Api
 from tests.reservations import CANCEL, SHORTEN
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Wire
 
 QUERY = """query (
   $overlapping: TimeWindow, $window: TimeWindow, $order: SortDirection! = ASC, $first: Int, $after: String

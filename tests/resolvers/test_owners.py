@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation, refused, unchanged, user_error
+from tests.api import Api, mutation, refused, unchanged, user_error
+from tests.conftest import Clock, Dump
 from tests.invariants import check_invariants
 from tests.places import refusal
 from tests.tables import put
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
 
 PROFILE = "ownerId kind name email phone role version createdAt updatedAt"
 CREATE = mutation("createOwner", f"owner {{ {PROFILE} }}")

@@ -6,21 +6,18 @@ The contracts' own suite covers every list at every boundary; here are the conne
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from resolvers.schema import bound_schema
-from tests.api import mutation
+from tests.api import Api, mutation
 from tests.codes import CREATE as CREATE_CODE
 from tests.codes import REPORT
+from tests.conftest import Clock
 from tests.places import PAY, REJECT, approve, book, create_location, ulid
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Wire
+from tests.wire import Wire
 
 CREATE_KEY = mutation("createApiKey", "secret")
 PAGING = "first: $first, after: $after, last: $last, before: $before"

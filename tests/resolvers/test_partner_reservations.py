@@ -5,21 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from domain.authorization import Scope
-from tests.api import mutation, refused, user_error
+from tests.api import Api, mutation, refused, user_error
+from tests.conftest import Clock, Dump, OpenApi
 from tests.invariants import check_invariants
 from tests.principals import owner, partner
 from tests.reservations import CANCEL, RELEASE, SHORTEN
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump, OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 DETAILS = "details { recipient { name email phone } metadata }"
 CREATE = mutation("createReservation", f"reservation {{ reservationId reference {DETAILS} }}")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.conftest import NOW
+from tests.api import Api
+from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants
 from tests.places import CANCEL, PAY, REJECT, approve, book, paged
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
 
 LIST = """query ($first: Int, $after: String) {
   booking(bookingId: "b1") {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest_asyncio
 from graphql import (
@@ -21,20 +21,12 @@ from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from resolvers.bindings.nodes import to_global_id
 from resolvers.schema import bound_schema
 from tests import codes, places
-from tests.api import mutation, unchanged
+from tests.api import Api, mutation, unchanged
+from tests.conftest import Dump, OpenApi
 from tests.principals import device, device_at, owner, partner
 from tests.reservations import CANCEL
-from tests.resolvers.permission_cases import CASES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.resolvers.permission_cases import Case
-    from tests.wire import Wire
-
-    Opener = Callable[..., AbstractAsyncContextManager[Api]]
+from tests.resolvers.permission_cases import CASES, Case
+from tests.wire import Wire
 
 PAGE = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text()
 SCHEMA = bound_schema().graphql_schema
@@ -239,9 +231,7 @@ def check_mutations(answer: dict[str, Any], refused: set[Any], about: Any) -> No
             assert ("FORBIDDEN", 403) not in codes, (about, name, payload)
 
 
-async def test_every_field_is_open_to_exactly_the_roles_of_the_permissions_page(
-    stocked: Api, dump: Callable[[], Any]
-) -> None:
+async def test_every_field_is_open_to_exactly_the_roles_of_the_permissions_page(stocked: Api, dump: Dump) -> None:
     async with unchanged(dump):
         for name, actor in ACTORS.items():
             for tenant in TENANTS:
@@ -266,7 +256,7 @@ def test_every_field_of_the_schema_stands_on_the_page_and_is_asked_for() -> None
     assert {name for walk in WALKS for _, name, _ in walk} == names
 
 
-async def test_a_request_without_credentials_may_use_nothing(open_api: Opener, wire: Wire) -> None:
+async def test_a_request_without_credentials_may_use_nothing(open_api: OpenApi, wire: Wire) -> None:
     async with open_api(authenticator=None, profile="production") as api:
         for case in CASES:
             document = filled(case.document, DEVELOPMENT_ADMIN, "acme")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,13 +10,10 @@ from domain.authorization import Principal, Scope
 from domain.times import Instant
 from resolvers.bindings.nodes import to_global_id
 from tests import places
-from tests.api import mutation
+from tests.api import Api, mutation
+from tests.conftest import Clock
 from tests.principals import REFUSAL, device, owner, partner
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Wire
+from tests.wire import Wire
 
 RENAME = mutation("renameLocker", "locker { alias ownerId }")
 TRANSFER = mutation("transferLocker", "locker { ownerId }")

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.authorization import Principal, Scope
-from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, mutation, unchanged, user_error
+from tests.api import CREATE_RESERVATION, RECORD_EVENT, REGISTER_LOCKER, Api, mutation, unchanged, user_error
+from tests.conftest import Dump, Prepared
 from tests.inputs import GOOD, document, stock
 from tests.principals import REFUSAL, device, owner, partner
-from tests.wire import Until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.conftest import Prepared
-    from tests.wire import Call, Wire
+from tests.wire import Call, Until, Wire
 
 RENAME = mutation("renameLocker", "locker { alias ownerId }")
 TRANSFER = mutation("transferLocker", "locker { ownerId }")
@@ -62,7 +56,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("principal", [owner("bob"), partner(*Scope, of="bob"), partner(Scope.LOCKERS_READ)])
 async def test_something_foreign_is_not_changed_and_looks_like_something_missing(
-    api: Api, wire: Wire, dump: Callable[[], Any], prepared: Prepared, principal: Principal
+    api: Api, wire: Wire, dump: Dump, prepared: Prepared, principal: Principal
 ) -> None:
     await prepared(stock, api)
     await api.owner("bob")
@@ -109,7 +103,7 @@ async def test_an_overlapping_reservation_is_shown_to_its_owner_and_only_its_tim
     }
 
 
-async def test_a_device_records_events_of_its_own_locker_only(shared: Api, wire: Wire, dump: Callable[[], Any]) -> None:
+async def test_a_device_records_events_of_its_own_locker_only(shared: Api, wire: Wire, dump: Dump) -> None:
     event = {"action": "OPEN", "actorId": "x", "result": "SUCCESS"}
     door = shared.by(device("l1"))
     async with unchanged(dump):
@@ -141,7 +135,7 @@ async def test_a_partner_records_for_the_lockers_of_its_owners_as_they_are_now(s
     assert not (await courier.mutate(RECORD_EVENT, lockerId="l1", **event))["userErrors"]
 
 
-async def test_an_owner_changes_its_profile_but_not_its_role(shared: Api, dump: Callable[[], Any]) -> None:
+async def test_an_owner_changes_its_profile_but_not_its_role(shared: Api, dump: Dump) -> None:
     ada = shared.by(owner("ada"))
     async with unchanged(dump):
         changes = {"ownerId": "ada", "expectedVersion": 1, "role": "ADMIN"}
@@ -152,7 +146,7 @@ async def test_an_owner_changes_its_profile_but_not_its_role(shared: Api, dump: 
 
 
 async def test_a_locker_transferred_between_the_read_and_the_write_is_neither_changed_nor_shown(
-    shared: Api, wire: Wire, dump: Callable[[], Any]
+    shared: Api, wire: Wire, dump: Dump
 ) -> None:
     came, free = hold(wire, "'Mine'")
     renaming = asyncio.ensure_future(
@@ -166,9 +160,7 @@ async def test_a_locker_transferred_between_the_read_and_the_write_is_neither_ch
     assert (item["ownerId"], item["alias"], item["version"]) == ("bob", "A1", 2)
 
 
-async def test_a_locker_transferred_during_a_reservation_is_not_reserved(
-    shared: Api, wire: Wire, dump: Callable[[], Any]
-) -> None:
+async def test_a_locker_transferred_during_a_reservation_is_not_reserved(shared: Api, wire: Wire, dump: Dump) -> None:
     came, free = hold(wire, "'RESERVATION'")
     wanted = {"startAt": "2026-06-01T00:00:00Z", "endAt": "2026-06-02T00:00:00Z"}
     reserving = asyncio.ensure_future(

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from graphql import get_named_type, is_non_null_type
 
 from tests import mutations
-from tests.api import mutation
+from tests.api import Api, mutation
+from tests.conftest import Clock, Dump
 from tests.inputs import MUTATIONS
 from tests.places import approve, book, create_location, prepare, refusal, reject, ulid
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.wire import Wire
+from tests.wire import Wire
 
 PRESENT = {name: one.present for name, one in mutations.MUTATIONS.items() if one.present is not None}
 
@@ -33,7 +28,7 @@ def test_every_mutation_with_a_version_is_tested_here_and_takes_a_change_id() ->
 
 @pytest.mark.parametrize("name", PRESENT)
 async def test_a_change_to_the_present_value_returns_the_object_without_a_new_version(
-    api: Api, wire: Wire, clock: Clock, dump: Callable[[], Any], name: str
+    api: Api, wire: Wire, clock: Clock, dump: Dump, name: str
 ) -> None:
     await prepare(api)
     await create_location(api, 1)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from domain.authorization import Scope
-from tests.api import mutation, refused, unchanged, user_error
+from tests.api import Api, mutation, refused, unchanged, user_error
+from tests.conftest import Clock, Dump
 from tests.invariants import check_invariants
 from tests.principals import owner, partner
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.wire import Wire
+from tests.wire import Wire
 
 SHOWN = """reservation {
   status version startAt endAt updatedAt startedAt endedAt endedBy endReason locker { status version }

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation, refused, unchanged, user_error
+from tests.api import Api, mutation, refused, unchanged, user_error
+from tests.conftest import Dump
 from tests.reservations import CANCEL
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Dump
 
 FIELDS = "reservationId lockerId ownerId startAt endAt status createdAt updatedAt"
 CREATE = mutation("createReservation", f"reservation {{ {FIELDS} }}")

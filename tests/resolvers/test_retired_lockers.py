@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,20 +16,17 @@ from tests.api import (
     RETIRE_LOCKER,
     TRANSFER,
     UPDATE_STATUS,
+    Api,
     mutation,
     refused,
     user_error,
 )
-from tests.conftest import NOW
+from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants, live_reservations
 from tests.places import MOVE, prepare, refusal, ulid
 from tests.principals import device, owner
 from tests.races.holding import Held
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.conftest import Clock, Dump
-    from tests.wire import Wire
+from tests.wire import Wire
 
 CANCEL, RELEASE = (mutation(f"{verb}Reservation", "reservation { status }") for verb in ("cancel", "release"))
 CONFIGURE = mutation("configureLocker", "locker { size }")

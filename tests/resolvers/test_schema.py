@@ -5,23 +5,19 @@ Its shapes are declared once, and the committed file shows every change of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
     GraphQLInterfaceType,
+    GraphQLNamedType,
     GraphQLObjectType,
     GraphQLScalarType,
     build_schema,
 )
 
 from resolvers.schema import sdl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from graphql import GraphQLNamedType
 
 SDL = sdl()
 SCHEMA = build_schema(SDL)

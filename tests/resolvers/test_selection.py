@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from graphql import OperationDefinitionNode, parse
 
 from resolvers.documents.selection import SelectionPart, Walker
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.api import Api
+from tests.wire import Wire
 
 LOCKERS = '{ owner(ownerId: "ada") { lockers { %s } } }'
 READ = [("LOCKER#l1", "META"), ("LOCKER#l2", "META")]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Scope
+from tests.api import Api
+from tests.conftest import OpenApi
 from tests.principals import device, owner, partner
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Wire
 
 VIEWER = """{ viewer {
   subject role scopes ownerId organizationIds ownerIds lockerId rateLimit { limit remaining resetSeconds }
@@ -74,7 +70,7 @@ async def test_the_owner_of_a_caller_is_read_where_it_is_selected(api: Api, wire
         assert (await api.by(principal).run("{ viewer { owner { name } } }"))["viewer"] == {"owner": None}
 
 
-async def test_the_budget_is_what_the_request_leaves(open_api: Callable[..., AbstractAsyncContextManager[Api]]) -> None:
+async def test_the_budget_is_what_the_request_leaves(open_api: OpenApi) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=10) as api:
         for remaining in (9, 8):
             answer = await api.send("{ viewer { rateLimit { limit remaining resetSeconds } } }")

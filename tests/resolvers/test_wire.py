@@ -6,18 +6,14 @@ The exact request of each contract is in the contracts' snapshots.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from tests.api import REGISTER_LOCKER, UPDATE_STATUS
+from tests.api import REGISTER_LOCKER, UPDATE_STATUS, Api
 from tests.places import approve, book, create_location, prepare, ulid
-from tests.wire import Until
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.wire import Call, Wire
+from tests.wire import Call, Until, Wire
 
 ALL = [f"l{number:03d}" for number in range(100)]
 OWNER = 'query { owner(ownerId: "acme") { %s } }'

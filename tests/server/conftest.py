@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
+from domain.times import Instant
 from server.cli.main import Injected, main
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from domain.times import Instant
 
 
 class Result(NamedTuple):
@@ -30,9 +27,8 @@ async def no_wait(_: float) -> None:
     """Lets no time pass: no server of the test's table must be waited for."""
 
 
-if TYPE_CHECKING:
-    Run = Callable[..., Result]
-    RunOnTable = Callable[..., Awaitable[Result]]
+Run = Callable[..., Result]
+RunOnTable = Callable[..., Awaitable[Result]]
 
 
 @pytest.fixture

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-from tests.wire import Hold
+import httpx
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    import httpx
-
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.api import Api
+from tests.conftest import OpenApi
+from tests.wire import Hold, Wire
 
 
 async def held_until_its_deadline(

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -13,12 +14,8 @@ from server.cli.settings_commands import descriptions
 from server.process.store import connect
 from server.settings import Settings
 from tests.api import CREATE_RESERVATION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.over_http import OpenApi
-    from tests.server.conftest import Run
+from tests.conftest import OpenApi
+from tests.server.conftest import Run
 
 ORIGIN = "https://app.example.com"
 DEFAULTS = Settings.model_construct().model_dump()  # whatever the environment says

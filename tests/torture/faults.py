@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from random import Random
 
 import aiohttp
 from aiohttp import web
 
 from loaders import keys
-from tests.wire import Answer, Lose, Twice, Wait, Wire, conflict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
-
-    from tests.wire import Call
+from tests.wire import Answer, Call, Lose, Twice, Wait, Wire, conflict
 
 HANG_SECONDS = 5
 """Longer than the server waits for an answer; the request then reaches the store nevertheless."""

@@ -7,20 +7,18 @@ import json
 import pickle
 import sys
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.times import Instant, to_instant
 from tests.places import ulid
 from tests.torture.model import FALSE_CONFLICT, LOST_OUTCOME, OK, UNEXPECTED, Change, Model
 from tests.torture.sender import UNKNOWN, Sender
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-    Step = Callable[[], Coroutine[Any, Any, None]]
+Step = Callable[[], Coroutine[Any, Any, None]]
 
 SHARED = [f"shared-{number}" for number in range(4)]
 _MOST_LIVE = 500

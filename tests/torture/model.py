@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from domain.times import Instant, shift
 from tests.invariants import Items, check_invariants
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import timedelta
 
 OK = "OK"
 LOST_WRITE = "lost acknowledged write"

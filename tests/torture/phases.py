@@ -5,28 +5,23 @@ from __future__ import annotations
 import asyncio
 import signal
 import statistics
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from domain.times import Instant, shift
 from loaders.table.client import StoreConnection
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.tools.definition import create_table
 from server.clock import utc_now
+from tests.invariants import Items
 from tests.torture.faults import CountingWire, Throttling, hanging, noise
 from tests.torture.load import SHARED
 from tests.torture.model import VIOLATION, Finding
 from tests.torture.sender import LOST, UNKNOWN
-from tests.torture.stage import Stage, Verdict
+from tests.torture.stage import Result, Stage, Verdict
 from tests.wire import serve_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from tests.invariants import Items
-    from tests.torture.stage import Result
 
 MIXED = {"own": 4, "contend": 3}
 READY_SECONDS = 5

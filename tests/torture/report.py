@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-from tests.torture.model import OK
+from tests.torture.model import OK, Request
 from tests.torture.sender import UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from tests.torture.model import Request
-    from tests.torture.stage import Mark, Result
+from tests.torture.stage import Mark, Result
 
 TITLES = {
     "kills": "Servers are killed",

@@ -12,29 +12,25 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from loaders.table.client import StoreConnection, open_transport
 from server.clock import utc_now
 from tests.e2e.serving import ROOT, Server, offspring_of, start
+from tests.invariants import Items
 from tests.tables import PlainClient
 from tests.torture.faults import CountingWire, LosingTransactions
 from tests.torture.load import SHARED, Client, Spec
-from tests.torture.model import FINDINGS, OK, Finding, Model, compare
+from tests.torture.model import FINDINGS, OK, Finding, Model, Request, compare
 from tests.torture.sender import UNKNOWN
 from tests.wire import Until
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-
-    from tests.invariants import Items
-    from tests.torture.model import Request
 
 PROGRAM = (sys.executable, "-m", "tests.torture.skewed")
 PROCESSES = 3

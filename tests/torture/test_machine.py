@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -21,14 +22,9 @@ from hypothesis.stateful import (
 from domain.lifecycle import TRANSITIONS
 from domain.models import LockerStatus
 from domain.times import Instant, shift
-from tests.api import mutation
+from tests.api import Api, mutation
+from tests.conftest import Clock, Dump
 from tests.invariants import check_invariants
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-    from tests.api import Api
-    from tests.conftest import Clock
 
 Shown = dict[str, Any]
 
@@ -179,7 +175,7 @@ class Machine(RuleBasedStateMachine):
 
     api: Api
     clock: Clock
-    dump: Callable[[], Any]
+    dump: Dump
     loop: asyncio.AbstractEventLoop
     runs = 0
 
@@ -323,9 +319,7 @@ class Machine(RuleBasedStateMachine):
         return shift(self.base, timedelta(hours=number + self.passed // 60))
 
 
-async def test_any_sequence_of_requests_is_answered_as_by_the_model(
-    api: Api, clock: Clock, dump: Callable[[], Any]
-) -> None:
+async def test_any_sequence_of_requests_is_answered_as_by_the_model(api: Api, clock: Clock, dump: Dump) -> None:
     attributes = {"api": api, "clock": clock, "dump": staticmethod(dump), "loop": asyncio.get_running_loop()}
     machine: type[Machine] = type("Machine", (Machine,), attributes)
     chosen = settings(

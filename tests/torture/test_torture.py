@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.torture.phases import PHASES, run_phase
 from tests.torture.report import page_of, section_of, text_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SEED = 1
 SCALES = {

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role
+from loaders.backend import Backend
 from loaders.table.operations import Action, Step, Transact
 from loaders.table.positions import Key
 from resolvers.schema import bound_schema
-from tests.contracts.samples import filled
+from tests.contracts.samples import Names, filled
 
-if TYPE_CHECKING:
-    from loaders.backend import Backend
-    from tests.contracts.samples import Names
-
-    Change = Callable[[Names], tuple[Action, Key, dict[str, Any]]]
+Change = Callable[[Names], tuple[Action, Key, dict[str, Any]]]
 
 Call = Callable[["Backend", "Names"], Awaitable[Any]]
 MUTATIONS = bound_schema().types["Mutation"]

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING
 
 from domain.api_keys import ApiKeyRole
 from domain.authorization import Scope
 from domain.bookings import DayPart
 from domain.times import LATEST
 from tests.contracts.samples import DAY, NOON, at
-from tests.contracts.scenarios.actions import admin, does, its, wait
+from tests.contracts.scenarios.actions import Call, admin, does, its, wait
 from tests.contracts.scenarios.lockers import LOCATION, OWNER
-
-if TYPE_CHECKING:
-    from tests.contracts.scenarios.actions import Call
 
 MANAGE = does("updateLocation", change_id=None, manager_id=its.owner)
 DEACTIVATE = does("deactivateLocation")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.access_codes import MAX_LIVE_CODES, AccessCodeKind, CodeList
 from domain.models import door_of
 from loaders import keys
+from loaders.backend import Backend
 from loaders.contracts.access_codes import ACCESS_CODE_BY_ID
 from loaders.reads.code_keys import key_uses
 from loaders.reads.code_lists import read_code_lists
-from tests.contracts.samples import NOON, at
-from tests.contracts.scenarios.actions import admin, changed, does, its, wait
+from tests.contracts.samples import NOON, Names, at
+from tests.contracts.scenarios.actions import Call, admin, changed, does, its, wait
 from tests.contracts.scenarios.bookings import BOOKED, MANAGE, approve
 from tests.contracts.scenarios.lockers import (
     CANCEL_LATER,
@@ -23,13 +25,6 @@ from tests.contracts.scenarios.lockers import (
     START,
     reserve,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from loaders.backend import Backend
-    from tests.contracts.samples import Names
-    from tests.contracts.scenarios.actions import Call
 
 AT_LOCKER: dict[str, Any] = {"locker_id": its.locker}
 AT_LOCATION: dict[str, Any] = {"location_id": its.location}

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.models import AccessAction, AccessResult, LockerSize, OwnerKind, OwnerRole
 from loaders import keys
-from tests.contracts.samples import at
-from tests.contracts.scenarios.actions import does, its, owner, wait, without
-
-if TYPE_CHECKING:
-    from tests.contracts.samples import Names
-    from tests.contracts.scenarios.actions import Call
+from tests.contracts.samples import Names, at
+from tests.contracts.scenarios.actions import Call, does, its, owner, wait, without
 
 OWNER = does(
     "createOwner",

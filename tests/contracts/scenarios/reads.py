@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Iterator
+from typing import Any
 
 from domain.times import EARLIEST, LATEST
-from loaders.contracts.base import Consistency
+from loaders.backend import Backend
+from loaders.contracts.base import Consistency, Order
 from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.events import LATEST_EVENT
 from loaders.contracts.reading import ReadOne
@@ -13,8 +15,9 @@ from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.reservations import CURRENT_RESERVATION, NEXT_RESERVATION, RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.pages import PageRequest
-from tests.contracts.lists import LISTS
-from tests.contracts.samples import NOON, SHORT, arguments_of, at, day
+from tests.contracts.lists import LISTS, ListExample
+from tests.contracts.samples import NOON, SHORT, Names, arguments_of, at, day
+from tests.contracts.scenarios.actions import Call
 from tests.contracts.scenarios.bookings import BOOKED, PAY, REJECT, api_key, approve
 from tests.contracts.scenarios.codes import AT_LOCATION, CODED, CROWD, REVEALED, enter
 from tests.contracts.scenarios.lockers import (
@@ -28,15 +31,6 @@ from tests.contracts.scenarios.lockers import (
     record_events,
     reserve,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
-
-    from loaders.backend import Backend
-    from loaders.contracts.base import Order
-    from tests.contracts.lists import ListExample
-    from tests.contracts.samples import Names
-    from tests.contracts.scenarios.actions import Call
 
 _EVENT = (*PLACED, record_events("01"))
 _LOOK_UPS: dict[str, tuple[Call, ...]] = {

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.bookings import CalendarSlot, DaySlot
 from domain.budgets import Budget
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import CALENDAR_SLOT
 from loaders.contracts.doctor import DOCTOR_SCAN
 from loaders.contracts.maintenance import IMPORT_ITEM, LOAD_DEMO_DATA, TRANSFER_SCAN
 from loaders.reads.table_state import FIRST_STATE
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.operations import Action
+from loaders.table.positions import Key
 from loaders.table.values import item_from_wire
 from loaders.tools.doctor import Doctor, Records
 from loaders.tools.invariants import table_violations
 from loaders.tools.migration import Migration
 from loaders.tools.table_state import CURRENT_STATE, save_state
 from loaders.writes.budgets import TableBudgets
-from tests.contracts.samples import DAY, NOON, at, day, record
-from tests.contracts.scenarios.actions import changed, its, step, without, writes, written
+from tests.contracts.samples import DAY, NOON, Names, at, day, record
+from tests.contracts.scenarios.actions import Call, changed, its, step, without, writes, written
 from tests.contracts.scenarios.bookings import BOOK, REJECT
 from tests.contracts.scenarios.lockers import (
     LOCATION,
@@ -29,14 +32,6 @@ from tests.contracts.scenarios.lockers import (
     PLACED,
     RESERVED,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from loaders.backend import Backend
-    from loaders.table.positions import Key
-    from tests.contracts.samples import Names
-    from tests.contracts.scenarios.actions import Call
 
 
 def spend(backend: Any, names: Names) -> Awaitable[Any]:

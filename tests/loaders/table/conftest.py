@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
@@ -11,10 +13,6 @@ import pytest_asyncio
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from tests.conftest import PATIENT
 from tests.scripted import ScriptedStore, open_scripted
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
 
 Client = Literal["raw", "sdk"]
 

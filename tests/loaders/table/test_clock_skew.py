@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 
@@ -14,11 +15,7 @@ from loaders.table.clock_skew import ClockSkew
 from loaders.table.health import StoreHealth, WatchedTransport
 from server.clock import ServerClock, utc_now
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-
-    Opener = Callable[..., AbstractAsyncContextManager[DynamoStore]]
+Opener = Callable[..., AbstractAsyncContextManager[DynamoStore]]
 
 DATE = "Sun, 01 Mar 2026 12:00:00 GMT"
 

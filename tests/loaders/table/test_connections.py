@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 import uvloop
 
 from domain.errors import UnavailableError
-from loaders.table.client import StoreConnection, open_store
+from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.http_client import ConnectionPool, Timeouts
 from loaders.table.operations import Get
 from loaders.table.positions import Key
@@ -21,14 +24,7 @@ from tests.certificates import certify
 from tests.conftest import PATIENT
 from tests.scripted import Reply, ScriptedStore, ok, open_scripted
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from loaders.table.client import DynamoStore
-
-    Opener = Callable[..., AbstractAsyncContextManager[DynamoStore]]
+Opener = Callable[..., AbstractAsyncContextManager[DynamoStore]]
 
 MAX_CONNECTIONS = 64
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import botocore.auth
 import botocore.credentials
@@ -14,22 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import UnavailableError
+from loaders.table.client import DynamoStore
 from loaders.table.errors import StoreError
 from loaders.table.operations import Get
 from loaders.table.positions import Key
 from loaders.table.signing import CONTENT_TYPE, Credentials, Signer
 from loaders.table.transport import NoAnswerError
-from tests.scripted import failed
+from tests.scripted import Request, ScriptedStore, failed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from loaders.table.client import DynamoStore
-    from tests.scripted import Request, ScriptedStore
-
-    Opener = Callable[..., AbstractAsyncContextManager[DynamoStore]]
+Opener = Callable[..., AbstractAsyncContextManager[DynamoStore]]
 
 GET = Get("QC-01", Key("LOCKER#l1", "META"))
 PLAIN = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1)

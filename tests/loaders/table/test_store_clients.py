@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -28,15 +30,9 @@ from loaders.table.recording import RecordedStore
 from loaders.table.transport import NoAnswerError, RefusedRequestError
 from loaders.table.values import item_from_wire
 from loaders.trace import Trace
-from tests.scripted import Reply, failed, ok
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.loaders.table.conftest import Client
-    from tests.scripted import ScriptedStore
-    from tests.wire import Call, Wire
+from tests.loaders.table.conftest import Client
+from tests.scripted import Reply, ScriptedStore, failed, ok
+from tests.wire import Call, Wire
 
 KEY = Key("LOCKER#l1", "META")
 GET = Get("QC-01", KEY, shape=LOCKER.shape)

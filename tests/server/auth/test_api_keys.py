@@ -1,24 +1,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 
-from domain.api_keys import ApiKeyId, ApiKeyRole, format_key
+from domain.api_keys import ApiKey, ApiKeyId, ApiKeyRole, format_key
 from domain.authorization import Principal, Role, Scope
 from domain.commands.api_keys import CreateApiKey, RevokeApiKey
 from domain.errors import UnavailableError
 from domain.models import LockerId, OwnerId
+from loaders.backend import Backend
 from loaders.writes.api_keys import create_api_key, revoke_api_key
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.errors import InvalidCredentialsError
-
-if TYPE_CHECKING:
-    from domain.api_keys import ApiKey
-    from loaders.backend import Backend
-    from tests.conftest import Clock
+from tests.conftest import Clock
 
 
 class Keys:

@@ -1,33 +1,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 
-from domain.api_keys import ApiKeyId, ApiKeyRole, format_key
+from domain.api_keys import ApiKey, ApiKeyId, ApiKeyRole, format_key
 from domain.authorization import Principal, Role, Scope
 from domain.commands.api_keys import CreateApiKey
 from domain.models import OwnerId
+from loaders.backend import Backend
 from loaders.writes.api_keys import create_api_key
 from server.auth.development import development_token, read_secret
+from tests.conftest import Clock, OpenApi
 from tests.issuer import bearer, production, sign
 from tests.over_http import GRAPHQL, JSON, assert_rejected
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    import httpx
-
-    from domain.api_keys import ApiKey
-    from loaders.backend import Backend
-    from tests.conftest import Clock
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Answer, Wire
 
 QUERY = {"query": "{ __typename }"}
 MALFORMED = "The Authorization header must be Bearer, a space, and a token or an API key."

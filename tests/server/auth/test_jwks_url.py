@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from domain.errors import UnavailableError
 from server.auth.jwks import JwksUrl
-from tests.issuer import jwk, served_keys
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.issuer import KeyServer
+from tests.issuer import KeyServer, jwk, served_keys
 
 REQUEST_SECONDS = 60
 BOTH = {"keys": [jwk(), jwk(name="second")]}

@@ -4,8 +4,11 @@ import asyncio
 import base64
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
+import httpx
 import jwt
 import pytest
 import pytest_asyncio
@@ -15,17 +18,9 @@ from domain.authorization import Principal, Role, Scope
 from domain.models import LocationId, LockerId, OwnerId
 from server.auth.claims import claims_of, principal_from
 from server.auth.errors import InvalidCredentialsError
-from tests.issuer import AUDIENCE, bearer, claims, jwk, key_of, production, served_keys, sign
+from tests.conftest import OpenApi
+from tests.issuer import AUDIENCE, KeyServer, bearer, claims, jwk, key_of, production, served_keys, sign
 from tests.over_http import assert_rejected
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    import httpx
-
-    from tests.issuer import KeyServer
-    from tests.over_http import OpenApi
 
 UNTRUSTED = "The token is malformed or its signature is invalid."
 NOT_ALLOWED = "The token's algorithm is not allowed."

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jwt
 import pytest
@@ -9,17 +10,11 @@ import pytest
 from domain.authorization import Scope
 from server.auth.claims import principal_from
 from server.auth.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
+from tests.conftest import OpenApi
 from tests.issuer import bearer
 from tests.over_http import post
-from tests.server.conftest import Result
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.over_http import OpenApi
-    from tests.server.conftest import Run, RunOnTable
-    from tests.wire import Wire
+from tests.server.conftest import Result, Run, RunOnTable
+from tests.wire import Answer, Wire
 
 PARTNER = ("keys", "create", "--role", "partner", "--name", "Courier", "--owner", "o1", "--owner", "o2")
 DEVICE = ("keys", "create", "--role", "device", "--name", "Hall 3", "--locker", "l1")

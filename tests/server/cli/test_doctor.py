@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,12 +11,7 @@ from loaders.table.client import StoreConnection, open_store
 from loaders.tools.definition import create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
 from server.clock import utc_now
-from tests.server.conftest import Result
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.server.conftest import Run
+from tests.server.conftest import Result, Run
 
 LOCKER, OWNER = locker_id(0), owner_id(0)
 

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from tests.server.conftest import Result, Run
 
-    from tests.server.conftest import Result, Run
-
-    Explain = Callable[..., Result]
+Explain = Callable[..., Result]
 
 LOCKERS = """query Lockers($first: Int!) { owner(ownerId: "ada") {
   lockers(first: $first) { nodes { accessEvents(first: $first) { nodes { action } } } }

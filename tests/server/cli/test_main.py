@@ -3,16 +3,18 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter
+from collections.abc import Iterator
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from domain.times import shift
+from loaders.codecs import TableState
 from loaders.contracts.registry import CONTRACTS
 from loaders.tools.demo import DemoShape, demo_pieces
 from resolvers.schema import bound_schema
@@ -23,22 +25,13 @@ from server.clock import utc_now
 from server.settings import Settings
 from tests import codes
 from tests.api import unchanged
-from tests.conftest import CODE_KEYS, NOW
+from tests.conftest import CODE_KEYS, NOW, Clock, Dump, OpenApi
 from tests.invariants import check_invariants
-from tests.server.conftest import Result
+from tests.server.conftest import Result, Run, RunOnTable
 from tests.source_items import EXAMPLES, LOCATION
 from tests.table_state import UNUSABLE, set_state
 from tests.tables import put
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from loaders.codecs import TableState
-    from tests.conftest import Clock
-    from tests.over_http import OpenApi
-    from tests.server.conftest import Run, RunOnTable
-    from tests.wire import Wire
+from tests.wire import Answer, Wire
 
 FORMAT = {"PK": {"S": "TABLE"}, "SK": {"S": "FORMAT"}}
 
@@ -147,7 +140,7 @@ async def test_commands_refuse_a_table_that_servers_refuse(
 
 
 async def test_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_them(
-    on_table: RunOnTable, table: str, plain_client: Any, dump: Callable[[], Any]
+    on_table: RunOnTable, table: str, plain_client: Any, dump: Dump
 ) -> None:
     await put(plain_client, table, *EXAMPLES)
     async with unchanged(dump):
@@ -171,7 +164,7 @@ async def test_migrate_counts_items_of_older_forms_in_a_dry_run_and_converts_the
 
 
 async def test_export_and_import_state_their_cost_and_do_nothing_unless_confirmed(
-    run: Run, on_table: RunOnTable, table: str, dump: Callable[[], Any], tmp_path: Path
+    run: Run, on_table: RunOnTable, table: str, dump: Dump, tmp_path: Path
 ) -> None:
     file, data = tmp_path / "export.jsonl", str(tmp_path / "data")
     await on_table("demo", "load", "--owners", "2", "--lockers", "3", "--events", "0")
@@ -211,7 +204,7 @@ def test_an_import_of_no_export_is_refused_in_one_line(run: Run, tmp_path: Path)
 
 
 async def test_demo_load_writes_all_items_once_and_they_hold_together(
-    on_table: RunOnTable, dump: Callable[[], Any], clock: Clock
+    on_table: RunOnTable, dump: Dump, clock: Clock
 ) -> None:
     words = ("demo", "load", "--owners", "5", "--lockers", "17", "--events", "40")
     wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), NOW)))
@@ -229,7 +222,7 @@ async def test_demo_load_writes_all_items_once_and_they_hold_together(
 
 
 async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goes_on_when_run_again(
-    on_table: RunOnTable, wire: Wire, dump: Callable[[], Any], clock: Clock
+    on_table: RunOnTable, wire: Wire, dump: Dump, clock: Clock
 ) -> None:
     wire.fault = lambda _: Answer.error("ValidationException") if len(wire.of("TransactWriteItems")) > 2 else None
     words = ("demo", "load", "--lockers", "60", "--events", "0")

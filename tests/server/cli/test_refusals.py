@@ -3,22 +3,18 @@ from __future__ import annotations
 import asyncio
 import shutil
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loaders.table.embedded import find_binary, run_embedded
 from tests.conftest import CODE_KEYS
 from tests.issuer import production, write_keys
-from tests.server.conftest import Result
+from tests.server.conftest import Result, Run, RunOnTable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.server.conftest import Run, RunOnTable
-
-    Refused = Callable[..., str]
+Refused = Callable[..., str]
 
 TRUE = shutil.which("true") or ""
 WAYS_OUT = (

@@ -3,14 +3,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.serving import ROOT, Server
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SDK = {"aioboto3", "aiobotocore", "boto3", "botocore"}
 TELEMETRY = {"opentelemetry", "prometheus_client"}

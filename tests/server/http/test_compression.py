@@ -2,19 +2,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING
 
 import brotli
+import httpx
 import pytest
 import pytest_asyncio
 from starlette.responses import Response
 
 from server.http.compression import compress
-
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.api import Api
+from tests.api import Api
 
 NAMES = '{ owner(ownerId: "acme") { lockers { nodes { alias } } } }'
 

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from domain.authorization import DEVELOPMENT_ADMIN
+from domain.authorization import DEVELOPMENT_ADMIN, Principal
+from tests.api import Api
+from tests.conftest import OpenApi
 from tests.over_http import post
 from tests.principals import owner
 from tests.server.deadlines import held_until_its_deadline
-
-if TYPE_CHECKING:
-    from domain.authorization import Principal
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 OWNER = '{ owner(ownerId: "ada") { name } }'
 COST = {"operations": 1, "items": 1, "readUnits": 0.5, "writeUnits": 0}

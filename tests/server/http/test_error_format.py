@@ -2,28 +2,21 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 from graphql import GraphQLError
+from starlette.requests import Request
 
+from domain.authorization import Principal
 from domain.errors import BadInputError
 from loaders.conversion import DamagedItemError
 from server.http.error_format import format_errors
-from tests.api import unchanged
+from tests.api import Api, unchanged
+from tests.conftest import Dump, OpenApi
 from tests.over_http import GRAPHQL, JSON, assert_rejected, only_error, post
-from tests.wire import Answer, Lose
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-
-    from domain.authorization import Principal
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Answer, Lose, Wire
 
 LOCKER = '{ locker(lockerId: "l1") { lockerId status } }'
 RENAME = """mutation {
@@ -61,7 +54,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
 )
 async def test_an_unexpected_failure_is_masked_and_logged_under_the_requests_id(
     damaged: Api,
-    dump: Callable[[], Any],
+    dump: Dump,
     caplog: pytest.LogCaptureFixture,
     query: str,
     field: str,
@@ -163,7 +156,7 @@ async def test_a_store_that_does_not_answer_is_unavailable_and_the_same_query_su
 
 
 async def test_a_mutation_that_the_store_never_took_is_unavailable_and_wrote_nothing(
-    one: Api, wire: Wire, dump: Callable[[], Any]
+    one: Api, wire: Wire, dump: Dump
 ) -> None:
     wire.fault = lambda call: Answer(500, {}) if call.operation == "TransactWriteItems" else None
     async with unchanged(dump):

@@ -3,26 +3,22 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from domain.authorization import Principal, Role, Scope
 from resolvers.bindings.nodes import to_global_id
-from server.http.explanation import check_explain
+from server.http.explanation import Explainers, check_explain
 from server.http.request import GraphQLRequest
 from server.http_errors import HttpError
-from tests.api import CREATE_OWNER
+from tests.api import CREATE_OWNER, Api
+from tests.conftest import OpenApi
 from tests.explained import get, timeless
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.principals import owner, partner
-
-if TYPE_CHECKING:
-    from server.http.explanation import Explainers
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 DOCS = Path(__file__).parents[3] / "docs"
 OWNER = '{ owner(ownerId: "ada") { name } }'

@@ -5,18 +5,14 @@ import re
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
+from loaders.backend import Backend
 from loaders.tools.demo import DemoShape, load_demo
+from tests.api import Api
 from tests.npm import pinned
-
-if TYPE_CHECKING:
-    import httpx
-
-    from loaders.backend import Backend
-    from tests.api import Api
 
 ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "graphiql"

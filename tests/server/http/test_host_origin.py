@@ -1,21 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+import httpx
 import pytest
 
 from server.http.host_origin import MAX_LOGGED_ORIGINS
-from tests.api import CREATE_OWNER, unchanged
+from tests.api import CREATE_OWNER, Api, unchanged
+from tests.conftest import Dump, OpenApi
 from tests.over_http import assert_rejected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import httpx
-
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 APP = "https://app.example.com"
 PREFLIGHT = {"Access-Control-Request-Method": "POST"}
@@ -31,7 +23,7 @@ async def test_loopback_names_and_clients_without_an_origin_are_allowed(api: Api
         assert (await create(api, Host=host)).status_code == 200, host
 
 
-async def test_another_host_name_is_rejected_and_nothing_runs(api: Api, dump: Callable[[], Any], wire: Wire) -> None:
+async def test_another_host_name_is_rejected_and_nothing_runs(api: Api, dump: Dump, wire: Wire) -> None:
     names = ("evil.example", "evil.example:8000", "localhost.evil.example", "evil.example:localhost", "[::2]", "")
     async with unchanged(dump):
         for host in names:
@@ -81,7 +73,7 @@ async def test_pages_of_the_same_host_may_send_requests(api: Api) -> None:
 
 @pytest.mark.parametrize("origins", [(), (APP,)])
 async def test_pages_of_another_origin_are_rejected_and_nothing_runs(
-    open_api: OpenApi, dump: Callable[[], Any], wire: Wire, origins: tuple[str, ...]
+    open_api: OpenApi, dump: Dump, wire: Wire, origins: tuple[str, ...]
 ) -> None:
     others = ("https://evil.example", "http://localhost:3000", "http://localhost.evil.example", "ftp://localhost")
     malformed = ("null", "", "localhost", "://", "http://[", "//localhost", "http://%1%z")

@@ -2,28 +2,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
+import httpx
 import pytest
 import pytest_asyncio
 
 from server.http.persisted_documents import ManifestError, PersistedDocuments, read_manifest
 from server.http.request import GraphQLRequest
 from server.http_errors import GraphQLRequestError
-from tests.api import unchanged
+from tests.api import Api, unchanged
+from tests.conftest import Dump, OpenApi
 from tests.over_http import GRAPHQL, JSON, only_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import httpx
-
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 QUERY = "query Named ($id: ID!) { owner(ownerId: $id) { name } }"
 OTHER = '{ owner(ownerId: "ada") { version } }'
@@ -115,7 +110,7 @@ async def test_a_query_that_fails_in_its_resolver_is_kept_all_the_same(ada: Api)
         assert answer["data"] == {"owner": None}
 
 
-async def test_a_mutation_by_its_hash_goes_by_post_only(ada: Api, dump: Callable[[], Any]) -> None:
+async def test_a_mutation_by_its_hash_goes_by_post_only(ada: Api, dump: Dump) -> None:
     async with unchanged(dump):
         refused = await get(ada, apq(MUTATION, query=MUTATION))
         assert (refused.status_code, refused.headers["allow"]) == (405, "POST")

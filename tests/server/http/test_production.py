@@ -3,17 +3,14 @@ from __future__ import annotations
 import json
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.api import CREATE_OWNER
+from tests.api import CREATE_OWNER, Api
+from tests.conftest import OpenApi
 from tests.issuer import bearer, production, sign
-
-if TYPE_CHECKING:
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 ROOT = Path(__file__).parents[3]
 INTROSPECTIONS = [

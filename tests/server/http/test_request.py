@@ -3,22 +3,17 @@ from __future__ import annotations
 import gzip
 import json
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
+import httpx
 import pytest
 import pytest_asyncio
 
-from tests.api import mutation, unchanged
+from tests.api import Api, mutation, unchanged
+from tests.conftest import Dump
 from tests.over_http import GRAPHQL, JSON, assert_rejected, only_error
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import httpx
-
-    from tests.api import Api
-    from tests.wire import Wire
+from tests.wire import Wire
 
 QUERY = '{ owner(ownerId: "ada") { name } }'
 NAMED = 'query One { owner(ownerId: "ada") { name } } query Two { owner(ownerId: "ada") { version } } %s'
@@ -85,7 +80,7 @@ async def test_an_operation_that_no_name_picks_is_refused(
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-async def test_get_runs_queries_only(ada: httpx.AsyncClient, dump: Callable[[], Any], accept: str) -> None:
+async def test_get_runs_queries_only(ada: httpx.AsyncClient, dump: Dump, accept: str) -> None:
     async with unchanged(dump):
         for parameters in (
             {"query": MUTATION},
@@ -97,9 +92,7 @@ async def test_get_runs_queries_only(ada: httpx.AsyncClient, dump: Callable[[], 
             assert response.headers["allow"] == "POST"
 
 
-async def test_another_method_is_rejected_with_the_allowed_ones(
-    ada: httpx.AsyncClient, dump: Callable[[], Any]
-) -> None:
+async def test_another_method_is_rejected_with_the_allowed_ones(ada: httpx.AsyncClient, dump: Dump) -> None:
     async with unchanged(dump):
         for method, accept in product(("PUT", "PATCH", "DELETE", "OPTIONS"), (JSON, GRAPHQL)):
             response = await ada.request(method, "/graphql", json={"query": MUTATION}, headers={"Accept": accept})
@@ -107,7 +100,7 @@ async def test_another_method_is_rejected_with_the_allowed_ones(
             assert response.headers["allow"] == "GET, POST"
 
 
-async def test_a_body_of_another_media_type_is_rejected(ada: httpx.AsyncClient, dump: Callable[[], Any]) -> None:
+async def test_a_body_of_another_media_type_is_rejected(ada: httpx.AsyncClient, dump: Dump) -> None:
     types = (
         "",
         "text/plain",
@@ -126,7 +119,7 @@ async def test_a_body_of_another_media_type_is_rejected(ada: httpx.AsyncClient, 
             assert response.headers["accept"] == JSON
 
 
-async def test_uploads_are_refused(ada: httpx.AsyncClient, dump: Callable[[], Any]) -> None:
+async def test_uploads_are_refused(ada: httpx.AsyncClient, dump: Dump) -> None:
     # As the GraphQL multipart request specification has it.
     parts: dict[str, tuple[str | None, str | bytes]] = {
         "operations": (None, json.dumps({"query": MUTATION, "variables": {"file": None}})),

@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 import pytest_asyncio
 
 from domain.times import shift
+from loaders.codecs import TableState
 from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
 from loaders.table.client import DynamoStore
 from loaders.table.health import StoreHealth
+from loaders.table.transport import Transport
 from loaders.tools.table_state import CURRENT_STATE, being_migrated
 from server.clock import utc_now
 from server.http.health import Readiness
-from tests.api import CREATE_OWNER, mutation
-from tests.conftest import NOW
+from tests.api import CREATE_OWNER, Api, mutation
+from tests.conftest import NOW, OpenApi
 from tests.over_http import assert_rejected, post
 from tests.places import prepare
 from tests.principals import owner
 from tests.races.holding import Held
 from tests.table_state import KEY, UNUSABLE, set_state
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    import httpx
-
-    from loaders.codecs import TableState
-    from loaders.table.transport import Transport
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.tables import PlainClient
-    from tests.wire import Call, Wire
+from tests.tables import PlainClient
+from tests.wire import Answer, Call, Wire
 
 STATE = [(KEY["PK"], KEY["SK"])]
 OWNER = {"ownerId": "ada", "kind": "USER", "name": "Ada"}

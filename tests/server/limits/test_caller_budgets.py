@@ -3,30 +3,23 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import httpx
 import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.budgets import Budget
+from loaders.backend import Backend
 from loaders.writes.budgets import TableBudgets
+from resolvers.request_state import RequestState
 from server.limits.caller_budgets import ProcessBudgets
 from server.settings import Settings
+from tests.api import Api
+from tests.conftest import Clock, Dump, OpenApi
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.server.deadlines import held_until_its_deadline
-from tests.wire import Answer, Hold, Lose
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import httpx
-
-    from loaders.backend import Backend
-    from resolvers.request_state import RequestState
-    from tests.api import Api
-    from tests.conftest import Clock
-    from tests.over_http import OpenApi
-    from tests.wire import Call, Wire
+from tests.wire import Answer, Call, Hold, Lose, Wire
 
 QUERY = "{ __typename }"
 # Six reads of half a unit each.
@@ -163,9 +156,7 @@ async def test_requests_at_once_never_get_more_than_the_budget(open_api: OpenApi
     assert given == 7 if store == "process" else 0 < given <= 7
 
 
-async def test_two_servers_share_one_budget_in_the_table(
-    open_api: OpenApi, dump: Callable[[], Any], wire: Wire
-) -> None:
+async def test_two_servers_share_one_budget_in_the_table(open_api: OpenApi, dump: Dump, wire: Wire) -> None:
     shared = {"rate_limit_units": 20, "rate_limit_store": "table"}
     async with open_api(**shared) as first, open_api(**shared) as second:
         answers = await asyncio.gather(*(ask(api) for _ in range(15) for api in (first, second)))

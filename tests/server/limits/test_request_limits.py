@@ -4,26 +4,19 @@ import asyncio
 import logging
 import socket
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import httpx
 import pytest
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from resolvers.request_state import FairLock
 from server.settings import Settings
-from tests.api import CREATE_OWNER
+from tests.api import CREATE_OWNER, Api
+from tests.conftest import Dump, OpenApi
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.server.deadlines import held_until_its_deadline
-from tests.wire import Hold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import httpx
-
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Call, Until, Wire
+from tests.wire import Call, Hold, Until, Wire
 
 SCHEMA = '{ __schema { types { name fields(includeDeprecated: true) { name } } } __type(name: "T%d") { name } }'
 OWNER = '{ owner(ownerId: "ada") { name } }'
@@ -90,7 +83,7 @@ async def test_nothing_goes_on_after_the_deadline(
 
 
 async def test_a_mutation_that_was_canceled_has_one_effect_when_it_is_sent_again(
-    open_api: OpenApi, wire: Wire, dump: Callable[[], Any]
+    open_api: OpenApi, wire: Wire, dump: Dump
 ) -> None:
     values = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
     await held_until_its_deadline(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from loaders.table.client import StoreConnection
 from loaders.table.http_client import Timeouts
 from server.process.workers import WorkerConfig
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_a_worker_gets_all_that_was_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

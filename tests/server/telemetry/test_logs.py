@@ -8,8 +8,9 @@ import logging
 import re
 import sys
 import threading
+from collections.abc import AsyncIterator, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -18,6 +19,7 @@ from domain.api_keys import ApiKeyRole
 from domain.authorization import Principal, Role
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
+from loaders.backend import Backend
 from loaders.conversion import DamagedItemError
 from loaders.table.client import StoreConnection
 from loaders.table.errors import StoreError
@@ -28,18 +30,12 @@ from server.telemetry.log_writer import LineWriter, dropped_lines
 from server.telemetry.logs import configured_logging, log_formatter
 from server.telemetry.observation import REQUEST_ID
 from server.telemetry.tracebacks import format_traceback
-from tests.api import UPDATE_STATUS
+from tests.api import UPDATE_STATUS, Api
+from tests.conftest import OpenApi
 from tests.issuer import bearer
 from tests.over_http import post
 from tests.principals import owner
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from loaders.backend import Backend
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 OWNER = 'query Owner { owner(ownerId: "ada") { name } }'
 LOGGER = "server.telemetry.request_log"

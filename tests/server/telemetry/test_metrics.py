@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest_asyncio
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,23 +12,17 @@ from prometheus_client.parser import text_string_to_metric_families
 from domain.api_keys import ApiKeyRole
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
+from loaders.backend import Backend
 from loaders.table.health import StoreHealth
 from loaders.writes.api_keys import create_api_key
 from server.clock import utc_now
 from server.http.health import Readiness
 from server.telemetry.metrics import MAX_NAMES
-from tests.api import UPDATE_STATUS
+from tests.api import UPDATE_STATUS, Api
+from tests.conftest import OpenApi
 from tests.issuer import bearer
 from tests.over_http import post
-from tests.wire import Answer, Hold
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from loaders.backend import Backend
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Answer, Hold, Wire
 
 DOCS = Path(__file__).parents[3] / "docs"
 NAMED = 'query Name { owner(ownerId: "ada") { name } }'

@@ -2,25 +2,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 import pytest_asyncio
 from aiohttp import web
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
 from tests import places
-from tests.api import UPDATE_STATUS
+from tests.api import UPDATE_STATUS, Api
+from tests.conftest import OpenApi
 from tests.over_http import post
-from tests.wire import Answer
-
-if TYPE_CHECKING:
-    import pytest
-    from opentelemetry.sdk.trace import ReadableSpan
-
-    from tests.api import Api
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Answer, Wire
 
 DOCS = Path(__file__).parents[3] / "docs"
 NESTED = """query Lockers { owner(ownerId: "acme") { name

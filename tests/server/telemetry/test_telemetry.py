@@ -1,19 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from server.settings import Settings
 from server.telemetry.logs import configured_logging
 from tests.api import CREATE_OWNER
+from tests.conftest import OpenApi
 from tests.over_http import post
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.over_http import OpenApi
-    from tests.wire import Wire
+from tests.wire import Wire
 
 CANARY = "canary"
 OWNER = '{ owner(ownerId: "ada") { name } }'
