@@ -1,7 +1,5 @@
 """Attacks: request bodies by name, generated here because they are large."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Certificates of an authority that exists in one test."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

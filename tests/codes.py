@@ -1,7 +1,5 @@
 """Access codes as clients use them."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

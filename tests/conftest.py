@@ -1,7 +1,5 @@
 """Fixtures of all tests: the real embedded store, a proxy that sees the wire, a table and an app for each test."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import os

@@ -1,7 +1,5 @@
 """The documents in README and examples, with the answers that are printed beside them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

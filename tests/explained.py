@@ -1,7 +1,5 @@
 """Asks for explanations, and makes them comparable: whatever takes time is checked and left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A good input of every mutation, on a table where each of them succeeds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from graphql import get_named_type, is_leaf_type

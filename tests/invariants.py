@@ -1,7 +1,5 @@
 """The invariants of the table, whatever concurrent requests did to it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

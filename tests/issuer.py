@@ -1,7 +1,5 @@
 """An issuer of tokens: its keys, its key set as a file or at a URL, and the tokens that it signs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """Migrations of a test's table, and what tests do to items before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every mutation, registered once: all suites that try every mutation take their examples from here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

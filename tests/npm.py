@@ -1,7 +1,5 @@
 """npm packages for the tests: pinned by a lock, installed once, and run with node."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

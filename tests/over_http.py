@@ -1,7 +1,5 @@
 """GraphQL over HTTP as the tests of the server send it, and what they expect of every refusal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx

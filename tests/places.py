@@ -1,7 +1,5 @@
 """Locations, bookings and calendars as a client uses them: the documents, and what most tests of them begin with."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Any
 

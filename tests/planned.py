@@ -3,8 +3,6 @@
 Operations are counted per contract and kind, items and capacity units over the whole request.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 

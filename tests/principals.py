@@ -1,7 +1,5 @@
 """The callers of tests: an authenticator that takes the principal from a header."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any

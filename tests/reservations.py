@@ -1,7 +1,5 @@
 """Reservations as a client uses them: the documents, and windows of time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.api import Api, mutation

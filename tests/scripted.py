@@ -1,7 +1,5 @@
 """A store that answers with what a test has written, byte by byte: for faults of HTTP itself."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Items as the five source documents describe them: every example letter by letter, and generated tables like them."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """States of a table: those in which it cannot be used, and how a test sets them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The walk through the code in docs/architecture.md names files and functions that exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The examples' documents and variables give the examples' answers."""
 
-from __future__ import annotations
-
 import json
 
 from graphql import OperationDefinitionNode, parse

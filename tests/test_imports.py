@@ -1,7 +1,5 @@
 """The import rules in pyproject.toml cover every package of the product."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The documentation's queries give the documented answers, and its links lead somewhere."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

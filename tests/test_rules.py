@@ -1,7 +1,5 @@
 """Rules of the suite itself, which `tests/README.md` states."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

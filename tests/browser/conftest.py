@@ -1,7 +1,5 @@
 """A real browser that can reach only the server, and a server with demo data."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Literal

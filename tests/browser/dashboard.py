@@ -1,7 +1,5 @@
 """An explanation with fallbacks, retries, and fields above their expected cost, which demo data does not lead to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 LOCATIONS = "locations"

@@ -1,7 +1,5 @@
 """Finds a browser; `python -m tests.browser.program` installs one if there is none."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Copying a request from GraphiQL as a program: what is copied runs and gives the same answer."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """GraphiQL in a real browser that can reach the server and nothing else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

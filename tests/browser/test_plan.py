@@ -1,7 +1,5 @@
 """The Plan pane of GraphiQL: expected, measured and maximum costs of a request, and its operations over time."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

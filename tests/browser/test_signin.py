@@ -1,7 +1,5 @@
 """Signing in to GraphiQL: a development server offers demo users to choose from."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

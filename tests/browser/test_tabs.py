@@ -1,7 +1,5 @@
 """The tabs of a first visit to GraphiQL work after everything that the documentation suggests."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A server with an owner of 230 lockers, and a project folder in which real clients are built and run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Real clients against the server as its users start it: what they are built for works without a special case."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The schema as a product: linted, described, and never broken without a word."""
 
-from __future__ import annotations
-
 import re
 
 from tests.clients.conftest import ROOT, Project

@@ -1,7 +1,5 @@
 """An example of every list that is read in pages, and the items that stand beside lists and must not be in them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from inspect import isfunction, signature

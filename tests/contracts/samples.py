@@ -1,7 +1,5 @@
 """Values of examples: short and readable, or each as long as it can be; and keys and records made of them."""
 
-from __future__ import annotations
-
 import json
 import types
 from collections.abc import Callable

@@ -5,8 +5,6 @@ values stand where the request has placeholders for them. A character that is re
 fingerprint only the beginning is shown.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ The store reports a transaction's units as DynamoDB counts them: every step twic
 is checked, and every write of the index once.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

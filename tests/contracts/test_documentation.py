@@ -1,7 +1,5 @@
 """The page of access patterns comes from the contracts and from the bindings that use them."""
 
-from __future__ import annotations
-
 from loaders.contracts.registry import CONTRACTS
 from resolvers.bindings.base import Reading
 from resolvers.schema import bound_schema

@@ -1,7 +1,5 @@
 """Every list of the registry: order, look-ahead, both directions, windows, and whose cursors it takes."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

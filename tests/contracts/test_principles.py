@@ -1,7 +1,5 @@
 """What holds in all of the product's code: only commands scan, nothing filters, and an event is never changed."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 `make snapshots` writes the files anew; review what changed.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from loaders import keys

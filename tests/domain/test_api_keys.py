@@ -1,7 +1,5 @@
 """The text of an API key, its verification, and the principal it authenticates."""
 
-from __future__ import annotations
-
 import hmac
 import string
 from dataclasses import replace

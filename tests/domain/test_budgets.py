@@ -1,7 +1,5 @@
 """Token-bucket budgets."""
 
-from __future__ import annotations
-
 import pytest
 
 from domain.budgets import Budget, BudgetState

@@ -1,7 +1,5 @@
 """What the token of a change stands for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

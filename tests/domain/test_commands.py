@@ -1,7 +1,5 @@
 """Validation of mutation inputs: every field of every command, each problem at its own path."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import Any

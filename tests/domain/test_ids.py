@@ -1,7 +1,5 @@
 """Validation of ids, location codes and ULIDs."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Limits of event metadata, each from both sides."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Reservation windows are half-open: one may start at the instant at which another ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta

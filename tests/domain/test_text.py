@@ -1,7 +1,5 @@
 """Validation of names, texts, email addresses, phone numbers, currencies and time zones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """Instants and calendar days: one canonical text form, which sorts in the order of time."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """A data directory that has had its first start, so that not every test waits for one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

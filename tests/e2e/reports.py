@@ -1,7 +1,5 @@
 """What servers that tests start as processes report: a line for each request, that it kept to its plan or how not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 VARIABLE = "PLANS_REPORT"

@@ -1,7 +1,5 @@
 """`smartlocker` as its user starts it: a process with an environment, its output, and all that it starts in turn."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

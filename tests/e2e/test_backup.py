@@ -1,7 +1,5 @@
 """The restore drill: a backup of a server that writes, a crash, and a new server with the data of the backup."""
 
-from __future__ import annotations
-
 import signal
 import stat
 import threading

@@ -1,7 +1,5 @@
 """What clients entrust to a server is not in its log: a canary is sent by every way in and looked for."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """`smartlocker migrate`, killed while it writes: another run comes to the same table."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

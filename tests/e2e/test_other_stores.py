@@ -1,7 +1,5 @@
 """`make serve STORE=…`: the server on a store of one's own, for platforms that have no embedded one."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

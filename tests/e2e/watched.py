@@ -3,8 +3,6 @@
 Where `STORE_SECONDS` is set, the store has so long to answer.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The world, made once for all tests here; tests that only read share its table."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ nulls. What a binding must know of the selection below it (`FieldStep.uses`) is 
 collection of fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable

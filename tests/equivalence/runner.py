@@ -1,7 +1,5 @@
 """Runs one document by the plan and by graphql-core, and says in what the answers differ."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from random import Random

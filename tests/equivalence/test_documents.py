@@ -1,7 +1,5 @@
 """Documents chosen for what is easily executed otherwise: each has the same answer and effect by both executors."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

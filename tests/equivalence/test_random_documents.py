@@ -1,7 +1,5 @@
 """Documents made at random have the same answer and the same effect by the plan and by graphql-core."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any

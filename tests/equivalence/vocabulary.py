@@ -1,7 +1,5 @@
 """Who asks about the world, and what documents can say about it."""
 
-from __future__ import annotations
-
 from random import Random
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Scope

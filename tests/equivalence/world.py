@@ -4,8 +4,6 @@ Faults belong to items, never to the sequence of calls, so that they are the sam
 items cannot be decoded, some that others name do not exist, and reading some partitions or claims always fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Faults of the store during every mutation: one effect, one true answer, and no false conflict."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The store misbehaves: what must hold nevertheless."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """The embedded store forgets its idempotency tokens when it dies."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

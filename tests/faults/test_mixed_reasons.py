@@ -1,7 +1,5 @@
 """A transaction is cancelled by conflicts and failed conditions at once: the conditions are then not reported."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Arguments mostly name something that exists; which values they take is the vocabulary of the test.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

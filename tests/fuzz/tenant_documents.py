@@ -1,7 +1,5 @@
 """Documents with which one tenant looks for anything of the other's, by every field of the operations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from random import Random

@@ -4,8 +4,6 @@ What a client can only know by being shown it holds `zebra`, a time or an amount
 client may guess and send, hold `bert`.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

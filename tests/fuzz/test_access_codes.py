@@ -4,8 +4,6 @@ What the devices of these doors would decide without the server is compared too.
 that was issued is looked for in all that the product wrote.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Documents made at random, asked by one tenant: nothing of another's is ever shown or changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import count
 from typing import Any

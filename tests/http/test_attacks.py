@@ -1,7 +1,5 @@
 """Every attack is rejected clearly and with little work, and never reaches the store; honest requests are answered."""
 
-from __future__ import annotations
-
 import sys
 import time
 from types import FrameType

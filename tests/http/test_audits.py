@@ -1,7 +1,5 @@
 """The public audits of GraphQL over HTTP (npm graphql-http), run against the server as its users start it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

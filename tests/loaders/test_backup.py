@@ -1,7 +1,5 @@
 """A backup is whole or is not made, and neither a backup nor a restore overwrites anything."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which secrets of the ring are in use, and that digits are shown in three payloads alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from domain.access_codes import AccessCode, AccessCodeKind, CodeRing

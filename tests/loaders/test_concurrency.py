@@ -1,7 +1,5 @@
 """Work that runs at the same time, within permits."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What no contract may be: each principle, broken once, is refused when the contract is made."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What becomes of items that other programs wrote: each fact has its place, or is kept and reported."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 

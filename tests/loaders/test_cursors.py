@@ -1,7 +1,5 @@
 """Cursors: what a list gave out, and nothing else in the world."""
 
-from __future__ import annotations
-
 import base64
 import json
 import string

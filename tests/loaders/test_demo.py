@@ -1,7 +1,5 @@
 """Demo data: a larger load on top of a smaller one leaves what the larger one alone would."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from typing import Any

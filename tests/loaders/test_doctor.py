@@ -1,7 +1,5 @@
 """Every invariant is broken on purpose: it is found, repaired without a trace, and not found again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The embedded store: its address cannot be guessed, its data is private, and lost data is no first start."""
 
-from __future__ import annotations
-
 import socket
 import stat
 from ipaddress import IPv4Network, ip_address

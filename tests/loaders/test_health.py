@@ -1,7 +1,5 @@
 """Whether the store works is judged from the requests to it: a stall is forgiven, an outage is not."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Codecs: an item is exactly its model, or it is damaged and reported as such."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass

@@ -1,7 +1,5 @@
 """Keys: one spelling each, and every item in the range of its own list and of no other."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import string

@@ -1,7 +1,5 @@
 """The migration of a whole table: complete, resumable at any moment, and without effect where nothing is to be done."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The loop of all writes: what a refusal means, and when everything is read again."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The loader of records: what is asked for at one time is one batch, every key is read once, errors are values."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import weakref

@@ -1,7 +1,5 @@
 """A recorded store records every operation."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

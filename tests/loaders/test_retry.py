@@ -1,7 +1,5 @@
 """When an operation is sent again: so many times, with pauses that grow and are drawn at random."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 

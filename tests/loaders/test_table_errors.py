@@ -1,7 +1,5 @@
 """From the store's answers to our own classes: reasons by position become steps by name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The state of the table: what a server knows of it and for how long, and how a migration changes it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

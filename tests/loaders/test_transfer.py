@@ -1,7 +1,5 @@
 """Export and import: the same items, whatever interrupts them, and nothing is overwritten unasked."""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """Values on the wire: tagged with their type, numbers exact to the last digit."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

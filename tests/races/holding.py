@@ -1,7 +1,5 @@
 """A fault that holds a request to the store until something has happened."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Guesses, uses and changes of access codes at the same time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Reservations of any locker: one locker each, one reservation for each request."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

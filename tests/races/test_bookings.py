@@ -1,7 +1,5 @@
 """Many clients request, decide and cancel bookings of one calendar at once."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable

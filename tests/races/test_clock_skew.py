@@ -1,7 +1,5 @@
 """Two servers whose clocks differ: neither hides a reservation that the other still sees as active."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A transaction's items become visible one by one: the guard is new, and the reservation or pointer is still old."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from collections.abc import Callable

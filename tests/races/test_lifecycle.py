@@ -1,7 +1,5 @@
 """Two servers reserve one locker or any, start, release, extend, shorten, cancel and transfer at once."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from datetime import timedelta

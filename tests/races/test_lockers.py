@@ -1,7 +1,5 @@
 """Many clients change one locker, or claim one address or code, at once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """A location closes while others open it, or bring lockers and bookings there."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Many clients reserve, extend and cancel at one locker at once."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 

@@ -1,7 +1,5 @@
 """Servers whose clocks differ from the store's: tolerated up to five minutes, beyond that nothing is written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta

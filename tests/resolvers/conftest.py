@@ -1,7 +1,5 @@
 """What the suites of permissions share."""
 
-from __future__ import annotations
-
 import pytest_asyncio
 
 from tests.api import Api

@@ -1,7 +1,5 @@
 """A location whose lockers are offered to different callers, and what each of them finds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.api import Api

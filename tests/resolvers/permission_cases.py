@@ -1,7 +1,5 @@
 """Everything that can be asked, once for each tenant, so that every field of the schema stands in some document."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any

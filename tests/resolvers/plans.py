@@ -1,7 +1,5 @@
 """Prices of documents without a server or a store."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Access codes: who gets them, what they open, and that their digits are nowhere but in three payloads."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The reservation that is active now: from the pointer and, where the pointed one has ended, by one Query."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

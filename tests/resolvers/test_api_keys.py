@@ -1,7 +1,5 @@
 """API keys over GraphQL: made once, shown once, listed without their secret, revoked for good, and for admins alone."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

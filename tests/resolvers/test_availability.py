@@ -1,7 +1,5 @@
 """Availability: which of the offered lockers are free in a window, when a locker is busy, and what comes next."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Bindings: every field has one, or the schema is not built."""
 
-from __future__ import annotations
-
 import pytest
 import strawberry
 

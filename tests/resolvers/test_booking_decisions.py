@@ -1,7 +1,5 @@
 """Approving and rejecting bookings: the calendar, the notification of the owner and the list of pending bookings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

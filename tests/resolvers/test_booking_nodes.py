@@ -1,7 +1,5 @@
 """Payments, notifications, calendar events and API keys by their global ids, for those who may see them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

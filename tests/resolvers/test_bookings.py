@@ -1,7 +1,5 @@
 """Bookings: requested, found, listed, and cancelled before their day."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

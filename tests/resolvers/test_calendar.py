@@ -1,7 +1,5 @@
 """A location's calendar: what fills it, what is free, and the events that admins make."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Changes with a stale version, of something that does not exist, or of nothing: the same rules for every entity."""
 
-from __future__ import annotations
-
 import pytest
 from graphql import get_named_type
 

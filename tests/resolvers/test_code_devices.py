@@ -1,7 +1,5 @@
 """Devices that know the codes of their door, and open it without the server."""
 
-from __future__ import annotations
-
 import asyncio
 import traceback
 from dataclasses import dataclass

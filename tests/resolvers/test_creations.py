@@ -1,7 +1,5 @@
 """Creations that are sent again, reuse an id or name something missing: the same rules for every entity."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A damaged item is left out of its list without hiding its neighbors."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ordinary screens run with the default limits; what is too expensive is refused before a read, or stopped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

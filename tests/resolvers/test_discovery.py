@@ -1,7 +1,5 @@
 """Discovery: who is offered which lockers of a location."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Access events: recorded once, never changed, whenever they arrive; of several at once, all or none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An explanation shows exactly the operations that reached the store, their fields and their cost."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter

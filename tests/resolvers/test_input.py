@@ -1,7 +1,5 @@
 """Inputs and arguments that break a rule: refused at their place, before anything is read or written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any

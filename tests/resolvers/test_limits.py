@@ -1,7 +1,5 @@
 """What a document may have: at the limit it runs, one above it is refused, and nothing reaches the store."""
 
-from __future__ import annotations
-
 import gc
 from itertools import product
 

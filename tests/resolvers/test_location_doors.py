@@ -1,7 +1,5 @@
 """The door of a location: codes of bookings, what is recorded of it, its lockout and its device."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Locations: made, changed, put to rest, found again and listed."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

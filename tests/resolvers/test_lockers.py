@@ -1,7 +1,5 @@
 """Lockers: registered, renamed, taken through their states, moved, transferred, and every copy as true as they are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Lockout of a door after failed attempts, and attempts that are repeated."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

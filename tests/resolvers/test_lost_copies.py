@@ -1,7 +1,5 @@
 """Copies are written whole: one that is lost, or that another program changed, is right after the next write."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An event's metadata: any JSON object within the limits, its numbers exact to the digit."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from typing import Any

@@ -4,8 +4,6 @@ A thousand generated tables are one table of the store: the ids of each have a p
 by itself, attribute by attribute.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A migrated table is like any other: its items are served, and changes keep what has no place."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

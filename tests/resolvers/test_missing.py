@@ -1,7 +1,5 @@
 """What does not exist: one NOT_FOUND for an entity that was asked for, and never an empty page for a damaged row."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -4,8 +4,6 @@ With a hundred keys or fewer at each level, the number of GetItem and BatchGetIt
 fields alone, not on how many objects they are selected for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Anything by its global id: every kind, in the order asked, null where there is nothing."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

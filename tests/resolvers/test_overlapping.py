@@ -1,7 +1,5 @@
 """The reservations of a locker that overlap a time window, whenever they start."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Owners: their profile, and the e-mail address that only one of them may have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

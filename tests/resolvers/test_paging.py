@@ -3,8 +3,6 @@
 The contracts' own suite covers every list at every boundary; here are the connection's fields and the errors.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

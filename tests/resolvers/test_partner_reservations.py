@@ -1,7 +1,5 @@
 """What partners add to a reservation: a reference, a recipient and metadata; and how many an owner may have."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

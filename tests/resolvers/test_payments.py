@@ -1,7 +1,5 @@
 """Payments: written down once, exact to the last digit, and listed with their booking."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

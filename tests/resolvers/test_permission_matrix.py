@@ -1,7 +1,5 @@
 """Every field, asked by every kind of caller about two tenants, compared with the page that says who may."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

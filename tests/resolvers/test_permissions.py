@@ -1,7 +1,5 @@
 """Who is refused what: at its own path, without a read that was not needed, and without a word about what is there."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

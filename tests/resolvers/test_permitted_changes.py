@@ -1,7 +1,5 @@
 """Who may change what: a refusal writes nothing, and says nothing about what is there."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

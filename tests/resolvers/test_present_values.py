@@ -1,7 +1,5 @@
 """A change to the present value is no change; based on an old version it is a conflict like any other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

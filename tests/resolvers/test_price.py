@@ -1,7 +1,5 @@
 """Prices: what a document is expected to ask of the store and what it asks at most, before anything is read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Changes of reservations: cancelled, extended, shortened, checked in, released, ended by the owner of the locker."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

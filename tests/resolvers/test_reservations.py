@@ -1,7 +1,5 @@
 """Reservations as they are made: half-open windows that never overlap, ids that are answered for ever."""
 
-from __future__ import annotations
-
 import pytest
 import pytest_asyncio
 

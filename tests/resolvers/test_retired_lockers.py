@@ -1,7 +1,5 @@
 """A retired locker: out of service for good, with its history, and with an id that is never reused."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

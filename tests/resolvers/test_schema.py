@@ -3,8 +3,6 @@
 Its shapes are declared once, and the committed file shows every change of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from graphql import (

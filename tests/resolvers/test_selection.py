@@ -1,7 +1,5 @@
 """What a request selects decides what is read: directives, fragments and aliases are looked through."""
 
-from __future__ import annotations
-
 import pytest
 from graphql import OperationDefinitionNode, parse
 

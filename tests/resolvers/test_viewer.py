@@ -1,7 +1,5 @@
 """`viewer`: the caller as its credentials say, without a read of the store except for its owner."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

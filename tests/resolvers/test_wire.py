@@ -3,8 +3,6 @@
 The exact request of each contract is in the contracts' snapshots.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Commands, run as `smartlocker` runs them."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import sys

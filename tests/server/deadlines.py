@@ -1,7 +1,5 @@
 """Requests that reach their deadline while the store holds them, however slow the machine is."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`make torture`: all phases one after another, or one of them, and the report."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """The faults of the store, as rules of the proxy that are switched while it runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from random import Random

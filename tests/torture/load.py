@@ -1,7 +1,5 @@
 """Clients: seeded load on the servers, each client with a model of what it was told. Runs as a process of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import pickle

@@ -1,7 +1,5 @@
 """The phases: what each does to servers and store under load, and what must hold."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import statistics

@@ -1,7 +1,5 @@
 """The report: as text, as a section of docs/reliability.md, and as one HTML page with charts."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

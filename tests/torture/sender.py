@@ -1,7 +1,5 @@
 """Sends requests over a connection of its own, and records the outcome of each."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """`smartlocker` with a clock that is ahead by `CLOCK_AHEAD_SECONDS`."""
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
 

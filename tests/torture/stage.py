@@ -1,7 +1,5 @@
 """The stage of a phase: store, proxy, servers and clients, the faults, and the results."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

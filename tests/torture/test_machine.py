@@ -1,7 +1,5 @@
 """Random sequences of requests: the API answers as a plain model of lockers does, at every time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from datetime import timedelta

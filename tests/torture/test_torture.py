@@ -1,7 +1,5 @@
 """The torture in its short form: few faults, and no verdict that depends on the machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What scenarios are made of: mutations as their bindings run them, and changes behind the product's back."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from operator import attrgetter
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Locations, bookings, calendars, payments and API keys."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from functools import partial
 

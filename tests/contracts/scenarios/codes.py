@@ -1,7 +1,5 @@
 """Access codes: issuing, verification, and the lists of devices."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from functools import partial
 from typing import Any

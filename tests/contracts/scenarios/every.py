@@ -1,7 +1,5 @@
 """The scenarios of all contracts: those of the registry of mutations, and those that need more."""
 
-from __future__ import annotations
-
 from tests.contracts.scenarios import bookings, codes, lockers, reads, tools
 from tests.mutations import MUTATIONS
 

@@ -1,7 +1,5 @@
 """Owners, lockers, reservations and access events."""
 
-from __future__ import annotations
-
 from functools import partial
 from operator import attrgetter
 from typing import Any

@@ -1,7 +1,5 @@
 """Every read contract: look-ups by the key of the examples, pages, and what is read otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Budgets, and what the commands of operators do: migration, demo data, transfer, and the repairs of the doctor."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Every test of this package runs on both clients of the store."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager

@@ -1,7 +1,5 @@
 """The difference of the clocks, from the Date header of the store's answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 

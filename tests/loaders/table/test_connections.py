@@ -1,7 +1,5 @@
 """What both clients of the store promise: connections, their limit, timeouts, cancelled requests, TLS, endpoints."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

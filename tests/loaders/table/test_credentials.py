@@ -1,7 +1,5 @@
 """What both clients of the store promise: signatures that are the SDK's own, and credentials as they are now."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager

@@ -1,7 +1,5 @@
 """What both clients of the store promise: operations, errors, retries, damaged answers, and what is recorded."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager

@@ -1,7 +1,5 @@
 """Content negotiation: weights, wildcards, what is named most exactly, and headers that are no such thing."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """A server whose table has another format, or is being migrated, refuses all requests until that has changed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """When a worker counts as one that does not answer; a check is one second of the supervisor."""
 
-from __future__ import annotations
-
 import pytest
 
 from server.process.workers import Heartbeat

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from starlette.applications import Starlette
 
 from server.http.health import Readiness

@@ -1,7 +1,5 @@
 """The configuration that a worker gets from the supervisor."""
 
-from __future__ import annotations
-
 import pytest
 
 from loaders.table.client import StoreConnection

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
