@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from loaders.codecs import TABLE_STATE
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.scanning import ReadItems, ReadTable
-from loaders.contracts.write_parts import IS_NEW, delete, put
+from loaders.contracts.write_parts import IS_NEW, check, delete, put
 from loaders.contracts.writing import WriteContract
 from loaders.table.positions import Key
 
@@ -27,9 +28,11 @@ CONVERT_ITEMS = WriteContract(
     steps=(
         put("item", Key, None, most=MAX_ITEMS, index_writes=2),
         delete("old item", Key, None, when="its key changes", most=MAX_ITEMS, index_writes=1),
+        check("mark", TABLE_STATE, "#revision = :markedRevision"),
     ),
     most_steps=MAX_ITEMS,
-    note="Only `smartlocker migrate` uses it, while no server serves the table. A record, its copies and its claims "
+    note="Only `smartlocker migrate` uses it, while no server serves the table: each transaction checks the mark of "
+    "this very run, so that one that was overtaken by another writes nothing more. A record, its copies and its claims "
     "are in one transaction; one that was converted before is not written again.",
     cardinality="Up to 100 items: several records, each with its copies and claims.",
     hot_partition="The items of one partition follow one another; the rate is limited.",
@@ -39,7 +42,8 @@ CONVERT_ITEMS = WriteContract(
 CONVERTED_BEFORE = ReadItems(
     id="QC-74",
     purpose="Read what the access events of a page become, if it is there already",
-    note="Only `smartlocker migrate` uses it, for events of another form and the claims on their ids.",
+    note="Only `smartlocker migrate` uses it, for events of another form, the claims on their ids, and the location "
+    "that the operator names.",
     cardinality="Up to 100 keys in a request.",
     hot_partition="One partition at a time; the rate is limited.",
 )

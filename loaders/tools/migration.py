@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT
-from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import CONVERT_ITEMS, CONVERTED_BEFORE, MIGRATION_SCAN
+from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.values import Item, any_item_from_wire
 from loaders.tools.converted_bookings import (
@@ -26,7 +26,7 @@ from loaders.tools.converted_bookings import (
 from loaders.tools.converted_lockers import Timelines, claim_on_event, convert_events, convert_lockers, old_events
 from loaders.tools.kinds import kind_at
 from loaders.tools.pace import Pace
-from loaders.tools.table_state import TableProblemError, being_migrated
+from loaders.tools.table_state import Mark, TableProblemError, being_migrated, overtaken
 from loaders.tools.target import Group, Report, Target
 
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from loaders.table.client import DynamoStore
     from loaders.table.operations import Step
 
-_AT_ONCE = 8
-_MOST_STEPS = MAX_ITEMS // 2
-"""How many items of several groups one transaction writes."""
+_MOST_STEPS = MAX_ITEMS - 1
+"""How many items one transaction writes, beside the check of the mark."""
+_MOST_BYTES = 3_000_000
+"""How large they are together; the store takes 4 MB."""
 
 
 def migration_cost(description: dict[str, Any]) -> str:
@@ -68,17 +69,26 @@ class Migration:
 
     async def count(self, now: Instant) -> Report:
         """Counts what a migration would change, and changes nothing."""
-        return await self._convert(now, writes=False)
+        await self._check_location()
+        return await self._convert(now)
 
     async def run(self, now: Instant, drained: Callable[[], Awaitable[None]]) -> Report:
         """Migrates the whole table, whatever its format; refuses a newer one, and a second migration.
 
         `drained` returns when no server serves the table any more.
         """
-        async with being_migrated(self._store, now, drained) as began:
-            return await self._convert(began, writes=True)
+        await self._check_location()
+        async with being_migrated(self._store, now, drained) as mark:
+            return await self._convert(mark.began, mark)
 
-    async def _convert(self, began: Instant, *, writes: bool) -> Report:
+    async def _check_location(self) -> None:
+        """Refuses a location that does not exist before anything is marked or written."""
+        if self._location_id is not None and not await CONVERTED_BEFORE.read(
+            self._store, [keys.location(self._location_id)]
+        ):
+            raise TableProblemError(f"location {self._location_id} does not exist: create it first, or name another")
+
+    async def _convert(self, began: Instant, mark: Mark | None = None) -> Report:
         """Access events are converted page by page; all other items are held in memory: they depend on one another."""
         report = Report()
         items: list[Item] = []
@@ -88,13 +98,11 @@ class Migration:
             items += [item for item in found if not _is_event(item)]
             report.read += len(found)
             await self._convert_events(events)
-            await self._finish(events, report, writes=writes)
+            await self._finish(events, report, mark)
             await self._pace.keep(len(found))
         target = Target(items, report, began, self._location_id)
-        if self._location_id is not None and keys.location(self._location_id) not in target.items:
-            raise TableProblemError(f"location {self._location_id} does not exist: create it first, or name another")
         convert(target)
-        await self._finish(target, report, writes=writes)
+        await self._finish(target, report, mark)
         return report
 
     async def _convert_events(self, target: Target) -> None:
@@ -105,17 +113,24 @@ class Migration:
         target.add(map(any_item_from_wire, found.values()))
         convert_events(target, events)
 
-    async def _finish(self, target: Target, report: Report, *, writes: bool) -> None:
-        """Reports what the items become, and writes it."""
+    async def _finish(self, target: Target, report: Report, mark: Mark | None) -> None:
+        """Reports what the items become and, if the table is marked, writes it.
+
+        One transaction follows another: all check the mark, and the store refuses such checks at the same time.
+        """
         target.describe()
-        batches = list(_packed(target.groups)) if writes else []
-        for first in range(0, len(batches), _AT_ONCE):
-            sent = batches[first : first + _AT_ONCE]
-            await together(self._store.transact(CONVERT_ITEMS.transact(*steps)) for steps in sent)
-            report.written += sum(map(len, sent))
-            self._progress(report)
-            await self._pace.keep(sum(map(len, sent)))
         self._progress(report)
+        if mark is None:
+            return
+        for steps in _packed(target.groups):
+            check = CONVERT_ITEMS.step("mark", (), markedRevision=mark.revision)
+            try:
+                await self._store.transact(CONVERT_ITEMS.transact(check, *steps))
+            except TransactionRefusedError:
+                raise overtaken(self._store) from None
+            report.written += len(steps)
+            self._progress(report)
+            await self._pace.keep(len(steps))
 
 
 def convert(target: Target) -> None:
@@ -135,14 +150,17 @@ def _is_event(item: Item) -> bool:
 
 
 def _packed(groups: Iterable[Group]) -> Iterator[list[Step]]:
-    """The steps of the groups, those of several groups together."""
-    steps: list[Step] = []
+    """The steps of the groups, those of several groups together. Of two steps for one item, the later one decides."""
+    packed: dict[Key, Step] = {}
+    size = 0
     for group in groups:
-        if steps and len(steps) + len(group) > _MOST_STEPS:
-            yield steps
-            steps = []
+        added = sum(len(repr(attributes).encode()) for attributes in group.values())
+        is_full = len(packed) + len(group) > _MOST_STEPS or size + added > _MOST_BYTES
+        if packed and is_full:
+            yield [*packed.values()]
+            packed, size = {}, 0
+        size += added
         for key, attributes in group.items():
-            name = "item" if attributes is not None else "old item"
-            steps.append(CONVERT_ITEMS.step(name, key, attributes))
-    if steps:
-        yield steps
+            packed[key] = CONVERT_ITEMS.step("item" if attributes is not None else "old item", key, attributes)
+    if packed:
+        yield [*packed.values()]

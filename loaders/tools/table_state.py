@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from domain.errors import OperatorError
 from loaders.codecs import TABLE_STATE, TableState
@@ -29,6 +29,15 @@ _FIRST_WATCHED_FORMAT = 5
 """Servers of earlier formats do not look at the state while they run: they are stopped by hand."""
 _LATE_WRITE_SECONDS = 5
 """For how long the store may still apply a write whose request has ended."""
+
+
+class Mark(NamedTuple):
+    """A migration that runs."""
+
+    began: Instant
+    """When it began: of several that were interrupted, the first."""
+    revision: int
+    """Of the table's state; that of another run is higher."""
 
 
 class TableProblemError(OperatorError):
@@ -77,11 +86,10 @@ def drain_seconds(request_seconds: float) -> float:
 @asynccontextmanager
 async def being_migrated(
     store: DynamoStore, now: Instant, drained: Callable[[], Awaitable[None]]
-) -> AsyncIterator[Instant]:
+) -> AsyncIterator[Mark]:
     """Marks the table as being migrated while the block runs; it has the current format if the block succeeds.
 
-    Gives the time at which the migration began: of several that were interrupted, the first. If it fails, or the
-    process is killed, the mark stays. Of two migrations at once, the one that began last ends.
+    If it fails, or the process is killed, the mark stays. Of two migrations at once, the one that began last ends.
 
     Args:
         store: the table.
@@ -97,7 +105,7 @@ async def being_migrated(
     if not is_drained:
         await drained()
         marked = await _save(store, marked, replace(marked, is_drained=True))
-    yield began
+    yield Mark(began, marked.revision)
     await _save(store, marked, CURRENT_STATE)
 
 
@@ -105,4 +113,9 @@ async def _save(store: DynamoStore, read: TableState, becomes: TableState) -> Ta
     try:
         return await save_state(store, read, becomes)
     except TransactionRefusedError:
-        raise TableProblemError(f"another migration of table {store.table} is running: let it finish") from None
+        raise overtaken(store) from None
+
+
+def overtaken(store: DynamoStore) -> TableProblemError:
+    """The refusal of a migration after which another one has begun."""
+    return TableProblemError(f"another migration of table {store.table} is running: let it finish")

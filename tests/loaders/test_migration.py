@@ -1,5 +1,6 @@
 """The migration of a whole table: complete, resumable at any moment, and without effect where nothing is to be done."""
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -129,6 +130,57 @@ async def test_a_location_that_does_not_exist_is_refused_and_nothing_is_converte
     async with unchanged(dump):
         with pytest.raises(TableProblemError, match="location nowhere does not exist"):
             await migration(examples.store, location="nowhere").count(NOW)
+        with pytest.raises(TableProblemError, match="location nowhere does not exist"):
+            await migration(examples.store, location="nowhere").run(NOW, no_wait)
+
+
+async def test_a_migration_that_another_has_overtaken_writes_nothing_more(examples: Backend, dump: Dump) -> None:
+    runs: list[asyncio.Task[Any]] = []
+
+    def overtake(_: Report) -> None:
+        if not runs:
+            runs.append(asyncio.create_task(run(examples)))
+
+    class Slow(DynamoStore):
+        async def transact(self, operation: Any) -> None:
+            if runs:
+                await runs[0]
+            await super().transact(operation)
+
+    assert isinstance(examples.store, DynamoStore)
+    slow = Slow(examples.store.transport, examples.store.table)
+    with pytest.raises(TableProblemError, match="another migration of table"):
+        await migration(slow, overtake).run(NOW, no_wait)
+    await require_current(examples.store)
+    async with unchanged(dump):
+        await run(examples)
+
+
+async def test_items_that_are_too_large_for_one_transaction_are_written_in_several(
+    plain_client: Any, table: str, store_url: str, dump: Dump
+) -> None:
+    text = "x" * 390_000
+    lockers = [
+        {"PK": f"LOCKER#l{n}", "SK": "META", "ownerId": "o", "status": "AVAILABLE", "x": text} for n in range(12)
+    ]
+    for locker in lockers:
+        await put(plain_client, table, locker)
+    async with open_store(StoreConnection(table, "eu-central-1", store_url, local=True)) as store:
+        await migration(store, location=None).run(NOW, no_wait)
+    items = await dump()
+    assert [items[f"LOCKER#l{n}", "META"]["version"] for n in range(12)] == [1] * 12
+
+
+async def test_two_items_that_become_one_are_written_one_after_another(
+    backend: Backend, plain_client: Any, table: str, dump: Dump
+) -> None:
+    place = {"PK": "USER#u", "message": "m"}
+    times = ("2026-02-01T10:00:00Z", "2026-02-01T10:00:00.000Z")
+    await put(plain_client, table, *({**place, "SK": f"NOTIFICATION#{time}#n1"} for time in times))
+    report = await run(backend)
+    assert report.converted["Notification"] == 2
+    (made,) = of_kind(await dump(), "NOTIFICATION")
+    assert made["createdAt"] == times[1]
 
 
 async def test_events_with_one_id_share_a_claim_also_where_they_are_pages_apart(

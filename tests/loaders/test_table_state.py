@@ -119,10 +119,10 @@ async def test_a_migration_marks_a_table_that_servers_use_and_waits_for_them(
     store: DynamoStore, servers: Servers
 ) -> None:
     marked = replace(MARKED, migrating_since=NOW)
-    async with being_migrated(store, NOW, servers.drained) as began:
+    async with being_migrated(store, NOW, servers.drained) as mark:
         assert servers.seen == [replace(marked, revision=2)]
         assert await read_state(store) == replace(marked, revision=3, is_drained=True)
-    assert began == NOW
+    assert mark.began == NOW
     assert await read_state(store) == replace(CURRENT_STATE, revision=4)
 
 
@@ -132,8 +132,8 @@ async def test_a_migration_that_was_interrupted_goes_on_with_the_time_at_which_i
     with pytest.raises(RuntimeError):
         async with being_migrated(store, NOW, servers.drained):
             raise RuntimeError
-    async with being_migrated(store, Instant("2026-04-01T12:00:00.000Z"), servers.drained) as began:
-        assert began == NOW
+    async with being_migrated(store, Instant("2026-04-01T12:00:00.000Z"), servers.drained) as mark:
+        assert mark.began == NOW
 
 
 @pytest.mark.parametrize("state", [None, OLDER, replace(OLDER, migrating_to=FORMAT_VERSION)])
