@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from aiodataloader import DataLoader, Loader
+from aiodataloader import DataLoader, Loader, dispatch_queue_batch, failed_dispatch
 
+from loaders.concurrency import is_only_one, together
 from loaders.contracts.base import MAX_ITEMS, Consistency
 from loaders.table.recording import asking
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Sequence
+    from typing import Self
 
     from loaders.contracts.reading import ReadOne, ReadPage
     from loaders.conversion import DamagedItemError
@@ -21,112 +23,121 @@ T = TypeVar("T")
 KeyParts = tuple[Any, ...]
 
 
-class _Batch(asyncio.Future[dict[KeyParts, Any]]):
-    """The future of up to 100 records that are read together, by their keys."""
+class _Batch(asyncio.Future[list[Any]]):
+    """Up to 100 different keys that are read together, and the future of their records in the same order."""
 
-    path = ""
+    keys: list[KeyParts]
+    path: str
     """On whose behalf they are read: the first who asked."""
     asked = 0
     """For how many objects."""
 
 
-class _Reads:
-    """What a request is reading; it is no part of the loaders, so that nothing refers to itself."""
-
-    __slots__ = ("is_stopped", "tasks")
-
-    def __init__(self) -> None:
-        self.tasks: set[asyncio.Task[Any]] = set()
-        self.is_stopped = False
+class _GivenUpError(Exception):
+    """Who was reading a batch was cancelled: who waits for it reads it again."""
 
 
-class RecordLoader(DataLoader[KeyParts, dict[KeyParts, Any]], Generic[T]):
+class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
     """Loads the records of one contract, with one consistency, for one request.
 
-    It is a DataLoader whose keys share the future of their batch: a future for each of 100 keys takes nine times as
-    long. An item that is damaged or was left unread is an error in its place. A batch that fails is not kept, so the
-    same key asked for later in the request is read again.
+    It is a DataLoader of batches: who asks for keys adds them to the batch at the end of the queue, and the cache has,
+    for each key, the batch that has it. A future, a task and an entry for each of 100 keys take nine times as long.
     """
 
-    max_batch_size = MAX_ITEMS
+    max_batch_size = 1
 
-    def __init__(self, contract: ReadOne[T], store: Store, reads: _Reads, *, consistent: bool) -> None:
-        super().__init__(loop=asyncio.get_running_loop())
+    def __init__(self, contract: ReadOne[T], store: Store, *, consistent: bool) -> None:
+        # Not by DataLoader's own `__init__`: it inspects `batch_load_fn`, which takes longer than to load one record.
+        self.loop = asyncio.get_running_loop()
+        self._cache = {}
+        self._queue = []
         self._contract = contract
         self._store = store
-        self._reads = reads
         self._consistent = consistent
 
-    def load(self, key: KeyParts) -> asyncio.Future[dict[KeyParts, Any]]:
-        """The batch that has a key: it was read, is being read, or is going to be."""
-        if key not in self._cache:
-            self._enqueue([key], "")
-        return self._cache[key]
-
     async def load_bulk(self, keys: Sequence[KeyParts], path: str = "") -> list[T | Exception | None]:
-        """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf."""
-        cache = self._cache
-        new = [key for key in keys if key not in cache]
-        if new:
-            self._enqueue(list(dict.fromkeys(new)), path)
-        batches: list[Any] = [cache[key] for key in keys]
-        found: dict[Any, Any] = dict.fromkeys(batches)
-        for batch in batches if len(found) > 1 else batches[:1]:
-            batch.asked += 1 if len(found) > 1 else len(keys)
-        for batch in found:
+        """Loads many records, in the order of their keys; errors are values. `path` says on whose behalf.
+
+        An item that is damaged or was left unread is an error in its place. A batch that fails is not kept: the same
+        key asked for later in the request is read again.
+        """
+        cache: dict[KeyParts, _Batch] = self._cache  # type: ignore[assignment]  # of keys, each with its batch
+        wanted = dict.fromkeys(keys)
+        new = [key for key in wanted if key not in cache] if cache else [*wanted]
+        leads = not self._queue
+        batches = self._enqueue(new, path)
+        if len(new) < len(wanted):
+            batches = [*dict.fromkeys([cache[key] for key in wanted])]
+        for batch in batches:
+            batch.asked += len(keys)
+        if leads and new:
+            await self._dispatch()
+        records: dict[KeyParts, Any] = {}
+        for batch in batches:
             try:
-                found[batch] = batch.result() if batch.done() else await asyncio.shield(batch)
+                found = batch.result() if batch.done() else await asyncio.shield(batch)
+            except _GivenUpError:
+                return await self.load_bulk(keys, path)
             except Exception as error:  # noqa: BLE001  # an error is a value here
-                found[batch] = error
-        if len(found) == 1:
-            (records,) = found.values()
-            return [records] * len(keys) if isinstance(records, Exception) else [records[key] for key in keys]
-        return [
-            records if isinstance(records := found[batch], Exception) else records[key]
-            for batch, key in zip(batches, keys, strict=True)
-        ]
+                found = [error] * len(batch.keys)
+            if len(batches) == 1 and len(found) == len(keys) == len(new):
+                return found  # in this order, and nothing else
+            records.update(zip(batch.keys, found, strict=True))
+        return [records[key] for key in keys]
 
-    def _enqueue(self, keys: list[KeyParts], path: str) -> None:
-        """Adds different new keys to the queue; the first in it has the queue dispatched."""
-        cache, rest = self._cache, keys
-        while rest:
-            queue = self._queue
-            free = -len(queue) % MAX_ITEMS
-            if free:
-                batch: Any = queue[-1].future
-            else:
-                batch, free = _Batch(loop=self.loop), MAX_ITEMS
-                batch.path = path
-            first, *others = rest[:free]
-            rest = rest[free:]
-            cache[first] = batch
-            self.do_resolve_reject(first, batch)
-            cache.update(dict.fromkeys(others, batch))
-            self._queue += [Loader(key, batch) for key in others]
+    def _enqueue(self, keys: list[KeyParts], path: str) -> list[_Batch]:
+        """Adds different new keys to the last batch of the queue, and to further ones where it is full."""
+        queue, batches = self._queue, []
+        while keys:
+            batch = queue[-1].key if queue else None
+            if batch is None or len(batch.keys) == MAX_ITEMS:
+                batch = _Batch(loop=self.loop)
+                batch.keys, batch.path = [], path
+                queue.append(Loader(batch, batch))
+            free = MAX_ITEMS - len(batch.keys)
+            batch.keys += keys[:free]
+            self._cache.update(dict.fromkeys(keys[:free], batch))
+            keys = keys[free:]
+            batches.append(batch)
+        return batches
 
-    async def batch_load_fn(self, keys: list[KeyParts]) -> list[dict[KeyParts, Any]]:
-        """Reads one batch."""
-        batch: Any = self._cache[keys[0]]
-        task = asyncio.current_task()
-        assert task is not None  # noqa: S101  # the loader runs it in one
-        tasks = self._reads.tasks
-        tasks.add(task)
-        if self._reads.is_stopped:
-            task.cancel()
+    async def _dispatch(self) -> None:
+        """Reads the queue once everyone who is ready now has asked. Who asked first does it, so it takes no task."""
+        queue: list[Loader] = []
         try:
-            with asking(batch.path, batch.asked):
-                found = await self._contract.read_many(self._store, keys, consistent=self._consistent)
-        except asyncio.CancelledError:
-            batch.cancel()
+            if not is_only_one():
+                await asyncio.sleep(0)
+            queue, self._queue = self._queue, []
+            if len(queue) == 1:
+                await dispatch_queue_batch(self, queue)
+            else:
+                await together([dispatch_queue_batch(self, [entry]) for entry in queue])
+        except BaseException:
+            if not queue:
+                queue, self._queue = self._queue, []
+            for entry in queue:
+                if not entry.future.done():
+                    failed_dispatch(self, [entry], _GivenUpError())
+                    entry.future.exception()  # nobody may be left to see it
             raise
-        finally:
-            tasks.discard(task)
-        return [dict(zip(keys, found, strict=True))] * len(keys)
+
+    async def batch_load_fn(self, batches: list[_Batch]) -> list[list[Any]]:
+        """Reads one batch."""
+        (batch,) = batches
+        with asking(batch.path, batch.asked):
+            return [await self._contract.read_many(self._store, batch.keys, consistent=self._consistent)]
+
+    def clear(self, batch: _Batch) -> Self:
+        """Forgets the keys of a batch, so that they are read again."""
+        for key in batch.keys:
+            self._cache.pop(key, None)  # type: ignore[arg-type]  # as above
+        return self
 
     def keep(self, key: KeyParts, record: T) -> None:
         """Replaces what was read by a newer record."""
-        batch = self._cache[key] = _Batch(loop=self.loop)
-        batch.set_result({key: record})
+        batch = self._cache[key] = _Batch(loop=self.loop)  # type: ignore[index]  # as above
+        batch.keys = [key]
+        batch.set_result([record])
 
 
 class Loaders:
@@ -136,14 +147,13 @@ class Loaders:
         self._store = store
         self._loaders: dict[tuple[str, bool], RecordLoader[Any]] = {}
         self._ranges: dict[tuple[str, KeyParts], asyncio.Task[Any]] = {}
-        self._reads = _Reads()
 
     def of(self, contract: ReadOne[T], *, consistent: bool = False) -> RecordLoader[T]:
         """The loader of a contract's records; strongly consistent reads have one of their own."""
         key = contract.id, consistent or contract.consistency is Consistency.STRONG
         loader = self._loaders.get(key)
         if loader is None:
-            loader = self._loaders[key] = RecordLoader(contract, self._store, self._reads, consistent=consistent)
+            loader = self._loaders[key] = RecordLoader(contract, self._store, consistent=consistent)
         return loader
 
     async def load_existing(
@@ -166,7 +176,8 @@ class Loaders:
         """All items of a range by sort key; places of a request that need the same range share one Query."""
         task = self._ranges.get((contract.id, key))
         if task is None:
-            task = self._ranges[contract.id, key] = self._start(contract.whole(self._store, *key))
+            task = asyncio.ensure_future(contract.whole(self._store, *key))
+            self._ranges[contract.id, key] = task
         return await asyncio.shield(task)
 
     def forget(self) -> None:
@@ -175,16 +186,7 @@ class Loaders:
         self._ranges.clear()
 
     def stop(self) -> None:
-        """Cancels what is still being read, and drops what was."""
-        self._reads.is_stopped = True
+        """Cancels Queries that are still running for several places, and drops what was read."""
         self._loaders.clear()
-        for task in self._reads.tasks:
+        for task in self._ranges.values():
             task.cancel()
-
-    def _start(self, reading: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        task = asyncio.ensure_future(reading)
-        if self._reads.is_stopped:
-            task.cancel()
-        self._reads.tasks.add(task)
-        task.add_done_callback(self._reads.tasks.discard)
-        return task

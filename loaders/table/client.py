@@ -84,8 +84,8 @@ class DynamoStore:
 
     async def get(self, operation: Get) -> FoundItem | None:
         """See Store."""
-        answer = await self._send(operation, operation.render(self.table))
-        return answer.get("Item") or None
+        answer = await self.answer(operation, operation.render(self.table))
+        return answer.body.get("Item") or None
 
     async def batch_get(self, operation: BatchGet) -> Mapping[tuple[str, str], FoundItem]:
         """See Store. What the store left unprocessed is asked for again."""
@@ -94,7 +94,7 @@ class DynamoStore:
         for attempt in range(_UNPROCESSED_ATTEMPTS):
             if attempt:
                 await pause(attempt)
-            answer = await self._send(operation, request)
+            answer = (await self.answer(operation, request)).body
             for item in answer["Responses"].get(self.table, ()):
                 if isinstance(item, dict):
                     found[item["PK"]["S"], item["SK"]["S"]] = item
@@ -112,7 +112,7 @@ class DynamoStore:
         found: list[tuple[Position, FoundItem]] = []
         rest = operation
         while True:
-            answer = await self._send(operation, rest.render(self.table))
+            answer = (await self.answer(operation, rest.render(self.table))).body
             found += [(position_of(item), item) for item in answer["Items"]]
             last = answer.get("LastEvaluatedKey")
             if not last or len(found) >= operation.limit:
@@ -129,12 +129,12 @@ class DynamoStore:
 
     async def update(self, operation: Update) -> Item:
         """Returns the item after the change, or raises ConditionFailedError."""
-        answer = await self._send(operation, operation.render(self.table))
-        return item_from_wire(answer["Attributes"])
+        answer = await self.answer(operation, operation.render(self.table))
+        return item_from_wire(answer.body["Attributes"])
 
     async def scan(self, operation: Scan) -> ScanPage:
         """Returns the next items of the table. Only commands scan, so this is no part of Store."""
-        answer = await self._send(operation, operation.render(self.table))
+        answer = (await self.answer(operation, operation.render(self.table))).body
         last = answer.get("LastEvaluatedKey")
         return ScanPage(answer["Items"], Key(last["PK"]["S"], last["SK"]["S"]) if last else None)
 
@@ -144,14 +144,11 @@ class DynamoStore:
             if attempt:
                 await pause(attempt)
             try:
-                await self._send(operation, request)
+                await self.answer(operation, request)
             except BusyError:
                 continue  # no transport retries a conflict between transactions
             return
         raise UnavailableError("Too many concurrent changes to the same item: try again in a moment.")
-
-    async def _send(self, operation: Operation, request: dict[str, Any]) -> dict[str, Any]:
-        return (await self.answer(operation, request)).body
 
     async def answer(self, operation: Operation, request: dict[str, Any]) -> Answer:
         """Sends one request; an error of the store is translated to an exception of ours."""

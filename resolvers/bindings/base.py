@@ -19,7 +19,7 @@ from loaders.contracts.cost import Cost
 from resolvers.bindings.rules import AS_OBJECT, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from loaders.contracts.base import Contract
@@ -85,6 +85,8 @@ class Call(NamedTuple):
     step: Any
     rows: Sequence[Any]
     bound: Any
+    outputs: Sequence[dict[str, Any]] = ()
+    """Where the runner puts its results."""
 
 
 class Known(NamedTuple):
@@ -102,7 +104,7 @@ class Execution(Protocol):
 
     request: RequestState
 
-    async def found(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
+    def found(self, binding: Reading, calls: Sequence[Call]) -> Awaitable[list[list[Any]]]:
         """For each call what a binding fetches, or what was fetched for it early."""
 
     def start_early(self, known: Sequence[Known]) -> None:

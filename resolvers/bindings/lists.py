@@ -107,17 +107,20 @@ class Pages(Reading):
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
         request = execution.request
 
-        async def read(asked: tuple[int, Any]) -> Page[Any]:
-            number, key = asked
+        async def read(number: int, key: Any) -> Page[Any]:
             with asking(calls[number].step.path):
-                return await self.page(key, calls[number].bound, request)
+                page = await self.page(key, calls[number].bound, request)
+            if page.nodes:
+                execution.note_items(calls[number].step)
+            return page
 
         asked = [(number, key) for number, call in enumerate(calls) for key in self.row_keys(call.rows)]
-        found = await query_each(read, asked, calls[0].step.path, request, bounded=False)
-        for (number, _), page in zip(asked, found, strict=True):
-            if isinstance(page, Page) and page.nodes:
-                execution.note_items(calls[number].step)
-        return found
+        different = list(dict.fromkeys(asked))
+        found = await outcomes([read(*one) for one in different])
+        if len(different) == len(asked):
+            return found
+        by_place = dict(zip(different, found, strict=True))
+        return [by_place[one] for one in asked]
 
     async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
         """The page of the parent with this key."""
@@ -221,22 +224,12 @@ def damages(results: Sequence[Any], kind: type[Page[Any] | WholeList]) -> Iterab
 
 
 async def query_each(
-    read: Callable[[Any], Coroutine[Any, Any, Any]],
-    keys: Sequence[Any],
-    path: str,
-    request: RequestState,
-    *,
-    bounded: bool = True,
+    read: Callable[[Any], Coroutine[Any, Any, Any]], keys: Sequence[Any], path: str, request: RequestState
 ) -> list[Any]:
-    """Sends one Query for each different key, sixteen at a time in the whole request; errors are values.
-
-    What is not `bounded` here takes a permit for each of its Queries itself.
-    """
+    """Sends one Query for each different key, sixteen at a time in the whole request; errors are values."""
     different = list(dict.fromkeys(keys))
     with asking(path):
-        found = await outcomes(map(read, different), request.queries if bounded else None)
-    if len(different) == len(keys):
-        return found
+        found = await outcomes(map(read, different), request.queries)
     by_key = dict(zip(different, found, strict=True))
     return [by_key[key] for key in keys]
 

@@ -18,7 +18,7 @@ from resolvers.bindings.base import Argument, Charge, Known, Reading, bound_fiel
 from resolvers.bindings.rules import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 
     from domain.authorization import Principal
     from loaders.contracts.base import Contract
@@ -170,12 +170,19 @@ class Lookup(Reading):
         principal = execution.request.principal
         if not self.rule.admits(principal):
             return [[self.rule.refusal(principal)] * len(call.rows) for call in calls]
-        told = [self._told(call, principal) for call in calls]
-        asked = [call for call, known in zip(calls, told, strict=True) if known is None]
-        keys = self.parse.keys()
-        execution.start_early([Known(call.step, [call.bound], keys, keys) for call in asked])
-        found = chain.from_iterable(await execution.found(self, asked) if asked else ())
-        return [[next(found)] if known is None else [known] for known in told]
+        results: list[list[Any]] = []
+        asked, known, keys = [], [], self.parse.keys()
+        for call in calls:
+            told = self._told(call, principal)
+            results.append([told])
+            if told is None:
+                asked.append(call)
+                if call.step.has_steps:
+                    known.append(Known(call.step, [call.bound], keys, keys))
+        if known:
+            execution.start_early(known)
+        found = iter(await execution.found(self, asked) if asked else ())
+        return [next(found) if told is None else [told] for (told,) in results]
 
     def _told(self, call: Call, principal: Principal) -> Any:
         """What is known without a read: the object as the arguments name it, or why it is not shown."""
@@ -191,7 +198,7 @@ class Lookup(Reading):
 
     def confirms(self, step: FieldStep) -> bool:
         """See Reading: an object that was not read exists where one of its lists has an item."""
-        return not self.reads_record(step)
+        return self.key_only and not self.reads_record(step)
 
     async def confirm(self, calls: Sequence[Call], execution: Execution) -> list[Exception | None]:
         rule, principal = self.record_rule, execution.request.principal
@@ -206,65 +213,67 @@ class Lookup(Reading):
         }
         return [missing.get(call.step) for call in calls]
 
-    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+    def fetch(self, calls: Sequence[Call], execution: Execution) -> Coroutine[Any, Any, list[Any]]:
         """See Reading: first all claims, then what they name, then what decides on who may see it."""
-        request, path = execution.request, calls[0].step.path
-        records = await self._records(calls, path, request)
-        if self.rule.on_result:
-            records = [
-                None if _is_record(record) and not self.rule.permits(request.principal, record) else record
-                for record in records
-            ]
+        consistent = calls[0].bound.strongly
+        if len(calls) == 1 or all(call.bound.strongly is consistent for call in calls):
+            return self._fetch(calls, execution.request, consistent=consistent)
+        return self._fetch_both(calls, execution.request)
+
+    async def _fetch_both(self, calls: Sequence[Call], request: RequestState) -> list[Any]:
+        """The same for aliases of which some are read strongly."""
+        parts = [[call for call in calls if call.bound.strongly is consistent] for consistent in (False, True)]
+        reads = [self._fetch(part, request, consistent=part[0].bound.strongly) for part in parts]
+        found = chain.from_iterable(await together(reads))
+        by_step = dict(zip((call.step for part in parts for call in part), found, strict=True))
+        return [by_step[call.step] for call in calls]
+
+    async def _fetch(self, calls: Sequence[Call], request: RequestState, *, consistent: bool) -> list[Any]:
+        loaders, path, principal = request.loaders, calls[0].step.path, request.principal
+        found: list[Any] = [tuple([getattr(call.bound, name) for name in self.parse]) for call in calls]
+        keys, places = found, list(range(len(found)))
+        if self.via is not None:
+            found = [self._named(claim, principal) for claim in await loaders.of(self.via).load_bulk(keys, path)]
+            places = [place for place, key in enumerate(found) if isinstance(key, tuple)]
+            keys = [found[place] for place in places]
+        if consistent or self.via is None:
+            records = await loaders.of(self.contract, consistent=consistent).load_bulk(keys, path)
+        else:
+            records = await loaders.load_existing(self.contract, keys, path)
+        for place, record in zip(places, records, strict=True):
+            found[place] = record
+            if _is_record(record) and not self._shows(record, calls[place].bound, principal):
+                found[place] = None
         if self.visible is not None:
-            places = [place for place, record in enumerate(records) if _is_record(record)]
-            shown = await self.visible.shows([records[place] for place in places], path, request)
+            places = [place for place, record in enumerate(found) if _is_record(record)]
+            shown = await self.visible.shows([found[place] for place in places], path, request)
             for place, is_shown in zip(places, shown, strict=True):
                 if is_shown is not True:
-                    records[place] = is_shown or None
-        return [
-            self._missing(call, request) if record is None else record
-            for call, record in zip(calls, records, strict=True)
-        ]
+                    found[place] = is_shown or None
+        for place, record in enumerate(found):
+            if record is None:
+                found[place] = self._missing(calls[place], request)
+        return found
+
+    def _shows(self, record: Any, bound: Any, principal: Principal) -> bool:
+        """Whether a record is what was asked for, and the rule lets the caller see it."""
+        if self.check is not None and not self.check(bound, record):
+            return False
+        return not self.rule.on_result or self.rule.permits(principal, record)
+
+    def _named(self, claim: Any, principal: Principal) -> Any:
+        """The key of the record that a claim names, None, or an error."""
+        if not _is_record(claim):
+            return claim
+        if self.rule.on_result and not self.rule.permits(principal, claim):
+            return None  # an object that may not be seen is not read, like one that does not exist
+        return tuple([getattr(claim, name) for name in self.named_by])
 
     def _missing(self, call: Call, request: RequestState) -> Exception:
         message = self.message.format(**vars(call.bound))
         if self.rule.on_result or self.visible is not None:
             return not_found_or_forbidden(request.principal, message)
         return NotFoundError(message)
-
-    async def _records(self, calls: Sequence[Call], path: str, request: RequestState) -> list[Any]:
-        """The record that each call names, None, or an error."""
-        loaders = request.loaders
-        found: list[Any] = [tuple([getattr(call.bound, name) for name in self.parse]) for call in calls]
-        if self.via is not None:
-            claims = await loaders.of(self.via).load_bulk(found, path)
-            found = [self._named(claim, request) for claim in claims]
-        reads, read = [], []
-        for consistent in (False, True):
-            places = [
-                place
-                for place, key in enumerate(found)
-                if isinstance(key, tuple) and calls[place].bound.strongly is consistent
-            ]
-            if places:
-                keys = [found[place] for place in places]
-                if self.via is not None and not consistent:
-                    reads.append(loaders.load_existing(self.contract, keys, path))
-                else:
-                    reads.append(loaders.of(self.contract, consistent=consistent).load_bulk(keys, path))
-                read += places
-        for place, record in zip(read, chain.from_iterable(await together(reads)), strict=True):
-            is_other = _is_record(record) and self.check is not None and not self.check(calls[place].bound, record)
-            found[place] = None if is_other else record
-        return found
-
-    def _named(self, claim: Any, request: RequestState) -> Any:
-        """The key that a claim names, None, or an error."""
-        if not _is_record(claim):
-            return claim
-        if self.rule.on_result and not self.rule.permits(request.principal, claim):
-            return None  # an object that may not be seen is not read, like one that does not exist
-        return tuple([getattr(claim, name) for name in self.named_by])
 
 
 def _is_record(found: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import strawberry
@@ -14,7 +13,6 @@ from domain.access_codes import (
     CodeId,
     DeviceStatus,
     check_door,
-    reservation_purpose,
 )
 from domain.authorization import Principal, Scope, acts_for
 from domain.commands import access_codes as commands
@@ -26,24 +24,20 @@ from loaders.contracts.access_codes import (
     CREATE_ACCESS_CODE,
     PURPOSE_ACCESS_CODES,
 )
-from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes import access_codes as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Node
-from resolvers.bindings.base import Charge, bound_field, column, described, embedded, look_up_charge, rows_of
-from resolvers.bindings.lists import PAGING, Pages
+from resolvers.bindings.base import bound_field, column, described, embedded
+from resolvers.bindings.lists import PAGING
 from resolvers.bindings.references import Visibility
 from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES, Rule
 from resolvers.entities.base import entity
+from resolvers.entities.bindings.code_pages import EventCodes, ReservationCodes
 from resolvers.entities.bindings.code_validity import CodeValidity, ValidityOf
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from domain.models import Locker as LockerRecord
-    from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Call, Execution, FieldStep
     from resolvers.request_state import RequestState
 
 
@@ -120,59 +114,15 @@ class AccessCode(Node):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ReservationCodes(Pages):
-    """The codes of a reservation, which its locker's id and its own identify."""
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset({"locker_id", "reservation_id"})
-
-    def row_keys(self, rows: Sequence[Any]) -> list[Any]:
-        return [reservation_purpose(row.locker_id, row.reservation_id) for row in rows]
-
-
 def reservation_codes(rule: Rule, description: str) -> Any:
     """A field with the access codes of a reservation."""
-    binding = _ReservationCodes(contract=PURPOSE_ACCESS_CODES, key="reservation_id", rule=rule)
+    binding = ReservationCodes(contract=PURPOSE_ACCESS_CODES, key="reservation_id", rule=rule)
     return bound_field(binding, description, PAGING)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _EventCodes(Pages):
-    """The codes of the booking that a calendar event comes from, for those who act for the booking's owner."""
-
-    @property
-    def contracts(self) -> tuple[Contract, ...]:
-        return (self.contract, BOOKING_BY_ID)
-
-    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        return [look_up_charge(BOOKING_BY_ID, parents), *Pages.price(self, step, parents, bound)]
-
-    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
-        request, rows = execution.request, rows_of(calls)
-        wanted = list(dict.fromkeys((row.booking_id,) for row in rows if row.booking_id is not None))
-        bookings = await request.loaders.of(BOOKING_BY_ID).load_bulk(wanted, calls[0].step.path)
-        by_id = {key[0]: booking for key, booking in zip(wanted, bookings, strict=True)}
-        refusals = {row.booking_id: self._refusal(by_id.get(row.booking_id), request) for row in rows}
-        asked = [
-            call._replace(rows=[row for row in call.rows if row.booking_id and refusals[row.booking_id] is None])
-            for call in calls
-        ]
-        pages = iter(await Pages.fetch(self, asked, execution))
-        return [None if row.booking_id is None else refusals[row.booking_id] or next(pages) for row in rows]
-
-    def _refusal(self, booking: Any, request: RequestState) -> Exception | None:
-        if isinstance(booking, Exception):
-            return booking
-        if booking is not None and acts_for(request.principal, booking.owner_id, Scope.CODES_READ):
-            return None
-        return self.rule.refusal(request.principal)
 
 
 def event_codes(description: str) -> Any:
     """A field with the access codes of a calendar event."""
-    binding = _EventCodes(contract=PURPOSE_ACCESS_CODES, key="booking_id", rule=CODES.decided_by_visibility())
+    binding = EventCodes(contract=PURPOSE_ACCESS_CODES, key="booking_id", rule=CODES.decided_by_visibility())
     return bound_field(binding, description, PAGING)
 
 

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import strawberry
 
 from domain.access_codes import MAX_LIVE_CODES, AccessDecision, CodeList, ListedCode
 from domain.access_codes import Lockout as LockoutRecord
 from domain.commands import access_codes as commands
-from domain.models import door_of
 from domain.times import Instant
 from loaders.contracts.access_codes import (
     ACKNOWLEDGE_ACCESS_CODES,
-    AT_LOCATION,
-    AT_LOCKER,
     CLEAR_LOCKOUT,
     PROVISION_DEVICE,
     REPORT_ACCESS_CODE_USE,
     VERIFY_ACCESS_CODE,
 )
-from loaders.contracts.cost import MET_OTHERS
-from loaders.reads.code_lists import read_code_lists
-from loaders.table.recording import asking
 from loaders.writes import code_devices, verification
 from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, written
-from resolvers.bindings.base import Charge, Reading, bound_field, column, described, embedded, rows_of
+from resolvers.bindings.base import bound_field, column, described, embedded
 from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES, Rule
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import entity
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import Call, Execution, FieldStep
+from resolvers.entities.bindings.code_lists import CodeListOf
 
 
 @entity(LockoutRecord)
@@ -73,39 +61,9 @@ class AccessCodeList:
     codes: list[ListedAccessCode] = embedded("The codes.", most=MAX_LIVE_CODES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CodeListOf(Reading):
-    """The lists for the devices of doors, read together, as an acknowledgement reads its own: strongly consistent."""
-
-    contract: WriteContract
-    key: str
-
-    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
-        charges = [
-            Charge(self.contract, request.operation, request.expected, request.maximum)
-            for request in self.contract.read_costs(parents)
-            if request.when != elsewhere
-        ]
-        rounds = self.contract.rounds - 1
-        again = [
-            Charge(self.contract, charge.operation, maximum=charge.maximum * rounds, condition=MET_OTHERS)
-            for charge in charges
-        ]
-        return charges + again
-
-    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
-        request, is_locker = execution.request, self.key == "locker_id"
-        keys = self.row_keys(rows_of(calls))
-        doors = [door_of(key if is_locker else None, None if is_locker else key) for key in keys]
-        with asking(calls[0].step.path):
-            found = await read_code_lists(request.backend, doors, request.queries)
-        return [found[door] for door in doors]
-
-
 def code_list(key: str, rule: Rule, description: str) -> Any:
     """A field with the list of codes for the device of a door."""
-    return bound_field(_CodeListOf(contract=ACKNOWLEDGE_ACCESS_CODES, key=key, rule=rule), description)
+    return bound_field(CodeListOf(contract=ACKNOWLEDGE_ACCESS_CODES, key=key, rule=rule), description)
 
 
 @described

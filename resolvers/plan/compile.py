@@ -17,7 +17,7 @@ from resolvers.documents.selection import Selected, SelectionPart, Walker, parts
 from resolvers.plan.introspection import Introspection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from graphql import DocumentNode, FieldNode, OperationDefinitionNode, SelectionNode, ValueNode
 
@@ -86,10 +86,10 @@ class Place:
     """Where objects of one type stand in the response."""
 
     __slots__ = (
-        "_make",
         "columns",
         "error",
         "keys",
+        "outputs",
         "prices",
         "reading",
         "reads",
@@ -121,11 +121,8 @@ class Place:
         self.restrictions = {column.binding.rule for column in columns if column.binding.rule != AS_OBJECT}
         """The rules of columns that have one of their own."""
         self.uses: frozenset[str] = _uses(columns, steps)
-        self._make = _generate(type_name, keys, self.columns)
-
-    def outputs(self, rows: Sequence[Any], request: RequestState) -> list[dict[str, Any]]:
-        """An output object for each row, with every key in document order; steps fill theirs in later."""
-        return self._make(rows, request)
+        self.outputs = _generate(type_name, keys, self.columns)
+        """Makes an output object for each row, with every key in document order; steps fill theirs in later."""
 
 
 def compile_operation(

@@ -7,16 +7,18 @@ specification says and collect the errors in document order.
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError
 
 from domain.authorization import is_admin
+from loaders.concurrency import counting, started, together
 from resolvers.bindings.base import Call, Embedded, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Mapping, Sequence
 
     from resolvers.bindings.base import Known
     from resolvers.plan.compile import Place, PlanColumn, PlanStep
@@ -32,14 +34,6 @@ class _Failure:
         self.error = error
 
 
-class _Work(NamedTuple):
-    """A step that asks the store, the parents that it does so for, and where its results go."""
-
-    step: PlanStep
-    rows: Sequence[Any]
-    outputs: list[dict[str, Any]]
-
-
 _NO_OBJECT = (Exception, type(None))
 _LIST = (list, tuple)
 
@@ -52,13 +46,11 @@ def _contains(values: Sequence[Any], kinds: type | tuple[type, ...]) -> bool:
     return False
 
 
-def _by_field(works: list[_Work]) -> list[list[_Work]]:
-    """The steps of each field: several where it has aliases."""
-    if len(works) == 1:
-        return [works]
-    groups: dict[Any, list[_Work]] = {}
-    for work in works:
-        groups.setdefault(work.step.field, []).append(work)
+def _by_field(calls: list[Call]) -> list[list[Call]]:
+    """The calls of each field: several where it has aliases."""
+    groups: dict[Any, list[Call]] = {}
+    for call in calls:
+        groups.setdefault(call.step.field, []).append(call)
     return [*groups.values()]
 
 
@@ -70,9 +62,9 @@ class _Root:
     """The parent of root fields: it has no columns."""
 
 
-async def run_plan(
+def run_plan(
     root: Place, bound: Mapping[PlanStep, Any], request: RequestState, type_of: Mapping[type, str]
-) -> tuple[dict[str, Any] | None, list[GraphQLError]]:
+) -> Awaitable[tuple[dict[str, Any] | None, list[GraphQLError]]]:
     """Runs an operation.
 
     Args:
@@ -81,18 +73,13 @@ async def run_plan(
         request: who asks, with what.
         type_of: the GraphQL type of each class of records, for fields that can have several.
     """
-    run = _Run(bound, request, type_of)
-    if len(root.reading) == 1:  # nothing else can be read at the same time
-        return await run.root(root), run.errors
-    async with asyncio.TaskGroup() as run.group:
-        data = await run.root(root)
-    return data, run.errors
+    return _Run(bound, request, type_of).run(root)
 
 
 class _Run:
     """One execution of a plan."""
 
-    group: asyncio.TaskGroup
+    group: asyncio.TaskGroup | None
     """Of reads that start early."""
 
     def __init__(
@@ -106,6 +93,7 @@ class _Run:
         self._type_of = type_of
         self._early: dict[PlanStep, tuple[list[Any], int, asyncio.Task[list[list[Any]]]]] = {}
         """Of each step that was started early: the keys of its parents, and which of a task's results are its own."""
+        self._unconfirmed: list[Call] = []
         self._filled: set[PlanStep] = set()
         """Lists of which an item was found."""
         self._has_failures = False
@@ -113,65 +101,74 @@ class _Run:
         self._damages: dict[int, _Failure] = {}
         self.errors: list[GraphQLError] = []
 
-    async def root(self, place: Place) -> dict[str, Any] | None:
+    async def run(self, place: Place) -> tuple[dict[str, Any] | None, list[GraphQLError]]:
+        """Runs an operation, whose root this is."""
         if place.error is not None:
-            self.errors.append(place.error)
-            return None
+            return None, [place.error]
         rows = [_Root]
         outputs = self._outputs(place, rows)
-        try:
-            if place.type_name == "Mutation":
-                for step in place.steps.values():
-                    await self._run([_Work(step, rows, outputs)])
-                    if self._has_failures:
-                        # Where the failed field must not be null there is no data, and no later mutation runs.
-                        self._settle(place, step.key, outputs[0], [step.key])
-            else:
-                works: list[_Work] = []
-                self._begin(place, rows, outputs, works)
-                await self._run(works)
-            return self._settled(place, outputs[0], []) if self._has_failures else outputs[0]
-        except _NullError:
-            return None
+        # Where there is but one step, nothing can be read early.
+        with counting():
+            async with asyncio.TaskGroup() if len(place.reading) > 1 else nullcontext() as self.group:
+                try:
+                    if place.type_name == "Mutation":
+                        await self._run_in_turn(place, rows, outputs)
+                    else:
+                        calls: list[Call] = []
+                        self._begin(place, rows, outputs, calls)
+                        await self._run(calls)
+                        if self._unconfirmed:
+                            await self._confirm()
+                    data = self._settled(place, outputs[0], []) if self._has_failures else outputs[0]
+                except _NullError:
+                    data = None
+        return data, self.errors
 
-    async def _run(self, works: list[_Work]) -> None:
-        """Runs steps of one level, and everything below them: those of one field together, others concurrently."""
-        while works:
-            groups = _by_field(works)
+    async def _run_in_turn(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]]) -> None:
+        """Runs mutations one after another."""
+        for step in place.steps.values():
+            await self._run([Call(step, rows, self._bound[step], outputs)])
+            if self._has_failures:
+                # Where the failed field must not be null there is no data, and no later mutation runs.
+                self._settle(place, step.key, outputs[0], [step.key])
+
+    async def _run(self, calls: list[Call]) -> None:
+        """Runs the calls of one level, and everything below them: those of one field together, others concurrently."""
+        while calls:
+            groups = _by_field(calls) if len(calls) > 1 else ()
             if len(groups) > 1:
-                async with asyncio.TaskGroup() as group:
-                    for same in groups:
-                        group.create_task(self._run(same))
+                await together([self._run(same) for same in groups])
                 return
-            works = await self._run_field(works)
+            calls = await self._run_field(calls)
 
-    async def _run_field(self, works: list[_Work]) -> list[_Work]:
-        """Runs the steps of one field; returns those of the next level."""
-        binding = works[0].step.binding
-        assert isinstance(binding, Reading)  # noqa: S101  # nothing else is work
-        calls = [Call(step, rows, self._bound[step]) for step, rows, _ in works]
-        asked = [call for call in calls if not isinstance(call.bound, Exception)]
-        results = iter(await binding.results(asked, self) if asked else ())
-        below: list[_Work] = []
-        unconfirmed = []
-        for work, call in zip(works, calls, strict=True):
-            refused = isinstance(call.bound, Exception)
-            found = [call.bound] * len(work.rows) if refused else next(results)
-            self._put(work, found, below)
-            if not refused and binding.confirms(work.step) and not isinstance(found[0], Exception):
-                unconfirmed.append((work, call))
-        if not unconfirmed:
-            return below
-        await self._run(below)
-        errors = await binding.confirm([call for _, call in unconfirmed], self)
-        for (work, _), error in zip(unconfirmed, errors, strict=True):
-            if error is not None:
-                self._put(work, [error] * len(work.rows), below)
-        return []
+    async def _run_field(self, calls: list[Call]) -> list[Call]:
+        """Runs the calls of one field; returns those of the next level."""
+        binding: Reading = calls[0].step.binding
+        below: list[Call] = []
+        asked = []
+        for call in calls:
+            if isinstance(call.bound, Exception):
+                self._put(call, [call.bound] * len(call.rows), below)
+            else:
+                asked.append(call)
+        if asked:
+            for call, found in zip(asked, await binding.results(asked, self), strict=True):
+                self._put(call, found, below)
+                if binding.confirms(call.step) and not isinstance(found[0], Exception):
+                    self._unconfirmed.append(call)
+        return below
 
-    def _put(self, work: _Work, results: Sequence[Any], below: list[_Work]) -> None:
-        """Puts what a step has found into the outputs of its parents, and adds the steps below it."""
-        step = work.step
+    async def _confirm(self) -> None:
+        """Removes what does not exist after all, once everything below is complete."""
+        for calls in _by_field(self._unconfirmed):
+            binding: Reading = calls[0].step.binding
+            for call, error in zip(calls, await binding.confirm(calls, self), strict=True):
+                if error is not None:
+                    self._put(call, [error] * len(call.rows), [])
+
+    def _put(self, call: Call, results: Sequence[Any], below: list[Call]) -> None:
+        """Puts what a field has found into the outputs of its parents, and adds the calls below it."""
+        step: PlanStep = call.step
         if not step.places:
             completed = self._checked(results)
         elif step.field.is_list:
@@ -183,10 +180,10 @@ class _Run:
                 # A list without its damaged items is shown, and yet there is an error of its field.
                 self._damages[id(completed[place])] = self._failed(damage)
         key = step.key
-        for output, value in zip(work.outputs, completed, strict=True):
+        for output, value in zip(call.outputs, completed, strict=True):
             output[key] = value
 
-    def _lists(self, step: PlanStep, results: Sequence[Any], below: list[_Work]) -> list[Any]:
+    def _lists(self, step: PlanStep, results: Sequence[Any], below: list[Call]) -> list[Any]:
         """Lists of objects: all of them are completed together, then divided again."""
         if len(results) == 1 and isinstance(results[0], _LIST):
             return [self._objects(step, results[0], below)]
@@ -196,7 +193,7 @@ class _Run:
             list(islice(completed, len(rows))) if isinstance(rows, _LIST) else rows for rows in self._checked(results)
         ]
 
-    def _objects(self, step: PlanStep, results: Sequence[Any], below: list[_Work]) -> list[Any]:
+    def _objects(self, step: PlanStep, results: Sequence[Any], below: list[Call]) -> list[Any]:
         """Objects, some of which may be null or errors."""
         if len(step.places) == 1:
             (place,) = step.places.values()
@@ -222,7 +219,7 @@ class _Run:
                 groups.setdefault(step.places[self._type_of[type(result)]], []).append(i)
         return groups
 
-    def _complete(self, place: Place, rows: Sequence[Any], below: list[_Work]) -> list[Any]:
+    def _complete(self, place: Place, rows: Sequence[Any], below: list[Call]) -> list[Any]:
         """The output of objects at one place, with what they hold; the steps that read are added to those below."""
         if place.error is not None:
             return [self._failed(place.error) for _ in rows]
@@ -231,38 +228,40 @@ class _Run:
             self._begin(place, rows, outputs, below)
         return outputs
 
-    def _begin(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]], below: list[_Work]) -> None:
-        request = self.request
+    def _begin(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]], below: list[Call]) -> None:
+        request, bound = self.request, self._bound
         for step in place.steps.values():
-            work, binding = _Work(step, rows, outputs), step.binding
+            binding = step.binding
             if isinstance(binding, Embedded):
-                self._put(work, binding.held(rows, request), below)
+                self._put(Call(step, rows, None, outputs), binding.held(rows, request), below)
             else:
-                below.append(work)
+                below.append(Call(step, rows, bound[step], outputs))
 
     def _checked(self, results: Sequence[Any]) -> list[Any]:
         if not _contains(results, Exception):
             return list(results)
         return [self._failed(result) if isinstance(result, Exception) else result for result in results]
 
-    async def found(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
+    def found(self, binding: Reading, calls: Sequence[Call]) -> Awaitable[list[list[Any]]]:
         """See Execution."""
-        if self._early.keys().isdisjoint([call.step for call in calls]):
-            return await self._read(binding, calls)
+        return self._read_or_taken(binding, calls) if self._early else self._read(binding, calls)
+
+    async def _read_or_taken(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
+        """Reads for those calls for which nothing was read early."""
         early = [self._early.pop(call.step, None) for call in calls]
-        late = [call for call, started in zip(calls, early, strict=True) if started is None]
-        read = iter(await self._read(binding, late) if late else ())
+        late = [call for call, read in zip(calls, early, strict=True) if read is None]
+        found = iter(await self._read(binding, late) if late else ())
         results = []
-        for call, started in zip(calls, early, strict=True):
-            if started is None:
-                results.append(next(read))
+        for call, read in zip(calls, early, strict=True):
+            if read is None:
+                results.append(next(found))
                 continue
-            keys, place, task = started
-            found, wanted = (await task)[place], binding.row_keys(call.rows)
+            keys, place, task = read
+            own, wanted = (await task)[place], binding.row_keys(call.rows)
             if wanted != keys:
-                by_key = dict(zip(keys, found, strict=True))
-                found = [by_key[key] for key in wanted]
-            results.append(found)
+                by_key = dict(zip(keys, own, strict=True))
+                own = [by_key[key] for key in wanted]
+            results.append(own)
         return results
 
     async def _read(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
@@ -292,7 +291,8 @@ class _Run:
                             groups.setdefault(step.field, []).append(call)
         for field, calls in groups.items():
             binding = field.binding
-            task = self.group.create_task(self._read(binding, calls))
+            assert self.group is not None  # noqa: S101  # there is more than one step
+            task = started(self._read(binding, calls), self.group)
             for place, call in enumerate(calls):
                 self._early[call.step] = binding.row_keys(call.rows), place, task
 
@@ -317,12 +317,16 @@ class _Run:
 
     def _outputs(self, place: Place, rows: Sequence[Any]) -> list[dict[str, Any]]:
         request = self.request
-        if is_admin(request.principal) or all(rule.permits_all(request.principal, rows) for rule in place.restrictions):
+        if not place.restrictions or self._sees_all(place, rows):
             return place.outputs(rows, request)
         return [
             {key: None if key in place.steps else self._column(place.columns[key], row, request) for key in place.keys}
             for row in rows
         ]
+
+    def _sees_all(self, place: Place, rows: Sequence[Any]) -> bool:
+        principal = self.request.principal
+        return is_admin(principal) or all(rule.permits_all(principal, rows) for rule in place.restrictions)
 
     def _column(self, column: PlanColumn, row: Any, request: RequestState) -> Any:
         rule, principal = column.binding.rule, request.principal

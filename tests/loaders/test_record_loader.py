@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import weakref
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -12,8 +13,11 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.commands.lockers import RegisterLocker
 from domain.commands.owners import CreateOwner
 from domain.errors import UnavailableError
-from domain.models import Locker, LockerId, OwnerId, OwnerKind
+from domain.models import LocationId, Locker, LockerId, OwnerId, OwnerKind
+from domain.times import Day
 from loaders.backend import Backend
+from loaders.concurrency import counting, outcomes, together
+from loaders.contracts.bookings import LOCATION_CALENDAR
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.conversion import DamagedItemError
 from loaders.dataloaders import Loaders, RecordLoader
@@ -78,6 +82,18 @@ async def test_who_asks_at_the_same_time_shares_a_batch(loader: RecordLoader[Loc
     assert [call.keys for call in wire.calls] == [metas(1, 2, 3)]
 
 
+async def test_who_asks_at_the_same_time_within_a_request_shares_a_batch(loaders: Loaders, wire: Wire) -> None:
+    def asked(*numbers: int) -> Coroutine[Any, Any, list[Any]]:
+        return loaders.of(LOCKER_BY_ID).load_bulk(numbered(*numbers))
+
+    with counting():
+        found = await together([asked(1, 2), asked(2, 3)])
+        await asked(4, 5)
+        await outcomes([asked(6, 7), asked(7, 8)])
+    assert [ids(part) for part in found] == [["l001", "l002"], ["l002", "l003"]]
+    assert [call.keys for call in wire.calls] == [metas(1, 2, 3), metas(4, 5), metas(6, 7, 8)]
+
+
 async def test_a_key_that_is_being_read_is_not_read_again(loader: RecordLoader[Locker], wire: Wire) -> None:
     wire.fault = hold = Hold()
     first = asyncio.ensure_future(loader.load_bulk(numbered(1, 2)))
@@ -90,14 +106,27 @@ async def test_a_key_that_is_being_read_is_not_read_again(loader: RecordLoader[L
     assert len(wire.calls) == 1
 
 
-async def test_load_gives_the_batch_of_a_key_and_shares_it_with_load_bulk(
+async def test_keys_that_were_read_are_not_read_again_with_others(loader: RecordLoader[Locker], wire: Wire) -> None:
+    await loader.load_bulk(numbered(1, 2))
+    assert ids(await loader.load_bulk(numbered(3, 2, 9, 1))) == ["l003", "l002", None, "l001"]
+    assert [call.keys for call in wire.calls] == [metas(1, 2), metas(3, 9)]
+
+
+async def test_askers_whose_keys_fill_several_batches_get_their_own_records(
     loader: RecordLoader[Locker], wire: Wire
 ) -> None:
-    (one,), batch = numbered(1), loader.load(numbered(1)[0])
-    assert [(await batch)[one]] == await loader.load_bulk([one])
-    records = await loader.load_bulk(numbered(2, 9))
-    assert await loader.load(numbered(2)[0]) == dict(zip(numbered(2, 9), records, strict=True))
-    assert [call.keys for call in wire.calls] == [metas(1), metas(2, 9)]
+    parts = [numbered(1, *range(100, 149)), numbered(2, *range(150, 248), 3), numbered(2, 3)]
+    found = await asyncio.gather(*map(loader.load_bulk, parts))
+    assert [ids(part)[0] for part in found] == ["l001", "l002", "l002"]
+    assert [ids(part)[-1] for part in found] == [None, "l003", "l003"]
+    assert sorted(len(call.keys) for call in wire.calls) == [50, 100]
+
+
+async def test_a_coroutine_that_is_alone_reads_at_once(loader: RecordLoader[Locker]) -> None:
+    with counting():
+        reading = loader.load_bulk(numbered(1))
+        assert reading.send(None) is not None  # it waits for the store, and not for the next pass
+        reading.close()
 
 
 async def test_what_was_read_is_kept_until_it_is_forgotten(loaders: Loaders, wire: Wire) -> None:
@@ -171,9 +200,22 @@ async def test_a_reader_that_gives_up_leaves_the_batch_to_the_others(loader: Rec
     assert ids(await staying) == ["l001", "l002"]
 
 
-async def test_stopped_loaders_end_what_is_being_read(loaders: Loaders, wire: Wire) -> None:
+async def test_a_reader_that_gives_up_before_it_reads_leaves_the_queue_to_the_others(
+    loader: RecordLoader[Locker], wire: Wire
+) -> None:
+    leaving = asyncio.ensure_future(loader.load_bulk(numbered(1, 2)))
+    staying = asyncio.ensure_future(loader.load_bulk(numbered(2, 3)))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert ids(await staying) == ["l002", "l003"]
+    assert ids(await loader.load_bulk(numbered(1))) == ["l001"]
+    assert [call.keys for call in wire.calls] == [metas(2, 3), metas(1)]
+
+
+async def test_stopped_loaders_end_queries_that_several_places_share(loaders: Loaders, wire: Wire) -> None:
     wire.fault = hold = Hold()
-    reading = asyncio.ensure_future(loaders.of(LOCKER_BY_ID).load_bulk(numbered(1, 2)))
+    days = (Day("2026-03-01"), Day("2026-03-02"))
+    reading = asyncio.ensure_future(loaders.whole(LOCATION_CALENDAR, (LocationId("01HX"), *days)))
     await hold.arrivals()
     loaders.stop()
     with pytest.raises(asyncio.CancelledError):
