@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING
 
 from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, slots_in
 from domain.commands.base import fingerprint_of
 from domain.commands.bookings import RequestBooking
 from domain.commands.calendar import CreateCalendarEvent
-from domain.ids import check_id
-from domain.models import LocationId, Owner, OwnerId, OwnerKind, record_from
+from domain.models import LocationId, OwnerId, OwnerKind, record_from
 from domain.text import normalize_email
 from domain.times import EARLIEST
 from loaders import keys
@@ -37,20 +36,13 @@ from loaders.tools.kinds import PENDING
 from loaders.writes.booking_steps import slots_of_booking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from loaders.table.positions import Key
     from loaders.table.values import Item
     from loaders.tools.target import Group, Target
 
-_PARTS = {
-    "street": "street",
-    "city": "city",
-    "region": "region",
-    "state": "region",
-    "postalCode": "postalCode",
-    "country": "country",
-}
+_PARTS = {part: part for part in ("street", "city", "region", "postalCode", "country")} | {"state": "region"}
 """The parts of `addressComponents` that have a place."""
 _OF_BOOKING = "private_booking"
 """The type of events that belong to a booking."""
@@ -58,10 +50,11 @@ _PARTS_OF_DAY = frozenset({"timeSlot", "duration", "slot"})
 _OWNED = frozenset({"LOCKER", "RESERVATION", "BOOKING"})
 
 
-def convert_users(target: Target) -> None:
-    """Converts users to owners, with claims on their e-mail addresses."""
-    for key in target.sources("User"):
-        target.attempt([key], partial(_owner, target, key))
+def convert_records(target: Target) -> None:
+    """Converts users to owners, locations with the claims on their codes, payments and notifications."""
+    for kind, convert in _RECORDS.items():
+        for key in target.sources(kind):
+            target.attempt([key], partial(convert, target, key))
 
 
 def _owner(target: Target, key: Key) -> Group:
@@ -83,14 +76,6 @@ def _owner(target: Target, key: Key) -> Group:
             draft.keep("User", "email", draft.placed.pop("email"))
     group[keys.owner(owner_id)] = draft.attributes(draft.record())
     return group
-
-
-def convert_locations(target: Target) -> None:
-    """Converts locations and the claims on their codes."""
-    for key in target.sources("LOCATION"):
-        target.attempt([key], partial(_location, target, key))
-    for key in target.sources("LOCATION_CODE"):
-        target.attempt([key], partial(_location_code, target, key))
 
 
 def _location_code(target: Target, key: Key) -> Group:
@@ -153,8 +138,7 @@ def _events(target: Target) -> Iterator[_Event]:
     for key in target.sources("Event"):
         found[target.told[key]["date"], str(target.items[key].get("eventId", key.sk))].append(key)
     for sources in found.values():
-        draft = Draft(CALENDAR_SLOT, date=target.told[sources[0]]["date"])
-        parts = set()
+        draft, parts = Draft(CALENDAR_SLOT), set()
         for key in sources:
             item, part = target.items[key], Draft(CALENDAR_SLOT)
             draft.add("Event", item, without=_PARTS_OF_DAY)
@@ -163,6 +147,7 @@ def _events(target: Target) -> Iterator[_Event]:
                     draft.keep("Event", name, item[name])
             part.default("duration", target.told[key]["duration"])
             parts.add(part.placed["duration"])
+        draft.default("date", target.told[sources[0]]["date"])
         draft.placed["duration"] = parts.pop() if len(parts) == 1 else DayPart.FULL_DAY
         yield _Event(sources, draft)
 
@@ -173,7 +158,7 @@ def _booking(target: Target, booking_id: BookingId, old: list[Key], events: list
     draft.add("BOOKING", target.items.get(record, {}))
     for key in old:
         item = target.items[key]
-        draft.add(target.kind(key), {**target.told[key], **item})
+        draft.add(target.kind(key), item, target.told[key])
         draft.default("status", _after(item, "GSI1PK", "STATUS#"))
         draft.default("requestedAt", item.get("GSI1SK"))
     draft.default("locationId", target.location_id)
@@ -254,12 +239,6 @@ def _count_pending(target: Target) -> None:
         target.change({keys.pending_count(OwnerId(owner_id)): counter})
 
 
-def convert_payments(target: Target) -> None:
-    """Converts payments, as far as they tell an amount, its currency and a time."""
-    for key in target.sources("PAYMENT"):
-        target.attempt([key], partial(_payment, target, key))
-
-
 def _payment(target: Target, key: Key) -> Group:
     draft = Draft(PAYMENT, **target.told[key])
     draft.add("PAYMENT", target.items[key])
@@ -268,18 +247,12 @@ def _payment(target: Target, key: Key) -> Group:
     return {key: draft.attributes(draft.record())}
 
 
-def convert_notifications(target: Target) -> None:
-    """Converts notifications of users, as far as they tell a message and a time."""
-    for key in target.sources("Notification"):
-        target.attempt([key], partial(_notification, target, key))
-
-
 def _notification(target: Target, key: Key) -> Group:
-    told = dict(target.told[key])
-    created_at = told.pop("createdAt", None)
-    draft = Draft(NOTIFICATION, **told)
+    told = target.told[key]
+    draft = Draft(NOTIFICATION, ownerId=told["ownerId"])
     draft.add("Notification", target.items[key])
-    draft.default("createdAt", created_at)
+    draft.default("notificationId", told["notificationId"])
+    draft.default("createdAt", told.get("createdAt"))
     place = NOTIFICATION.key_of(draft.record())
     draft.add(NOTIFICATION.entity_type, target.items.get(place, {}))
     return {key: None, place: draft.attributes(draft.record())}
@@ -287,31 +260,29 @@ def _notification(target: Target, key: Key) -> Group:
 
 def create_missing_owners(target: Target) -> None:
     """Creates a record for each owner of a locker, reservation or booking who has none, with the id as name."""
-    named = {item.get("ownerId") for item in target.items.values() if item.get("entityType") in _OWNED}
-    for owner_id in sorted(value for value in named if _is_id(value)):
-        key, now = keys.owner(owner_id), target.now
-        if key not in target.items:
-            owner = Owner(
-                owner_id=owner_id,
-                kind=OwnerKind.USER,
-                name=owner_id,
-                email=None,
-                created_at=now,
-                updated_at=now,
-                version=1,
-            )
-            target.change({key: OWNER.encode(owner)})
-            target.report.new_owners.append(owner_id)
+    owned = [item.get("ownerId") for item in target.items.values() if str(item.get("entityType")) in _OWNED]
+    for owner_id in sorted({value for value in owned if isinstance(value, str)}):
+        if keys.owner(OwnerId(owner_id)) not in target.items:
+            target.attempt([], partial(_missing_owner, target, OwnerId(owner_id)))
 
 
-def _is_id(value: Any) -> TypeGuard[OwnerId]:
-    try:
-        return isinstance(value, str) and bool(check_id(value))
-    except ValueError:
-        return False
+def _missing_owner(target: Target, owner_id: OwnerId) -> Group:
+    told = {"ownerId": owner_id, "kind": OwnerKind.USER, "name": owner_id, "version": 1}
+    draft = Draft(OWNER, **told, createdAt=target.now, updatedAt=target.now)
+    target.report.new_owners.append(owner_id)
+    return {keys.owner(owner_id): draft.attributes(draft.record())}
 
 
 def _after(item: Item, name: str, prefix: str) -> str | None:
     """What an attribute of the index has after a prefix."""
     value = item.get(name)
     return value.removeprefix(prefix) if isinstance(value, str) and value.startswith(prefix) else None
+
+
+_RECORDS: dict[str, Callable[[Target, Key], Group]] = {
+    "User": _owner,
+    "LOCATION": _location,
+    "LOCATION_CODE": _location_code,
+    "PAYMENT": _payment,
+    "Notification": _notification,
+}

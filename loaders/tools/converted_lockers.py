@@ -66,7 +66,7 @@ def _locker(target: Target, locker_id: LockerId, sources: list[Key]) -> Group:
     draft = Draft(LOCKER, lockerId=locker_id)
     # The copy of its owner comes before those of others, whose lists may have kept a locker that was transferred.
     for key in sorted(sources, key=lambda key: target.told[key].get("ownerId", owner_id) != owner_id):
-        draft.add(target.kind(key), {**target.items[key], **target.told[key]})
+        draft.add(target.kind(key), target.items[key], target.told[key])
     draft.default("version", 1)
     add_times(draft, "createdAt", "updatedAt")
     locker = draft.record()
@@ -94,7 +94,7 @@ class Timelines:
         """The slots of owners whose reservations have not ended."""
         for item in target.items.values():
             if item.get("entityType") == RESERVATION_SLOT.entity_type and str(item.get("endAt")) > target.now:
-                self._taken[str(item["ownerId"])].add(str(item["slot"]))
+                self._taken[str(item.get("ownerId"))].add(str(item.get("slot")))
 
     def convert(self) -> None:
         """Converts all of them."""
@@ -113,10 +113,9 @@ class Timelines:
                 target.leave(merged[place], obstacle)
         if not stored:
             return
-        common: Group = {
-            keys.reservation_guard(locker_id): self._guard(locker_id, stored),
-            pointer: self._pointer(locker_id, stored.values()),
-        }
+        common: Group = {keys.reservation_guard(locker_id): self._guard(locker_id, stored)}
+        if not target.is_left(pointer):
+            common[pointer] = self._pointer(locker_id, stored.values())
         for place, one in stored.items():
             group = dict.fromkeys(merged[place]) | self._group(place, drafts[place], one)
             target.change(group | common if pointer in group else group)
@@ -131,7 +130,11 @@ class Timelines:
             is_pointer = kind == "RESERVATION_ACTIVE"
             if is_pointer and is_current(key, item):
                 continue
-            draft = Draft(STORED_RESERVATION, **{name: told[name] for name in told if name != "startAt"})
+            try:
+                draft = Draft(STORED_RESERVATION, **{name: told[name] for name in told if name != "startAt"})
+            except NotConvertedError as obstacle:
+                self._target.leave([key], obstacle)
+                continue
             draft.add(kind, item, without={"lastEndAt"})
             draft.default("startAt", told.get("startAt"))
             draft.default("status", "ACTIVE" if is_pointer else None)
@@ -192,6 +195,7 @@ class Timelines:
             return GUARD.encode(Guard(revision=1))
         draft = Draft(GUARD)
         draft.add(GUARD.entity_type, item, without=_OLD_FLAGS)
+        draft.default("revision", 1)
         guard = draft.record()
         found = None
         if guard.changed_start_at is not None and guard.changed_reservation_id is not None:

@@ -21,7 +21,7 @@ from loaders.conversion import Codec, ListOf
 from loaders.table.positions import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from loaders.table.values import Item
 
@@ -94,7 +94,8 @@ def form_of(item: Item) -> tuple[str, dict[str, str]] | None:
 class Draft(Generic[M]):
     """A record in the making, of one or several items: attributes of today, and what has no place among them.
 
-    Of two items that tell different values, the first decides, and the other value is kept.
+    `told` is what the key of the record tells. Of two items that tell different values, the first decides, and the
+    other value is kept.
     """
 
     def __init__(self, codec: Codec[M], **told: Any) -> None:
@@ -102,7 +103,8 @@ class Draft(Generic[M]):
         self.placed: dict[str, Any] = {}
         self.kept: dict[str, Any] = {}
         for name, value in told.items():
-            self.place(name, value)
+            if not self.place(name, value):
+                raise NotConvertedError(name)
 
     def place(self, name: str, value: Any) -> bool:
         """Places a value, unless it has another already; returns whether it is there now."""
@@ -113,8 +115,11 @@ class Draft(Generic[M]):
         is_exact = self.codec.kinds[name][0] is not Instant or not _is_finer(value)
         return bool(self.placed.setdefault(name, current) == current) and is_exact
 
-    def add(self, kind: str, item: Item, *, without: Iterable[str] = ()) -> None:
-        """Places what an item of this kind tells, and keeps the rest of it."""
+    def add(self, kind: str, item: Item, told: Mapping[str, str] | None = None, *, without: Iterable[str] = ()) -> None:
+        """Places what the key of an item of this kind tells, then what the item itself tells, and keeps the rest."""
+        for name, text in (told or {}).items():
+            if not self.place(name, text):
+                self.keep(kind, name, text)
         names = _NAMES.get(kind, {})
         for name in sorted(item, key=lambda name: (name in names, name)):
             ours, value = names.get(name, name), item[name]

@@ -90,7 +90,7 @@ def violations(
 
 def is_checked(item: Item) -> bool:
     """Whether an invariant is about the item, if only that requests can read it; the others stand alone."""
-    return item.get("entityType") in _CHECKED_KINDS or damage_of(_key(item), item) is not None
+    return str(item.get("entityType")) in _CHECKED_KINDS or damage_of(_key(item), item) is not None
 
 
 def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
@@ -99,11 +99,11 @@ def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
     timelines: dict[LockerId, list[Item]] = defaultdict(list)
     bookings: dict[OwnerId, list[Item]] = defaultdict(list)
     for item in table.values():
-        if item.get("entityType") in _OF_BOOKINGS:
+        if str(item.get("entityType")) in _OF_BOOKINGS:
             copies = bookings[keys.owner_of(str(item["PK"]))]
             if item["entityType"] == "OWNER_BOOKING":
                 copies.append(item)
-        if item.get("entityType") in _TIMELINE:
+        if str(item.get("entityType")) in _TIMELINE:
             timelines[keys.locker_of(str(item["PK"]))].append(item)
     return violations(table.values(), timelines, bookings, table.get, now)
 
@@ -163,18 +163,15 @@ def _of_record(item: Item, record: str, copies: _Copies | None, get: Get) -> Ite
 
 def _locker(item: Item, get: Get) -> Iterator[Finding]:
     yield from _unindexed(item, get)
-    copies = _copies_of_locker(LOCKER.decode(item), with_offers="reservableBy" in item)
-    yield from copies.check(_key(item), get)
+    yield from _copies_of_locker(LOCKER.decode(item)).check(_key(item), get)
 
 
-def _copies_of_locker(locker: Locker, *, with_offers: bool = True) -> _Copies:
-    """Lockers of an earlier version get their offers when the table is migrated."""
+def _copies_of_locker(locker: Locker) -> _Copies:
     locker_id, place = locker.locker_id, locker.location_id
     expected = {keys.owner_locker(locker.owner_id, locker_id): owner_copy(locker)}
     if place is not None:
         expected[keys.location_locker(place, locker_id)] = location_copy(locker, place)
-    if with_offers:
-        expected |= {keys.offer(*arguments): offer for arguments, offer in offers_of(locker).items()}
+    expected |= {keys.offer(*arguments): offer for arguments, offer in offers_of(locker).items()}
     return _Copies(_version(keys.locker(locker_id), locker.version), expected)
 
 

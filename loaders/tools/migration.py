@@ -15,14 +15,7 @@ from loaders.contracts.maintenance import CONVERT_ITEMS, CONVERTED_BEFORE, MIGRA
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.values import Item, any_item_from_wire
-from loaders.tools.converted_bookings import (
-    convert_bookings,
-    convert_locations,
-    convert_notifications,
-    convert_payments,
-    convert_users,
-    create_missing_owners,
-)
+from loaders.tools.converted_bookings import convert_bookings, convert_records, create_missing_owners
 from loaders.tools.converted_lockers import Timelines, claim_on_event, convert_events, convert_lockers, old_events
 from loaders.tools.kinds import kind_at
 from loaders.tools.pace import Pace
@@ -135,13 +128,10 @@ class Migration:
 
 def convert(target: Target) -> None:
     """Converts all items but access events."""
-    convert_users(target)
-    convert_locations(target)
+    convert_records(target)
     convert_lockers(target)
     Timelines(target).convert()
     convert_bookings(target)
-    convert_payments(target)
-    convert_notifications(target)
     create_missing_owners(target)
 
 

@@ -100,6 +100,10 @@ class Target:
             self._left.add(key)
             self.report.left[self._kinds[key], str(obstacle)] += 1
 
+    def is_left(self, key: Key) -> bool:
+        """Whether an item stays as it is."""
+        return key in self._left
+
     def change(self, group: Group) -> None:
         """Takes over what a group of items becomes; what is so already is no change."""
         changes: Group = {}
@@ -109,7 +113,7 @@ class Target:
             if after is not None:
                 self.items[key] = after
             if before != after:
-                changes[key] = attributes
+                changes[key] = after
                 if before is not None and key in self._kinds:
                     self.report.converted[self._kinds[key]] += 1
         if changes:

@@ -1,6 +1,7 @@
 """What becomes of items that other programs wrote: each fact has its place, or is kept and reported."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import pytest
@@ -95,6 +96,34 @@ def test_a_conversion_that_ends_after_any_group_is_finished_by_the_next(written:
             else:
                 table[key] = {"PK": key.pk, "SK": key.sk, **attributes}
     assert Converted(table.values()).items == whole.items
+
+
+WEIRD: tuple[Any, ...] = ("?", Decimal("1.5"), True, {"a": 1}, ["a"], OtherValue({"B": "AAAA"}))
+
+
+@pytest.mark.parametrize("weird", [None, *WEIRD], ids=str)
+def test_any_attribute_may_be_missing_or_have_any_value_and_nothing_is_lost(weird: Any) -> None:
+    for position, example in enumerate(EXAMPLES):
+        for name in example.keys() - {"PK", "SK", "GSI1PK", "GSI1SK"}:
+            changed = {key: value for key, value in example.items() if key != name}
+            if weird is not None:
+                changed[name] = weird
+            converted = Converted([*EXAMPLES[:position], changed, *EXAMPLES[position + 1 :]])
+            assert converted.violations is not None
+            if weird is not None and name not in {"entityType", "itemType"}:
+                values = [value for item in converted.items.values() for value in item.values()]
+                assert weird in values, (example["PK"], example["SK"], name)
+
+
+@pytest.mark.parametrize("weird", [None, "?", OtherValue({"SS": ["a"]})], ids=str)
+def test_no_damage_of_an_item_of_today_stops_a_migration_or_the_doctor(weird: Any) -> None:
+    items = Converted(EXAMPLES).items
+    for key, item in items.items():
+        for name in item.keys() - {"PK", "SK", "GSI1PK", "GSI1SK"}:
+            damaged = {other: value for other, value in item.items() if other != name}
+            if weird is not None:
+                damaged[name] = weird
+            assert Converted([*({**items, key: damaged}.values())]).violations is not None
 
 
 class TestLockers:
