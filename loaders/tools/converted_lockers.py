@@ -29,7 +29,7 @@ from loaders.codecs import (
     Guard,
 )
 from loaders.tools.forms import Draft, NotConvertedError
-from loaders.tools.kinds import is_current
+from loaders.tools.kinds import is_current, kind_at
 from loaders.tools.timelines import pointer_problem
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.reservation_steps import claim_of, slot_of
@@ -40,19 +40,26 @@ if TYPE_CHECKING:
     from domain.models import AccessEvent
     from loaders.codecs import StoredReservation
     from loaders.table.positions import Key
+    from loaders.table.values import Item
     from loaders.tools.target import Group, Target
 
 _OLD_FLAGS = frozenset({"hasOld", "hasLive", "lacksEnded"})
 """What earlier versions noted on the guard of a locker."""
 _KINDS = ("LOCKER", "LOCKER_STATE", "OWNER_LOCKER")
+_COPIES = ("OWNER_LOCKER", "LOCATION_LOCKER", "LOCKER_OFFER")
 
 
 def convert_lockers(target: Target) -> None:
-    """Converts lockers with their copies and offers. What only a copy tells becomes the locker's."""
+    """Converts lockers with their copies and offers. What only a copy of another form tells becomes the locker's."""
+    copies: dict[str, list[Key]] = defaultdict(list)
+    for key, item in target.items.items():
+        kind = kind_at(key, item)
+        if kind in _COPIES:
+            copies[str(item.get("lockerId"))].append(key)
     for locker_id, found in target.sources_by("lockerId", *_KINDS).items():
         sources = [key for key in found if not _is_current_copy(target, key)]
         if sources:
-            target.attempt(sources, partial(_locker, target, LockerId(locker_id), sources))
+            target.attempt(sources, partial(_locker, target, LockerId(locker_id), sources, copies[locker_id]))
 
 
 def _is_current_copy(target: Target, key: Key) -> bool:
@@ -60,7 +67,7 @@ def _is_current_copy(target: Target, key: Key) -> bool:
     return target.kind(key) == "OWNER_LOCKER" and "GSI1PK" in item and is_current(key, item)
 
 
-def _locker(target: Target, locker_id: LockerId, sources: list[Key]) -> Group:
+def _locker(target: Target, locker_id: LockerId, sources: list[Key], copies: list[Key]) -> Group:
     record = keys.locker(locker_id)
     owner_id = target.items.get(record, {}).get("ownerId")
     draft = Draft(LOCKER, lockerId=locker_id)
@@ -70,7 +77,7 @@ def _locker(target: Target, locker_id: LockerId, sources: list[Key]) -> Group:
     draft.default("version", 1)
     add_times(draft, "createdAt", "updatedAt")
     locker = draft.record()
-    group: Group = dict.fromkeys(sources)
+    group: Group = dict.fromkeys([*copies, *sources])
     group[record] = draft.attributes(locker)
     group[keys.owner_locker(locker.owner_id, locker_id)] = owner_copy(locker)
     if locker.location_id is not None:
@@ -92,9 +99,13 @@ class Timelines:
         self._target = target
         self._taken: dict[str, set[str]] = defaultdict(set)
         """The slots of owners whose reservations have not ended."""
+        self._held: dict[tuple[str, str, str], str] = {}
+        """The same by owner, locker and reservation."""
         for item in target.items.values():
             if item.get("entityType") == RESERVATION_SLOT.entity_type and str(item.get("endAt")) > target.now:
-                self._taken[str(item.get("ownerId"))].add(str(item.get("slot")))
+                owner_id, slot = str(item.get("ownerId")), str(item.get("slot"))
+                self._taken[owner_id].add(slot)
+                self._held[owner_id, str(item.get("lockerId")), str(item.get("reservationId"))] = slot
 
     def convert(self) -> None:
         """Converts all of them."""
@@ -128,7 +139,7 @@ class Timelines:
         for key in sources:
             item, told, kind = self._target.items[key], self._target.told[key], self._target.kind(key)
             is_pointer = kind == "RESERVATION_ACTIVE"
-            if is_pointer and is_current(key, item):
+            if is_pointer and is_current(key, item) and self._pointed(item) in self._target.items:
                 continue
             try:
                 draft = Draft(STORED_RESERVATION, **{name: told[name] for name in told if name != "startAt"})
@@ -150,6 +161,11 @@ class Timelines:
             merged[place].append(key)
         return drafts, merged
 
+    @staticmethod
+    def _pointed(item: Item) -> Key:
+        pointed = ACTIVE_POINTER.decode(item).reservation
+        return keys.reservation(pointed.locker_id, pointed.start_at, pointed.reservation_id)
+
     def _finished(self, draft: Draft[StoredReservation]) -> StoredReservation:
         """A reservation with everything that one of today has; EXPIRED is not stored, it follows from the end."""
         add_times(draft, "createdAt", "updatedAt")
@@ -164,7 +180,8 @@ class Timelines:
         slot = stored.slot
         if slot is None and made.status is ReservationStatus.ACTIVE and not has_ended(made, now):
             taken = self._taken[made.owner_id]
-            slot = next(name for name in map(slot_name, count()) if name not in taken)
+            held = self._held.get((made.owner_id, made.locker_id, made.reservation_id))
+            slot = held or next(name for name in map(slot_name, count()) if name not in taken)
             taken.add(slot)
         return replace(stored, reservation=made, slot=slot)
 
@@ -183,9 +200,13 @@ class Timelines:
         is_live = made.status is ReservationStatus.ACTIVE
         live_copy = STORED_LIVE_RESERVATION.key_of(stored)
         group[live_copy] = STORED_LIVE_RESERVATION.encode(replace(stored, slot=None)) if is_live else None
-        if stored.slot is not None and "slot" not in items.get(place, {}):
+        if stored.slot is not None:
             slot = slot_of(made, stored.slot)
-            group[RESERVATION_SLOT.key_of(slot)] = RESERVATION_SLOT.encode(slot)
+            taken = RESERVATION_SLOT.key_of(slot)
+            if "slot" not in items.get(place, {}):
+                group[taken] = RESERVATION_SLOT.encode(slot)
+            elif not is_live and items.get(taken, {}).get("reservationId") == made.reservation_id:
+                group[taken] = None
         return group
 
     def _guard(self, locker_id: LockerId, stored: Mapping[Key, StoredReservation]) -> Mapping[str, Any]:
@@ -264,7 +285,10 @@ def _event(target: Target, sources: list[Key]) -> Draft[AccessEvent]:
             word = item.get(name)
             if not Draft(ACCESS_EVENT).place(name, word):
                 item[name] = "OTHER"
-                item |= {} if word is None else {f"{name}Name": word}
+                if word is not None:
+                    if f"{name}Name" in item:
+                        draft.keep("ACCESS_EVENT", f"{name}Name", item[f"{name}Name"])
+                    item[f"{name}Name"] = word
         draft.add("ACCESS_EVENT", item)
     draft.default("timestamp", told["timestamp"])
     draft.default("actorId", "unknown")

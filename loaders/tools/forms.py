@@ -181,6 +181,8 @@ def _plain(name: Any) -> str:
 def _time(value: Any) -> Instant:
     """A time in today's form: from ISO 8601, in UTC unless it says otherwise, or from milliseconds since 1970."""
     try:
+        if isinstance(value, str) and value.isdecimal():  # fromisoformat would read a year in the first digits
+            value = int(value)
         if type(value) is int:
             return to_instant(_EPOCH + timedelta(milliseconds=value))
         time = datetime.fromisoformat(value)

@@ -126,6 +126,45 @@ def test_no_damage_of_an_item_of_today_stops_a_migration_or_the_doctor(weird: An
             assert Converted([*({**items, key: damaged}.values())]).violations is not None
 
 
+class TestAfterOtherWrites:
+    """Another program has changed items of today's form, and the migration is run again."""
+
+    @pytest.mark.parametrize(
+        "changed", [{"status": "MAINTENANCE"}, {"ownerId": "other"}, {"locationId": LOCATION, "reservableBy": "OWNER"}]
+    )
+    def test_copies_and_offers_follow_the_locker(self, changed: Item) -> None:
+        other = "01ARZ3NDEKTSV4RRFFQ69G5FAX"
+        elsewhere = {**PLACE, "PK": f"LOCATION#{other}", "locationId": other, "locationCode": "other"}
+        before = Converted([PLACE, elsewhere, {**LOCKER, "locationId": other, "size": "M"}]).items
+        locker = next(item for key, item in before.items() if key == ("LOCKER#l", "META"))
+        assert Converted([*before.values(), {**locker, **changed}]).violations == []
+
+    def test_the_slot_of_a_canceled_reservation_is_free(self) -> None:
+        before = Converted([LOCKER, RESERVATION]).items
+        (made,) = (item for item in before.values() if item["entityType"] == "RESERVATION")
+        after = Converted([*before.values(), {**made, "status": "CANCELLED"}])
+        assert after.violations == []
+        assert [item for item in after.items.values() if item["entityType"] == "RESERVATION_SLOT"] == []
+
+    def test_a_reservation_that_only_its_pointer_names_is_there_again(self) -> None:
+        before = Converted([LOCKER, RESERVATION]).items
+        lost = [item for item in before.values() if item["entityType"] != "RESERVATION"]
+        after = Converted(lost)
+        assert after["LOCKER#l", "RES#2026-03-05T11:00:00.000Z#r"]["endAt"] == "2026-03-05T13:00:00.000Z"
+        assert after.violations == []
+
+
+def test_a_time_may_be_milliseconds_in_text() -> None:
+    converted = Converted([{**LOCKER, "updatedAt": "1772013600000"}])
+    assert converted["LOCKER#l", "META"]["updatedAt"] == "2026-02-25T10:00:00.000Z"
+
+
+def test_a_name_beside_an_unknown_action_is_kept() -> None:
+    event = {"PK": "LOCKER#l", "SK": "EVT#2026-02-01T00:00:00Z#e", "action": "LEFT_OPEN", "actionName": "Left open"}
+    converted = Converted([event])["LOCKER#l", "EVT#2026-02-01T00:00:00.000Z#e"]
+    assert (converted["actionName"], converted["ACCESS_EVENT.actionName"]) == ("LEFT_OPEN", "Left open")
+
+
 class TestLockers:
     def test_a_name_of_the_copy_becomes_the_lockers_alias_whatever_form_the_copy_has(self) -> None:
         for updated in (1772013600000, "2026-02-25T10:00:00Z", "2026-02-25T10:00:00.000Z"):
