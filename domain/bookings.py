@@ -82,7 +82,7 @@ class CalendarSlot:
     """Id of the admin who created it, or the subject of credentials that belong to no owner."""
     created_at: Instant
     duration: DayPart | None = None
-    """Part of the day that the whole event takes; items of an earlier version do not say it."""
+    """Part of the day that the whole event takes; without it, the event takes this half day only."""
 
     @property
     def part(self) -> DayPart:

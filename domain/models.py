@@ -123,9 +123,9 @@ class Locker:
     version: int
     location_id: LocationId | None = None
     reservable_by: ReservableBy = ReservableBy.MEMBERS
-    """Older items have none: before there was a choice, the members of an organization could reserve its lockers."""
+    """A migrated locker of another program has none of its own and gets this."""
     size: LockerSize = LockerSize.M
-    """Older items have none; M, in the middle, until the owner says otherwise."""
+    """A migrated locker of another program is M, in the middle, until its owner changes that."""
     features: tuple[str, ...] = ()
     occupied_by: ReservationId | None = None
     """Reservation whose start made the locker OCCUPIED."""

@@ -1,11 +1,11 @@
-// Copies vite's output to the server: compressed, with the licences of all packages and a digest of the sources.
+// Copies vite's output to the server: compressed, with the licenses of all packages and a digest of the sources.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const TARGET = '../server/static/graphiql';
-const LICENCE = /^(licen[cs]e|notice|thirdpartynotices)/i;
+const LICENSE_FILE = /^(licen[cs]e|notice|thirdpartynotices)/i;
 
 rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(join(TARGET, 'assets'), { recursive: true });
@@ -15,22 +15,22 @@ for (const name of readdirSync('dist/assets')) {
   packed[9] = 255; // The operating system in the gzip header: unknown, so that every machine builds the same file.
   writeFileSync(join(TARGET, 'assets', `${name}.gz`), packed);
 }
-writeFileSync(join(TARGET, 'LICENSES.txt'), licences());
+writeFileSync(join(TARGET, 'LICENSES.txt'), licenses());
 writeFileSync(join(TARGET, 'sources.sha256'), `${digestOfSources()}\n`);
 
-/** The licences of all packages that can be part of the build. */
-function licences() {
+/** The licenses of all packages that can be part of the build. */
+function licenses() {
   const { packages } = JSON.parse(readFileSync('package-lock.json'));
   const texts = Object.entries(packages)
     .filter(([folder, entry]) => folder && !entry.dev && existsSync(folder))
     .map(([folder]) => {
       const { name, version, license, author } = JSON.parse(readFileSync(join(folder, 'package.json')));
-      const files = readdirSync(folder).filter(file => LICENCE.test(file)).sort();
+      const files = readdirSync(folder).filter(file => LICENSE_FILE.test(file)).sort();
       const by = typeof author === 'string' ? author : author?.name;
       const contents = files.map(file => readFileSync(join(folder, file), 'utf8').replaceAll('\r', '').trim());
       return [`${name} ${version} (${license})${by ? `, by ${by}` : ''}`, ...contents].join('\n\n');
     });
-  const opening = 'GraphiQL is built from these packages, each under its own licence.';
+  const opening = 'GraphiQL is built from these packages, each under its own license.';
   return `${[opening, ...texts].join(`\n\n${'='.repeat(80)}\n\n`)}\n`;
 }
 

@@ -1,4 +1,4 @@
-"""What every read and write is given: the store, the clock, ids for what has none, and the limits of the domain."""
+"""The dependencies of every read and write: the store, the clock, a source of ids and the limits of the domain."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class EventClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailClaim:
-    """The owner of an e-mail address."""
+    """The owner of an email address."""
 
     owner_id: OwnerId
 
@@ -86,7 +86,7 @@ class LocationCode:
     location_id: LocationId
     code: str
     created_at: Instant | None = None
-    """When it was claimed; claims of an earlier version do not say it."""
+    """When it was claimed, if that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReservation:
-    """A reservation, the revision of the guard that wrote it, and its slot; older items have none."""
+    """A reservation, the revision of the guard that wrote it, and its slot; one migrated after its end has no slot."""
 
     reservation: Reservation
     revision: int | None = None

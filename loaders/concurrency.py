@@ -36,7 +36,7 @@ def is_only_one() -> bool:
 
 
 async def together(works: Iterable[Coroutine[Any, Any, T]], permits: asyncio.Semaphore | None = None) -> list[T]:
-    """All results; where one fails, the others are cancelled and its error is raised. `permits` bounds how many run."""
+    """All results; where one fails, the others are canceled and its error is raised. `permits` bounds how many run."""
     given = list(works)
     every = given if permits is None else [_within(permits, work) for work in given]
     others = _OTHERS.get() or [0]

@@ -251,7 +251,7 @@ def _expression(item: str, kind: Any) -> str:
 
 
 def _tagged_kind(kind: Any) -> Any:
-    """What parses a value of this kind, with its tag; enums and decimals come out as such."""
+    """The type that parses a value of this kind with its tag, to an enum or a decimal if it is one."""
     if isinstance(kind, ListOf):
         part: Any = _tagged_kind(kind.kind)
         return _tagged("L", list[part])

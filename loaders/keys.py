@@ -59,7 +59,7 @@ def live_reservation(locker_id: LockerId, start_at: Instant, reservation_id: Res
 
 
 def reservation_details(locker_id: LockerId, reservation_id: ReservationId) -> Key:
-    """What only the owner who made a reservation sees of it."""
+    """Details of a reservation that only the owner who made it sees."""
     return Key(f"LOCKER#{locker_id}", f"DETAILS#{reservation_id}")
 
 
@@ -149,12 +149,12 @@ def lot_of(text: str) -> str:
 
 
 def offers(location_id: LocationId, audience: str, owner_id: OwnerId) -> KeyRange:
-    """What is offered to an audience at a location, by size and lot."""
+    """The offers to an audience at a location, by size and lot."""
     return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#")
 
 
 def offers_of_size(location_id: LocationId, audience: str, owner_id: OwnerId, size: LockerSize) -> KeyRange:
-    """What is offered to an audience at a location in one size, by lot."""
+    """The offers of one size to an audience at a location, by lot."""
     return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#{size}#")
 
 
@@ -229,7 +229,7 @@ def code_claim(door: Door, claim: str) -> Key:
 
 
 def code_door(door: Door) -> Key:
-    """What is common to the codes of a door."""
+    """The item that all codes of a door share."""
     return Key(_door(door), "DOOR")
 
 
@@ -270,7 +270,7 @@ def purpose_index(purpose: str, code_id: CodeId) -> dict[str, str]:
 
 
 def rate(subject_hash: str) -> Key:
-    """What a caller has spent of its budget."""
+    """The budget of a caller, with what it has spent."""
     return Key(f"RATE#{subject_hash}", "META")
 
 
@@ -320,7 +320,7 @@ def half_day_of(place: str) -> tuple[str, ...]:
 
 
 def address_of(partition: str) -> str:
-    """The e-mail address whose claim has this partition."""
+    """The email address whose claim has this partition."""
     return partition.removeprefix("EMAIL#")
 
 
@@ -435,7 +435,7 @@ def shown(partition: str) -> str:
 def masked(key: Key) -> str:
     """A key as the log may show it: its kind, and a hash by which it can be found again if its ids are known.
 
-    An e-mail address could be guessed from its hash, so there is none for it.
+    An email address could be guessed from its hash, so there is none for it.
     """
     kind = " / ".join(part.partition("#")[0] for part in (key.pk, key.sk))
     if key.pk.startswith(_VALUES):

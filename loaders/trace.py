@@ -28,7 +28,7 @@ class Trace:
         self.guard: Callable[[Trace], None] | None = None
         """Is asked before every operation, and raises where the request has used up its limit."""
         self.stopped_by: Exception | None = None
-        """What the guard raised."""
+        """The error that the guard raised, if it did."""
         self.operation_type: str | None = None
         self.operation_name: str | None = None
         """Type and name of the GraphQL operation, once its document is valid; an operation need not have a name."""
@@ -59,7 +59,7 @@ class Trace:
         return [self._shown(record) for record in self.records]
 
     def totals(self) -> dict[str, Any]:
-        """What the whole request took."""
+        """The measured cost and time of the whole request."""
         ends = [record.began + (record.duration or 0) for record in self.records]
         return {
             **self.cost(),
@@ -68,7 +68,7 @@ class Trace:
         }
 
     def cost(self) -> dict[str, Any]:
-        """What the request took, in the measures of its price."""
+        """The measured cost of the request, in the measures of its price."""
         spent = self.spent()
         return {
             "operations": spent.operations,
@@ -78,7 +78,7 @@ class Trace:
         }
 
     def spent(self) -> Cost:
-        """What the request has taken so far."""
+        """The measured cost of the request so far."""
         items, read_units, write_units = 0, 0.0, 0.0
         for record in self.records:
             items += record.returned
@@ -89,7 +89,7 @@ class Trace:
         return Cost(len(self.records), items, read_units, write_units)
 
     def by_step(self) -> dict[tuple[str, str], Cost]:
-        """What each step took, by its response path and contract."""
+        """The measured cost of each step, by its response path and contract."""
         found: dict[tuple[str, str], Cost] = {}
         for record in self.records:
             units = (0, record.units) if record.is_write else (record.units, 0)
@@ -117,7 +117,7 @@ class Trace:
 
 
 def _asked(operation: Operation) -> dict[str, Any]:
-    """What an operation asks for: a stretch of one partition or of the table, or items by their keys."""
+    """The target of an operation: a range of a partition, a part of the table, or the keys of items."""
     match operation:
         case Query(within=within):
             return {

@@ -30,7 +30,7 @@ _FIRST_UNIT = 1
 
 @dataclass(slots=True)
 class Result:
-    """What a document came to. `ran` says whether execution began; without it there is no data."""
+    """The result of a document. `ran` says whether execution began; without it there is no data."""
 
     data: dict[str, Any] | None = None
     errors: list[GraphQLError] = field(default_factory=list)

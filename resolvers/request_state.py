@@ -73,7 +73,7 @@ class Budget(Protocol):
 
 
 class ArgumentContext(Protocol):
-    """What the arguments of a request are checked with."""
+    """The part of a request's state by which arguments are checked."""
 
     principal: Principal
     page_sizes: PageSizes

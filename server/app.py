@@ -62,7 +62,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What takes the place of the usual parts of an application."""
+    """Parts of an application that a caller may replace."""
 
     clock: Callable[[], Instant] = field(default_factory=ServerClock)
     """Returns the current time. Default: the machine's, which never goes back."""

@@ -26,7 +26,7 @@ def check_invariants(items: Items, now: Instant, *, is_counted: bool = True) -> 
 
 
 def live_reservations(items: Items, locker_id: str) -> list[dict[str, Any]]:
-    """The reservations of a locker that were not cancelled, by start."""
+    """The reservations of a locker that were not canceled, by start."""
     found = [item for (pk, _), item in items.items() if pk == f"LOCKER#{locker_id}"]
     live = [item for item in found if item["entityType"] == "RESERVATION" and item["status"] == "ACTIVE"]
     return sorted(live, key=lambda item: str(item["startAt"]))

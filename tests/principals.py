@@ -15,7 +15,7 @@ REFUSAL = str(ForbiddenError())
 
 
 def owner(owner_id: str, *organizations: str) -> Principal:
-    """An owner, and the organisations that it belongs to."""
+    """An owner, and the organizations that it belongs to."""
     belongs = frozenset(map(OwnerId, organizations))
     return Principal(subject=owner_id, role=Role.OWNER, owner_id=OwnerId(owner_id), organizations=belongs)
 

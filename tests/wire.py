@@ -29,8 +29,8 @@ class Answer:
         return cls(400, {"__type": f"com.amazonaws.dynamodb.v20120810#{code}", "message": code, **more})
 
     @classmethod
-    def cancelled(cls, *codes: str) -> Answer:
-        """A cancelled transaction with one reason for each step."""
+    def canceled(cls, *codes: str) -> Answer:
+        """A canceled transaction with one reason for each step."""
         return cls.error("TransactionCanceledException", CancellationReasons=[{"Code": code} for code in codes])
 
 
@@ -247,4 +247,4 @@ def once(fault: Any, *operations: str) -> Callable[[Call], Any]:
 def conflict(call: Call) -> Answer:
     """What DynamoDB answers where two transactions meet at an item."""
     steps = len(call.request["TransactItems"])
-    return Answer.cancelled("TransactionConflict", *["None"] * (steps - 1))
+    return Answer.canceled("TransactionConflict", *["None"] * (steps - 1))

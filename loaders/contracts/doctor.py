@@ -1,4 +1,4 @@
-"""What `smartlocker doctor` reads and repairs; no request of the API sends it."""
+"""Contracts of `smartlocker doctor`, for its reads and repairs; no request of the API uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only commands ask of the store; no request of the API sends it."""
+"""Contracts that only commands use; no request of the API does."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, kw_only=True)
 class _ReadContract(Contract, Generic[M]):
-    """What every read contract states."""
+    """The part that all read contracts share."""
 
     codec: Codec[M]
 
@@ -153,9 +153,9 @@ class ReadPage(_ReadContract[M]):
         request: PageRequest,
         order: Order,
         keys: Sequence[tuple[Any, ...]],
-        slots: asyncio.Semaphore,
+        permits: asyncio.Semaphore,
     ) -> Page[M]:
-        """Reads one page of several ranges, as if they were one: one Query for each, in one of the slots.
+        """Reads one page of several ranges, as if they were one: one Query for each, with one of the permits.
 
         They are ordered alike, so a position in one of them is a position in all.
         """
@@ -163,7 +163,7 @@ class ReadPage(_ReadContract[M]):
         ranges = [_mergeable(self.range(*key)) for key in keys]
         start = _start_in_any(request, ranges)
         reads = (self._read(store, request, order, within, start and within.same_rank(*start)) for within in ranges)
-        pages = await together(reads, slots)
+        pages = await together(reads, permits)
         # An item that is moving from one range to another may be seen in both.
         found = {
             within.rank(place): (place, item)
@@ -211,11 +211,11 @@ class ReadPage(_ReadContract[M]):
         return self.codec.read(found.items[0][1]) if found.items else None
 
     def expected(self, size: int) -> Cost:
-        """What a full page of usual items costs."""
+        """The cost of a full page of items of typical size."""
         return _page_cost(size + self.page_rule.look_ahead, self.codec.usual)
 
     def maximum(self, size: int) -> Cost:
-        """What a full page of the largest items costs."""
+        """The cost of a full page of the largest items."""
         return _page_cost(size + self.page_rule.look_ahead, self.codec.largest)
 
 

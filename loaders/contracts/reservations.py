@@ -149,6 +149,7 @@ CREATE_RESERVATION = WriteContract(
         *GUARD_RULES,
         put("reservation", STORED_RESERVATION, IS_NEW),
         put("claim", RESERVATION_CLAIM, IS_NEW),
+        # Its key has no locker id: with the same id and start at another locker it would replace that one's copy.
         put("copy", OWNER_RESERVATION, IS_NEW),
         put("live copy", STORED_LIVE_RESERVATION, None),
         put("any claim", ANY_CLAIM, IS_NEW, when="any locker of a location was asked for"),

@@ -37,7 +37,7 @@ AT_ONCE = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is looked for; the seed, which differs from caller to caller, says where among the offers to begin."""
+    """A search for free lockers. The seed, which differs between callers, says where among the offers to begin."""
 
     location_id: LocationId
     size: LockerSize | None
@@ -48,28 +48,28 @@ class Wanted:
 
 
 class Search:
-    """One search: what it has found so far, and what is left to look at."""
+    """One search: what it has found so far, and what is left to check."""
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
         self.free: list[LockerOffer] = []
-        """Offers of lockers that are free, in the order in which they are looked at."""
+        """Offers of lockers that are free, in the order of the search."""
         self.failure: Exception | None = None
         self._candidates: list[LockerOffer] = []
         self._skips = len(wanted.audiences) > MOST_AUDIENCES
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nothing left to look at."""
+        """Whether nothing is left to check."""
         return not self._candidates or self.failure is not None
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that is offered to the caller was looked at."""
+        """Whether every locker that is offered to the caller was checked."""
         return self.is_over and not self._skips
 
     def places(self) -> list[tuple[Audience, Key]]:
-        """The audiences whose offers are read, and the key from which on each is looked at."""
+        """The audiences whose offers are read, and the key at which each begins."""
         wanted, lot = self.wanted, keys.lot_of(self.wanted.seed)
         sizes = sorted(LockerSize) if wanted.size is None else [wanted.size]
         size = sizes[int(lot, 16) % len(sizes)]

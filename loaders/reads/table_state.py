@@ -47,7 +47,7 @@ def refusal(state: TableState) -> str | None:
 
 
 class TableWatch:
-    """What a server knows of the state of its table, and for how long that holds."""
+    """The state of the table as a server last read it, and how long the server may rely on it."""
 
     def __init__(self, clock: Callable[[], float] = lambda: time.clock_gettime(_CLOCK)) -> None:
         self._clock = clock

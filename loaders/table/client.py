@@ -42,7 +42,7 @@ class StoreConnection:
 
 @dataclass(frozen=True, slots=True)
 class QueryPage:
-    """What a Query returned, and where it stopped, if it did."""
+    """Items of a Query, and the position at which it stopped, if it did."""
 
     items: list[tuple[Position, FoundItem]]
     last: Position | None
@@ -50,7 +50,7 @@ class QueryPage:
 
 @dataclass(frozen=True, slots=True)
 class ScanPage:
-    """What a Scan returned, and the key after which to go on, if there may be more."""
+    """Items of a Scan, and the key after which to continue, if there may be more."""
 
     items: list[WireItem]
     last: Key | None

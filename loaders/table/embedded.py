@@ -146,7 +146,7 @@ class DatabaseFile:
         self._identity = self._found()
 
     def problem(self) -> str | None:
-        """What is wrong with the file, if anything is."""
+        """A message that the file was removed or replaced; None if it was not."""
         if self._found() == self._identity:
             return None
         return (
@@ -196,7 +196,7 @@ class _Store:
 
 
 async def _keep(process: asyncio.subprocess.Process, store: _Store, log: int) -> None:
-    """Waits on the store and starts it again where it dies; when cancelled, ends it."""
+    """Waits on the store and starts it again where it dies; when canceled, ends it."""
     try:
         while True:
             status = await process.wait()

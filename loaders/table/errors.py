@@ -93,7 +93,7 @@ def translated(error: RefusedRequestError, operation: object) -> Exception:
     """The exception that stands for the store's answer."""
     code = error.code
     if code == "TransactionCanceledException":
-        return _cancelled(error.body.get("CancellationReasons", []), operation)  # type: ignore[arg-type]
+        return _canceled(error.body.get("CancellationReasons", []), operation)  # type: ignore[arg-type]
     if code == "ConditionalCheckFailedException":
         return ConditionFailedError(_item(error.body))
     kind = _BY_CODE.get(code) or (UnavailableError if error.status >= _SERVER_FAULT else StoreError)
@@ -108,7 +108,7 @@ def is_trouble(error: RefusedRequestError) -> bool:
     return error.status >= _SERVER_FAULT or error.code in _ABOUT_ACCESS
 
 
-def _cancelled(reasons: list[Mapping[str, Any]], transaction: Transact) -> Exception:
+def _canceled(reasons: list[Mapping[str, Any]], transaction: Transact) -> Exception:
     """Reasons stand in the order of the steps.
 
     A conflict outweighs a failed condition: another transaction, perhaps our own twin, is half way through these items,
@@ -118,7 +118,7 @@ def _cancelled(reasons: list[Mapping[str, Any]], transaction: Transact) -> Excep
     if codes & _BUSY_REASONS:
         return BusyError(", ".join(sorted(map(str, codes))))
     if codes != {_CONDITION_FAILED} or len(reasons) != len(transaction.steps):
-        return StoreError(f"a transaction was cancelled: {codes}")
+        return StoreError(f"a transaction was canceled: {codes}")
     refused = [
         (step, _item(reason))
         for step, reason in zip(transaction.steps, reasons, strict=True)

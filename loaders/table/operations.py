@@ -103,7 +103,7 @@ class Scan:
 
 
 class Action(StrEnum):
-    """What a step of a write does to its item."""
+    """The action of one step of a transaction on its item."""
 
     PUT = "Put"
     UPDATE = "Update"
@@ -125,7 +125,7 @@ class Step:
     condition: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     added: Mapping[str, int] = field(default_factory=dict)
-    """What an update adds to numbers; a number that is not there counts as 0."""
+    """Amounts that an update adds to numbers; a missing number counts as 0."""
 
     def render(self, table: str) -> dict[str, Any]:
         """The step inside a TransactWriteItems request."""

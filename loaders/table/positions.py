@@ -77,7 +77,7 @@ class Prefix(_OfTable):
         return key.pk == self.pk and key.sk.startswith(self.prefix)
 
     def rank(self, key: Position) -> str:
-        """What orders a position in the range, and in others whose keys go on alike."""
+        """The part of a key that orders it in the range; comparable with ranks of ranges with the same kind of keys."""
         return key.sk.removeprefix(self.prefix)
 
     def same_rank(self, key: Position, rank: str) -> Position:
@@ -124,7 +124,7 @@ class IndexPartition:
         return isinstance(key, IndexKey) and key.index_pk == self.pk
 
     def rank(self, key: Position) -> str:
-        """What orders a position in the partition, and in others that are ordered alike."""
+        """The part of a key that orders it in the partition; comparable with ranks of partitions in the same order."""
         assert isinstance(key, IndexKey)  # noqa: S101  # nothing else is in a partition of the index
         return key.index_sk
 

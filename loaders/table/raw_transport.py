@@ -50,7 +50,7 @@ RETRIED_CODES = frozenset(
         "TransactionInProgressException",
     }
 )
-"""What the SDK's standard mode sends again."""
+"""Error codes after which the SDK's standard mode sends a request again."""
 
 
 class RawTransport:

@@ -16,7 +16,7 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 
 class Credentials(NamedTuple):
-    """What a request is signed with; temporary credentials have a session token."""
+    """The credentials that sign requests; temporary ones have a session token."""
 
     access_key: str
     secret_key: str
@@ -24,7 +24,7 @@ class Credentials(NamedTuple):
 
 
 class _Common(NamedTuple):
-    """What the requests of a second have in common: the texts around what each adds, and the key of the day."""
+    """Parts that all signatures of one second share: the constant texts, and the signing key of the day."""
 
     second: int
     credentials: Credentials

@@ -1,1 +1,1 @@
-"""What the commands of operators run: create, migrate, check, copy and fill the table."""
+"""Tools behind the commands of operators: create, migrate, check, copy and fill the table."""

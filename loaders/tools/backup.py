@@ -37,7 +37,7 @@ def restore(source: Path, data_directory: Path) -> None:
 
 
 def _check_empty(data_directory: Path) -> None:
-    """What an interrupted run has left does not count."""
+    # An interrupted run may have left these.
     leftovers = {LOCK, DATABASE + _PARTIAL}
     if data_directory.is_dir() and {path.name for path in data_directory.iterdir()} - leftovers:
         raise EmbeddedStoreError(

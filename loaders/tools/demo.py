@@ -110,20 +110,20 @@ async def load_demo(store: Store, shape: DemoShape, now: Instant, progress: Call
     An interrupted load can be run again, and a larger load adds to a smaller one.
     """
     written = 0
-    slots = asyncio.Semaphore(_TRANSACTIONS_AT_ONCE)
+    permits = asyncio.Semaphore(_TRANSACTIONS_AT_ONCE)
 
     async def write(pieces: list[Piece]) -> None:
         nonlocal written
         try:
             count = await _write(store, pieces)
         finally:
-            slots.release()
+            permits.release()
         written += count
         progress(len(pieces))
 
     async with asyncio.TaskGroup() as group:
         for pieces in _packed(demo_pieces(shape, now)):
-            await slots.acquire()
+            await permits.acquire()
             group.create_task(write(pieces))
     return written
 

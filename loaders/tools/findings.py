@@ -1,4 +1,4 @@
-"""What the doctor finds: a violated invariant, and the parts that all checks use."""
+"""Findings of the doctor, each a violated invariant, and the parts that all checks use."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """The key of the item that is wrong, without e-mail addresses."""
+        """The key of the item that is wrong, without email addresses."""
         return f"{keys.shown(self.key.pk)} / {self.key.sk}"
 
 
 def content_of(codec: Codec[Any], item: Item) -> dict[str, Any] | None:
-    """What a copy holds; None if it is damaged, which a repair overwrites."""
+    """The attributes of a copy; None if it is damaged, which a repair overwrites."""
     try:
         return codec.encode(codec.decode(item)) | index_of(item)
     except DamagedItemError:

@@ -73,7 +73,7 @@ def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
 
 
 def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get, now: Instant) -> Iterator[Finding]:
-    """A reservation that has ended by no clock has the slot that it names; those of earlier versions name none."""
+    """A reservation that has ended by no clock has the slot that it names; one migrated after its end names none."""
     for one in live:
         if one.slot is None or has_ended(one.reservation, shift(now, CLOCK_SKEW)):
             continue
@@ -139,7 +139,7 @@ def _stale_guard(locker_id: LockerId, guard: Guard | None, stored: list[StoredRe
 
 
 def pointer_problem(pointer: ActivePointer | None, live: list[Reservation], now: Instant) -> str | None:
-    """What is wrong with the pointer to live reservations, which are in the order of their starts; None if nothing."""
+    """The problem of the pointer to live reservations, which are in order of their starts; None if it is right."""
     not_ended = [reservation for reservation in live if not has_ended(reservation, now)]
     if pointer is None:
         return f"no pointer to reservation {not_ended[0].reservation_id}" if not_ended else None

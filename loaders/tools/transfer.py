@@ -49,7 +49,7 @@ class Tally:
     def __init__(self) -> None:
         self.items = 0
         self.write_units = 0
-        """What writing the items takes at most."""
+        """Upper bound of the units that writing the items takes."""
         self._sum = 0
 
     def add(self, item: WireItem) -> bytes:
@@ -68,7 +68,7 @@ class Tally:
 
 
 def import_cost(export: Tally) -> str:
-    """What an import costs, in words."""
+    """The cost of an import, in words."""
     return (
         f"writes {export.items:,} items, at most {export.write_units:,} write units; the table is read once before "
         "and once after that"
@@ -167,7 +167,7 @@ def _partial(path: Path) -> Path:
 
 
 def _continue(partial: Path) -> tuple[Tally, Key | None]:
-    """What an interrupted export has written, less a line that it had not finished, and the key of its last item."""
+    """Counts what an interrupted export has written and cuts off an unfinished line; also the key of its last item."""
     tally = Tally()
     last = None
     if not partial.exists():
@@ -217,12 +217,12 @@ def _refuse_others(store: DynamoStore, path: Path, there: set[bytes]) -> None:
 
 
 async def _write(store: DynamoStore, items: list[WireItem], *, overwrite: bool) -> None:
-    slots = asyncio.Semaphore(_AT_ONCE)
+    permits = asyncio.Semaphore(_AT_ONCE)
 
     async def write(item: WireItem) -> None:
         key = _key(item)
         attributes = {name: value for name, value in item_from_wire(item).items() if name not in {"PK", "SK"}}
-        async with slots:
+        async with permits:
             try:
                 await store.put(IMPORT_ITEM.put(IMPORT_ITEM.step("new item", key, attributes)))
             except ConditionFailedError as failure:

@@ -43,11 +43,11 @@ def decision_steps(booking: Booking, decided: Booking, *, counted: bool) -> list
     return [*steps, *slots_for(DECIDE_BOOKING, slots_of_booking(decided)), location]
 
 
-def cancel_steps(booking: Booking, cancelled: Booking, *, counted: bool) -> list[Step]:
+def cancel_steps(booking: Booking, canceled: Booking, *, counted: bool) -> list[Step]:
     """The steps that cancel a booking and free its half days."""
     freed = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
     return [
-        *_booking_steps(booking, cancelled, counted=counted),
+        *_booking_steps(booking, canceled, counted=counted),
         *(
             DECIDE_BOOKING.step("freed slot", (slot.location_id, slot.date, slot.slot), bookingId=booking.booking_id)
             for slot in freed

@@ -100,8 +100,8 @@ async def cancel_booking(backend: Backend, command: CancelBooking, principal: Pr
         if await _today(backend, booking, now) >= booking.date:
             raise BookingClosedError("The booking's day has come, so it cannot be canceled.", booking)
         # A cancellation is recognized by the status, so it leaves no token.
-        cancelled = revised(booking, now, status=BookingStatus.CANCELLED)
-        return Decision(cancelled, cancel_steps(booking, cancelled, counted=not refused["pending"]))
+        canceled = revised(booking, now, status=BookingStatus.CANCELLED)
+        return Decision(canceled, cancel_steps(booking, canceled, counted=not refused["pending"]))
 
     return await optimistic_write(backend.store, DECIDE_BOOKING, decide, changed=_BOOKING)
 
@@ -145,7 +145,8 @@ async def _decide(
             await _check_admin_now(backend, principal)
             return Decision(booking)
         if not booking.is_pending:
-            message = f"The booking was {booking.status.lower()}, so it cannot be decided any more."
+            done = "canceled" if booking.status is BookingStatus.CANCELLED else booking.status.lower()
+            message = f"The booking was {done}, so it cannot be decided any more."
             raise BookingClosedError(message, booking)
         now = backend.clock()
         if status is BookingStatus.APPROVED and await _today(backend, booking, now) > booking.date:

@@ -103,7 +103,7 @@ def change_steps(
 
 
 def slot_steps(contract: WriteContract, read: StoredReservation, changed: Reservation) -> list[Step]:
-    """The step that frees the slot of a reservation, or moves its end; earlier versions took no slots."""
+    """The step that frees the slot of a reservation, or moves its end; one migrated after its end has no slot."""
     if read.slot is None:
         return []
     place = (changed.owner_id, read.slot)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from domain.authorization import Principal
 
-NO, YES, OWN, ORGANISATIONS = "no", "yes", "own", "own, organization's"
+NO, YES, OWN, ORGANIZATIONS = "no", "yes", "own", "own, organization's"
 FOUND, OFFERED = "own, organization's, offered", "offered"
 BOUND, OWN_LOCKER, OWN_DOOR, OF_OBJECT = "bound", "own locker", "own door", "as the object"
 _SCOPES = frozenset(Scope)
@@ -128,11 +128,11 @@ AS_OBJECT = Rule(OF_OBJECT, OF_OBJECT, OF_OBJECT)
 ADMINS = Rule()
 LOCATIONS = Rule(YES, YES)
 LOCATION = Rule(YES, YES, OWN_DOOR, allows=may_see_location, subjects=("location_id",))
-OWNER_LOOKUP = Rule(ORGANISATIONS, BOUND, allows=may_look_up_owner)
+OWNER_LOOKUP = Rule(ORGANIZATIONS, BOUND, allows=may_look_up_owner)
 PROFILE = Rule(OWN, Scope.OWNERS_READ, allows=_acts(Scope.OWNERS_READ))
 NOTIFICATIONS = Rule(OWN, allows=may_see_notifications)
-LOCKERS = Rule(ORGANISATIONS, Scope.LOCKERS_READ, allows=may_see_lockers)
-LOCKER = Rule(ORGANISATIONS, Scope.LOCKERS_READ, OWN_LOCKER, allows=may_see_locker, subjects=("owner_id", "locker_id"))
+LOCKERS = Rule(ORGANIZATIONS, Scope.LOCKERS_READ, allows=may_see_lockers)
+LOCKER = Rule(ORGANIZATIONS, Scope.LOCKERS_READ, OWN_LOCKER, allows=may_see_locker, subjects=("owner_id", "locker_id"))
 LOCKER_LOOKUP = Rule(
     FOUND,
     Scope.LOCKERS_READ,

@@ -1,4 +1,4 @@
-"""What a document may have at most, counted before validation, which is slow for what attackers write."""
+"""Limits of a document, counted before validation, which is slow for documents that attackers write."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class _Expansion:
         return found.fields
 
     def _below(self, level: _Level, fields: list[Selected]) -> _Level:
-        """What is selected below the fields with one response key."""
+        """The level below the fields with one response key."""
         if level.is_schema:
             _refuse_above(_INTROSPECTION_DEPTH, level.depth, "levels of introspection")
         else:

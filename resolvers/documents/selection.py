@@ -1,4 +1,4 @@
-"""What a document selects at one place of the response: the one walker of selections and fragments."""
+"""The fields that a document selects at one place of the response: the one walker of selections and fragments."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Walker:
 
 
 def parts_of(selected: Iterable[Selected]) -> list[SelectionPart]:
-    """What is selected below fields of one response key."""
+    """The selections below fields of one response key."""
     return [SelectionPart(node.selection_set, within) for node, within in selected if node.selection_set is not None]
 
 

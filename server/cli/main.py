@@ -59,7 +59,7 @@ class Injected(NamedTuple):
     timeouts: Timeouts | None = None
     """How long `serve` waits for the store."""
     sleep: Sleep | None = None
-    """What `migrate` waits for servers with. Default: asyncio's."""
+    """The function by which `migrate` waits for servers. Default: asyncio's."""
 
 
 class _Deferred(TyperCommand):

@@ -2,8 +2,8 @@
 () => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 
-  function blend(background, colour) {
-    for (const fill of [background, colour]) {
+  function blend(background, color) {
+    for (const fill of [background, color]) {
       canvas.fillStyle = fill;
       canvas.fillRect(0, 0, 1, 1);
     }
@@ -11,8 +11,8 @@
     return `rgb(${red} ${green} ${blue})`;
   }
 
-  function luminance(colour) {
-    const channels = colour.match(/\d+/g).map(channel => channel / 255);
+  function luminance(color) {
+    const channels = color.match(/\d+/g).map(channel => channel / 255);
     const [red, green, blue] = channels.map(value => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   }

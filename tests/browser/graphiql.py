@@ -182,10 +182,10 @@ class GraphiQL:
 
     async def theme(self) -> str:
         """`light` or `dark`, the same for the page and its editor."""
-        colour = await self.page.evaluate(
+        color = await self.page.evaluate(
             "getComputedStyle(document.querySelector('.graphiql-container')).backgroundColor"
         )
-        page = "light" if sum(map(float, re.findall(r"[\d.]+", colour)[:3])) > _MIDDLE_GREY else "dark"
+        page = "light" if sum(map(float, re.findall(r"[\d.]+", color)[:3])) > _MIDDLE_GREY else "dark"
         editor = re.compile(r"\bvs\b" if page == "light" else r"\bvs-dark\b")
         await expect(self.editor).to_have_class(editor)
         return page

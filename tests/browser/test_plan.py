@@ -48,18 +48,18 @@ RESERVATIONS = """{
 CONTRACTS_OF_LOCKERS_NOW = {"QC-01", "QC-02", "QC-07", "QC-10", "QC-20", "QC-31"}
 
 # Contracts that often appear together.
-NEIGHBOURS = ["QC-01", "QC-02", "QC-05", "QC-07", "QC-09", "QC-10", "QC-14", "QC-20", "QC-31", "QC-32", "QC-34"]
+NEIGHBORS = ["QC-01", "QC-02", "QC-05", "QC-07", "QC-09", "QC-10", "QC-14", "QC-20", "QC-31", "QC-32", "QC-34"]
 
 
-def test_contracts_that_appear_together_have_distinct_colours() -> None:
+def test_contracts_that_appear_together_have_distinct_colors() -> None:
     program = f"""import {{ contractColor }} from './colors.js';
-    console.log(JSON.stringify({json.dumps(NEIGHBOURS)}.map(contractColor)));"""
+    console.log(JSON.stringify({json.dumps(NEIGHBORS)}.map(contractColor)));"""
     folder = Path(__file__).parents[2] / "graphiql" / "src" / "plan"
     printed = json.loads(printed_by(["node", "--input-type=module"], folder, program))
-    colours = [[float(number) for number in colour[len("oklch(") : -1].split()] for colour in printed]
-    for (lightness, _, hue), (other_lightness, _, other_hue) in itertools.combinations(colours, 2):
+    colors = [[float(number) for number in color[len("oklch(") : -1].split()] for color in printed]
+    for (lightness, _, hue), (other_lightness, _, other_hue) in itertools.combinations(colors, 2):
         distance = abs(hue - other_hue)
-        assert min(distance, 360 - distance) >= 25 or abs(lightness - other_lightness) >= 0.1, colours
+        assert min(distance, 360 - distance) >= 25 or abs(lightness - other_lightness) >= 0.1, colors
 
 
 async def test_the_tree_shows_every_fields_costs_and_fallbacks_and_marks_those_above_their_expected_cost(
@@ -228,21 +228,21 @@ async def test_bars_show_start_duration_and_contract_of_their_operations(graphiq
     for (start, width, _), operation in zip(bars, operations, strict=True):
         assert start == pytest.approx(operation["startMs"] / length, abs=0.02)
         assert width == pytest.approx(operation["durationMs"] / length, abs=0.02)
-    colours = {operation["contract"]: bar[2] for operation, bar in zip(operations, bars, strict=True)}
-    assert [colours[operation["contract"]] for operation in operations] == [bar[2] for bar in bars]
-    assert len(set(colours.values())) == len(CONTRACTS_OF_LOCKERS_NOW)
+    colors = {operation["contract"]: bar[2] for operation, bar in zip(operations, bars, strict=True)}
+    assert [colors[operation["contract"]] for operation in operations] == [bar[2] for bar in bars]
+    assert len(set(colors.values())) == len(CONTRACTS_OF_LOCKERS_NOW)
 
 
 @pytest.mark.parametrize("graphiql", ["light", "dark"], indirect=True)
 async def test_the_time_of_a_long_operation_is_readable_on_its_bar(graphiql: GraphiQL) -> None:
-    operations = [dashboard.operation(LATEST_EVENT, contract, 0, 16.6, partition="LOCKER#1") for contract in NEIGHBOURS]
+    operations = [dashboard.operation(LATEST_EVENT, contract, 0, 16.6, partition="LOCKER#1") for contract in NEIGHBORS]
     await graphiql.show_plan()
     explanation = {**DASHBOARD, "operations": operations}
     await graphiql.respond_with({"data": {"locations": {"nodes": []}}, "extensions": {"explain": explanation}})
     await graphiql.paste(DASHBOARD_QUERY)
     await graphiql.run()
     times = graphiql.plan.locator(".plan-bar .plan-time")
-    await expect(times).to_have_text(["16.6 ms"] * len(NEIGHBOURS))
+    await expect(times).to_have_text(["16.6 ms"] * len(NEIGHBORS))
     # The bar shows through its label.
     backgrounds = await times.evaluate_all("times => times.map(time => getComputedStyle(time).backgroundColor)")
     assert set(backgrounds) == {"rgba(0, 0, 0, 0)"}

@@ -37,7 +37,7 @@ BOOKINGS = [
     "nina-pending",
     "nina-approved",
     "nina-rejected",
-    "nina-cancelled",
+    "nina-canceled",
     "hurt-booking",
     "vanished",
     "flaky-booking",
@@ -71,7 +71,7 @@ UNREADABLE_PARTITIONS = {"LOCKER#flaky-1", "OWNER#flaky", f"LOCATION#{FLAKY_LOCA
 UNREADABLE_ITEMS = {
     ("LOCKER#nina-6", "META"),
     ("LOCKER#nina-7", "RES#ACTIVE"),
-    ("BOOKING#nina-cancelled", "META"),
+    ("BOOKING#nina-canceled", "META"),
     ("EMAIL#flaky@example.com", "META"),
     ("LOCATION_CODE#flaky", "META"),
 }
@@ -251,11 +251,11 @@ async def _bookings(api: Api, clock: Clock) -> None:
         for payment in ("1", "2", "3"):
             amount, method = {"amount": f"{payment}.50", "currency": "EUR"}, "card" if payment == "2" else None
             await api.done(places.PAY, bookingId=booking, paymentId=payment, amount=amount, method=method)
-    for booking in ("nina-approved", "vanished", "nina-cancelled", "hurt-booking"):
+    for booking in ("nina-approved", "vanished", "nina-canceled", "hurt-booking"):
         clock.now = shift(clock.now, timedelta(seconds=1))
         await api.done(places.APPROVE, bookingId=booking, expectedVersion=1)
     await api.done(places.REJECT, bookingId="nina-rejected", reason="Full", expectedVersion=1)
-    await api.done(places.CANCEL, bookingId="nina-cancelled")
+    await api.done(places.CANCEL, bookingId="nina-canceled")
     event = {"locationId": places.ulid(1), "title": "Works"}
     await api.done(places.CREATE_EVENT, eventId="works-1", date="2026-03-20", duration="MORNING", **event)
     await api.done(places.CREATE_EVENT, eventId="works-2", date="2026-03-27", duration="FULL_DAY", **event)

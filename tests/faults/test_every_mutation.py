@@ -230,7 +230,7 @@ async def test_a_change_id_belongs_to_one_change(ready: Api, dump: Dump) -> None
     assert refusal(await ready.mutate(UPDATE_STATUS, **occupied))[0] == "VERSION_CONFLICT"
 
 
-async def test_a_member_who_gave_a_locker_to_its_organisation_may_repeat_that_and_nobody_else_may(
+async def test_a_member_who_gave_a_locker_to_its_organization_may_repeat_that_and_nobody_else_may(
     ready: Api, dump: Dump
 ) -> None:
     await ready.owner("acme", kind="ORGANIZATION")

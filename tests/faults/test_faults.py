@@ -32,7 +32,7 @@ def code(answer: dict[str, Any]) -> str:
 
 
 async def test_a_failed_condition_beside_a_conflict_is_asked_again_until_it_fails_alone(one: Api, wire: Wire) -> None:
-    wire.fault = once(Answer.cancelled("TransactionConflict", "None", "ConditionalCheckFailed"), "TransactWriteItems")
+    wire.fault = once(Answer.canceled("TransactionConflict", "None", "ConditionalCheckFailed"), "TransactWriteItems")
     payload = await one.mutate(REGISTER_LOCKER, lockerId="new", ownerId="nobody")
     assert places.refusal(payload) == ("NOT_FOUND", 404, ["input", "ownerId"])
     assert wire.operations == {"TransactWriteItems": 2}

@@ -1,4 +1,4 @@
-"""A transaction is cancelled by conflicts and failed conditions at once: the conditions are then not reported."""
+"""A transaction is canceled by conflicts and failed conditions at once: the conditions are then not reported."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,7 +35,7 @@ MIXED = [
 async def test_a_creation_that_met_another_transaction_succeeds_when_it_is_sent_again(
     one: Api, wire: Wire, dump: Dump, mutation: str, values: dict[str, Any], reasons: tuple[str, ...]
 ) -> None:
-    wire.fault = once(Answer.cancelled(*reasons), "TransactWriteItems")
+    wire.fault = once(Answer.canceled(*reasons), "TransactWriteItems")
     payload = await one.mutate(mutation, **values)
     assert payload.pop("userErrors") == []
     assert None not in payload.values()
@@ -52,7 +52,7 @@ async def test_a_repeat_that_met_its_twin_half_way_gets_the_first_result(
     first = await one.mutate(mutation, **values)
     async with unchanged(dump):
         wire.reset()
-        wire.fault = once(Answer.cancelled(*reasons), "TransactWriteItems")
+        wire.fault = once(Answer.canceled(*reasons), "TransactWriteItems")
         assert await one.mutate(mutation, **values) == first
         assert first["userErrors"] == []
         assert wire.operations["TransactWriteItems"] == 2
@@ -63,7 +63,7 @@ async def test_a_reservation_that_met_its_twin_half_way_gets_the_first_result(on
     before = await dump()
     wire.reset()
     wire.amend = nothing_yet()
-    wire.fault = once(Answer.cancelled(CONFLICT, NONE, NONE, FAILED, *[NONE] * 4), "TransactWriteItems")
+    wire.fault = once(Answer.canceled(CONFLICT, NONE, NONE, FAILED, *[NONE] * 4), "TransactWriteItems")
     assert await one.mutate(CREATE_RESERVATION, **RESERVATION) == first
     assert wire.operations == {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 2, "GetItem": 1}
     assert await dump() == before
@@ -75,7 +75,7 @@ async def test_a_reservation_whose_last_change_is_not_yet_there_is_read_for_agai
 ) -> None:
     await one.mutate(CREATE_RESERVATION, **RESERVATION)
     wire.reset()
-    wire.fault = once(Answer.cancelled(*[NONE] * 8, FAILED), "TransactWriteItems")
+    wire.fault = once(Answer.canceled(*[NONE] * 8, FAILED), "TransactWriteItems")
     payload = await one.mutate(CREATE_RESERVATION, **RESERVATION | {"reservationId": "s"} | hours(3, 4))
     assert (payload["reservation"]["reservationId"], payload["userErrors"]) == ("s", [])
     assert wire.operations == {"BatchGetItem": 2, "Query": 4, "TransactWriteItems": 2}

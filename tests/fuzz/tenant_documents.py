@@ -141,7 +141,7 @@ def _telling_fields(kind: Any, selected: set[str]) -> str:
         entities = ((name, _telling_fields(get_named_type(field.type), set())) for name, field in kind.fields.items())
         return " ".join([_ERRORS, *(f"{name} {{ {reported} }}" for name, reported in entities if reported)])
     if kind.name == "Owner":
-        return "" if selected & _OWNER_LISTS else "told12: name"  # a list is recognised by its cursors alone
+        return "" if selected & _OWNER_LISTS else "told12: name"  # a list is recognized by its cursors alone
     return _TELLING.get(kind.name, "")
 
 

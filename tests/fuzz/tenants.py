@@ -1,4 +1,4 @@
-"""Two tenants with one of everything, where everything of the second one is recognised by its text.
+"""Two tenants with one of everything, where everything of the second one is recognized by its text.
 
 What a client can only know by being shown it holds `zebra`, a time or an amount that nothing else has. Ids, which a
 client may guess and send, hold `bert`.
@@ -63,7 +63,7 @@ async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
     """Fills a table; returns the global ids and the cursors that an admin sees."""
     now, cursors = clock.now, set[str]()
     await api.owner("root", role="ADMIN")
-    # Its members see an organisation's lockers, but neither its profile nor what happens at them.
+    # Its members see an organization's lockers, but neither its profile nor what happens at them.
     await api.owner("guild", kind="ORGANIZATION", name="zebra guild")
     await places.create_location(api, 0, code=CODES[0])
     await api.locker("guild-1", "guild", locationId=LOCATION)
@@ -72,7 +72,7 @@ async def stock(api: Api, clock: Clock) -> dict[str, list[str]]:
         clock.now = MADE[tenant]
         await _owned(api, tenant)
         await _bookings(api, tenant)
-        # Two members know of each other only when their organisation's locker is taken.
+        # Two members know of each other only when their organization's locker is taken.
         start, end = f"2026-04-0{number + 1}T08:00:00Z", f"2026-04-0{number + 1}T18:00:00Z"
         await api.reservation(f"at-guild-{tenant}", "guild-1", tenant, start, end)
         named = {"owner": tenant, "locker": f"{tenant}-1", "booking": f"taken-{tenant}", "location": LOCATION}

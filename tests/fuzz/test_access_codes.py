@@ -45,7 +45,7 @@ def minutes(number: float) -> timedelta:
 
 @dataclass
 class Window:
-    """A reservation, or the lifetime of a code that stands alone."""
+    """A reservation, or the lifetime of a code that is not tied to a reservation or booking."""
 
     start: Instant
     end: Instant

@@ -12,7 +12,7 @@ from loaders.concurrency import outcomes, together
 
 @pytest.mark.parametrize("run", [together, outcomes])
 @pytest.mark.parametrize("count", [1, 3])
-async def test_work_that_waits_for_a_permit_when_it_is_cancelled_is_closed(run: Callable[..., Any], count: int) -> None:
+async def test_work_that_waits_for_a_permit_when_it_is_canceled_is_closed(run: Callable[..., Any], count: int) -> None:
     permits = asyncio.Semaphore(0)
     works = [asyncio.sleep(0) for _ in range(count)]
     running = asyncio.ensure_future(run(works, permits))

@@ -203,7 +203,7 @@ CASES = {
 
 
 async def stock(api: Api) -> None:
-    """A locker at a location with three live reservations and a cancelled one, a booking of each kind."""
+    """A locker at a location with three live reservations and a canceled one, a booking of each kind."""
     place = await prepare(api)
     await api.owner("bob", email="Bob@example.com")
     await api.locker("l1", "ada", locationId=place, alias="Left")

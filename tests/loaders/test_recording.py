@@ -31,7 +31,7 @@ def store(backend: Backend, trace: Trace) -> RecordedStore:
     return RecordedStore(backend.store, trace)
 
 
-async def test_an_operation_whose_request_is_cancelled_was_cancelled(
+async def test_an_operation_whose_request_is_canceled_was_canceled(
     store: RecordedStore, trace: Trace, wire: Wire
 ) -> None:
     wire.fault = hold = Hold()

@@ -20,7 +20,7 @@ def answer(code: str, **body: Any) -> RefusedRequestError:
     return RefusedRequestError(code, "why", 400, body, 0)
 
 
-def cancelled(*reasons: str | dict[str, Any]) -> Exception:
+def canceled(*reasons: str | dict[str, Any]) -> Exception:
     spelled = [{"Code": reason} if isinstance(reason, str) else reason for reason in reasons]
     return translated(answer("TransactionCanceledException", CancellationReasons=spelled), Transact("QC-11", STEPS))
 
@@ -37,14 +37,14 @@ def cancelled(*reasons: str | dict[str, Any]) -> Exception:
     ],
 )
 def test_a_reason_belongs_to_the_step_at_its_position(reasons: tuple[Any, ...], failed: list[str]) -> None:
-    refusal = cancelled(*reasons)
+    refusal = canceled(*reasons)
     assert isinstance(refusal, TransactionRefusedError)
     assert refusal.failed == dict.fromkeys(failed)
     assert str(refusal) == f"the conditions failed of: {', '.join(failed)}"
 
 
 def test_a_refused_step_brings_the_item_as_it_is() -> None:
-    refusal = cancelled({"Code": FAILED, "Item": ITEM}, NONE, {"Code": FAILED})
+    refusal = canceled({"Code": FAILED, "Item": ITEM}, NONE, {"Code": FAILED})
     assert isinstance(refusal, TransactionRefusedError)
     assert refusal.refused == [(STEPS[0], {"PK": "LOCKER#l1", "SK": "META", "version": 4}), (STEPS[2], None)]
 
@@ -63,7 +63,7 @@ def test_a_refused_step_brings_the_item_as_it_is() -> None:
     ],
 )
 def test_meeting_others_outweighs_every_other_reason_and_may_be_sent_again(reasons: tuple[str, ...]) -> None:
-    error = cancelled(*reasons)
+    error = canceled(*reasons)
     assert type(error) is BusyError
     assert str(error) == ", ".join(sorted({*reasons} - {NONE}))
 
@@ -78,8 +78,8 @@ def test_meeting_others_outweighs_every_other_reason_and_may_be_sent_again(reaso
         (),
     ],
 )
-def test_a_transaction_cancelled_for_our_own_fault_is_not_sent_again(reasons: tuple[str, ...]) -> None:
-    assert type(cancelled(*reasons)) is StoreError
+def test_a_transaction_canceled_for_our_own_fault_is_not_sent_again(reasons: tuple[str, ...]) -> None:
+    assert type(canceled(*reasons)) is StoreError
 
 
 def test_a_put_that_was_refused_without_its_item_has_none() -> None:

@@ -86,7 +86,7 @@ async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(api
 
 
 @pytest.mark.parametrize("lockers", [1, 5])
-async def test_the_id_of_a_cancelled_reservation_of_one_locker_is_taken_for_any_locker_and_the_other_way_round(
+async def test_the_id_of_a_canceled_reservation_of_one_locker_is_taken_for_any_locker_and_the_other_way_round(
     api: Api, wire: Wire, dump: Dump, lockers: int
 ) -> None:
     await stock(api, lockers)

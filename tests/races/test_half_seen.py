@@ -165,7 +165,7 @@ async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(boo
     assert sent(wire) == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
 
 
-async def test_an_extension_over_what_was_cancelled_last_is_made_though_a_query_shows_it_live(
+async def test_an_extension_over_what_was_canceled_last_is_made_though_a_query_shows_it_live(
     booked: Api, wire: Wire, dump: Dump
 ) -> None:
     left = [item_to_wire((await dump())["LOCKER#l1", f"LIVE#{at('03')}#r2"])]

@@ -8,7 +8,7 @@ from tests.wire import Wire
 
 
 async def share(api: Api) -> None:
-    """Ada and Bob, an organisation, and a locker of each; Ada's is reserved and was opened."""
+    """Ada and Bob, an organization, and a locker of each; Ada's is reserved and was opened."""
     for name in ("ada", "bob"):
         await api.owner(name, email=f"{name}@example.com")
     await api.owner("org", kind="ORGANIZATION")

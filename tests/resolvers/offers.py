@@ -27,7 +27,7 @@ DAY = {"from": "2026-03-02T00:00:00Z", "to": "2026-03-03T00:00:00Z"}
 
 
 async def stock(api: Api) -> None:
-    """A location with lockers of an organisation and of bob, for every audience."""
+    """A location with lockers of an organization and of bob, for every audience."""
     await create_location(api)
     for name in ("acme", "bob", "mia", "eve"):
         await api.owner(name)

@@ -104,7 +104,7 @@ async def test_a_pointer_of_an_older_version_is_searched_behind_until_a_write_re
     assert (await dump())[POINTER]["reservationId"] == "r4"
 
 
-async def test_a_cancelled_reservation_is_passed_over(booked: Api, wire: Wire, clock: Clock) -> None:
+async def test_a_canceled_reservation_is_passed_over(booked: Api, wire: Wire, clock: Clock) -> None:
     await booked.reservation("r3", "l1", "ada", at("17:00"), at("18:00"))
     await booked.mutate(CANCEL, lockerId="l1", reservationId="r2")
     clock.now = at("15:30")

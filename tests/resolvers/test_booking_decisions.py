@@ -88,10 +88,10 @@ async def test_a_decided_booking_is_decided_again_only_in_the_same_way_which_cha
     room: Api, clock: Clock, dump: Dump
 ) -> None:
     await room.owner("second", role="ADMIN")
-    for number, booking_id in enumerate(("approved", "rejected", "cancelled"), 1):
+    for number, booking_id in enumerate(("approved", "rejected", "canceled"), 1):
         await book(room, booking_id, date=f"2026-04-0{number}")
     approved, rejected = await approve(room, "approved"), await reject(room, "rejected")
-    await room.mutate(CANCEL, bookingId="cancelled")
+    await room.mutate(CANCEL, bookingId="canceled")
     clock.move(days=60)
     async with unchanged(dump):
         assert await approve(room, "approved", 2, "second") == approved
@@ -99,8 +99,8 @@ async def test_a_decided_booking_is_decided_again_only_in_the_same_way_which_cha
         for payload, status in (
             (await reject(room, "approved", 2), "APPROVED"),
             (await approve(room, "rejected", 2), "REJECTED"),
-            (await approve(room, "cancelled", 2), "CANCELLED"),
-            (await reject(room, "cancelled", 2), "CANCELLED"),
+            (await approve(room, "canceled", 2), "CANCELLED"),
+            (await reject(room, "canceled", 2), "CANCELLED"),
         ):
             assert (refusal(payload), payload["booking"]["status"]) == (CLOSED, status)
 

@@ -1,4 +1,4 @@
-"""Bookings: requested, found, listed, and cancelled before their day."""
+"""Bookings: requested, found, listed, and canceled before their day."""
 
 from typing import Any
 
@@ -127,7 +127,7 @@ async def test_the_bookings_of_an_owner_show_their_current_status(room: Api, dum
     ],
 )
 @pytest.mark.parametrize("status", ["APPROVED", "PENDING"])
-async def test_a_booking_may_be_cancelled_until_its_day_begins_at_the_location(
+async def test_a_booking_may_be_canceled_until_its_day_begins_at_the_location(
     api: Api, clock: Clock, dump: Dump, time_zone: str, begins: str, status: str
 ) -> None:
     await prepare(api, timeZone=time_zone)
@@ -140,12 +140,12 @@ async def test_a_booking_may_be_cancelled_until_its_day_begins_at_the_location(
     assert refusal(payload) == ("BOOKING_CLOSED", 409, ["input", "bookingId"])
     assert payload["booking"]["status"] == status
     clock.move(milliseconds=-1)
-    cancelled = await api.mutate(CANCEL, bookingId="b1")
-    assert (cancelled["userErrors"], cancelled["booking"]["status"]) == ([], "CANCELLED")
-    assert cancelled["booking"]["updatedAt"] == clock.now
+    canceled = await api.mutate(CANCEL, bookingId="b1")
+    assert (canceled["userErrors"], canceled["booking"]["status"]) == ([], "CANCELLED")
+    assert canceled["booking"]["updatedAt"] == clock.now
     clock.move(milliseconds=1)
     # The same again has the same result, even on the day.
-    assert await refused(api, dump, CANCEL, bookingId="b1") == cancelled
+    assert await refused(api, dump, CANCEL, bookingId="b1") == canceled
     assert (await api.mutate(CANCEL, bookingId="b2"))["booking"]["status"] == "CANCELLED"
     assert slots(await dump()) == {}
 
@@ -182,7 +182,7 @@ async def test_cancelling_an_approved_booking_frees_exactly_its_slots(room: Api,
         ("REJECTED", "ada", "BOOKING_CLOSED", 409),
     ],
 )
-async def test_a_booking_of_another_owner_or_a_closed_one_cannot_be_cancelled(
+async def test_a_booking_of_another_owner_or_a_closed_one_cannot_be_canceled(
     room: Api, dump: Dump, booking_id: str, owner_id: str, code: str, status: int
 ) -> None:
     await book(room, "b1")

@@ -209,7 +209,7 @@ async def test_what_is_read_again_after_a_mutation_is_another_operation(stocked:
 
 # How attempts, pages and outcomes are recorded is tested with the clients of the store.
 async def test_a_conflict_that_is_sent_again_is_one_operation_of_several_attempts(stocked: Api, wire: Wire) -> None:
-    conflicts = iter([Answer.cancelled("TransactionConflict", "None")] * 2)
+    conflicts = iter([Answer.canceled("TransactionConflict", "None")] * 2)
     wire.fault = lambda call: next(conflicts, None) if call.operation == "TransactWriteItems" else None
     values = {"lockerId": "l2", "newStatus": "OCCUPIED", "expectedVersion": 1}
     _, write = await explain(stocked, UPDATE_STATUS, input=values)

@@ -28,7 +28,7 @@ def window(start: int | None, end: int | None) -> dict[str, str]:
 
 @pytest_asyncio.fixture
 async def reserved(api: Api, wire: Wire) -> Api:
-    """A locker with reservations from 1 to 10, 12 to 13 and 14 to 15, and a cancelled one from 10 to 12."""
+    """A locker with reservations from 1 to 10, 12 to 13 and 14 to 15, and a canceled one from 10 to 12."""
     await api.owner("ada")
     await api.locker("l1", "ada")
     for name, start, end in (("night", 1, 10), ("gone", 10, 12), ("noon", 12, 13), ("later", 14, 15)):
@@ -80,7 +80,7 @@ async def test_pages_of_an_overlapped_window_follow_one_another(reserved: Api, o
 
 
 @pytest.mark.parametrize(
-    ("document", "values"), [(CANCEL, {}), (SHORTEN, {"newEndAt": at(4)})], ids=["cancelled", "shortened"]
+    ("document", "values"), [(CANCEL, {}), (SHORTEN, {"newEndAt": at(4)})], ids=["canceled", "shortened"]
 )
 @pytest.mark.parametrize(
     ("order", "expected"), [("ASC", (["dawn", "noon", "later"], True, False)), ("DESC", ([], True, False))]

@@ -1,4 +1,4 @@
-"""Owners: their profile, and the e-mail address that only one of them may have."""
+"""Owners: their profile, and the email address that only one of them may have."""
 
 from typing import Any
 

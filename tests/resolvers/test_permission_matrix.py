@@ -137,9 +137,9 @@ async def stocked(api: Api) -> Api:
             recipient={"name": "Rita", "email": "rita@example.com"},
         )
         assert not made["userErrors"]
-        await api.reservation(f"cancelled-{tenant}", locker, tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
+        await api.reservation(f"canceled-{tenant}", locker, tenant, "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z")
         await api.reservation(f"guest-{tenant}", locker, "guest", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
-        await api.mutate(CANCEL, lockerId=locker, reservationId=f"cancelled-{tenant}")
+        await api.mutate(CANCEL, lockerId=locker, reservationId=f"canceled-{tenant}")
         await api.event(locker, eventId=f"event-{tenant}")
         for code in (f"code-{tenant}", f"revoked-{tenant}"):
             await codes.create(api, code, lockerId=locker, reservationId=f"current-{tenant}")

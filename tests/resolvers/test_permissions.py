@@ -180,7 +180,7 @@ async def test_a_partner_that_may_only_write_gets_the_public_fields_of_what_it_c
     assert described(answer) == [(["renameLocker", "locker", "version"], message, "FORBIDDEN", 403)]
 
 
-async def test_a_member_sees_and_lists_the_lockers_of_its_organisation_and_nothing_below_them(
+async def test_a_member_sees_and_lists_the_lockers_of_its_organization_and_nothing_below_them(
     shared: Api, wire: Wire
 ) -> None:
     mia = shared.by(owner("bob", "org"))

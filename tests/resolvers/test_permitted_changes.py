@@ -76,7 +76,7 @@ async def test_something_foreign_is_not_changed_and_looks_like_something_missing
     assert not wire.of("TransactWriteItems")
 
 
-async def test_a_member_reserves_a_locker_of_its_organisation_for_itself_only(shared: Api, wire: Wire) -> None:
+async def test_a_member_reserves_a_locker_of_its_organization_for_itself_only(shared: Api, wire: Wire) -> None:
     window = {"startAt": "2026-06-01T00:00:00Z", "endAt": "2026-06-02T00:00:00Z"}
     bob = shared.by(owner("bob", "org"))
     refused = await bob.mutate(CREATE_RESERVATION, lockerId="l2", ownerId="ada", **window)
@@ -182,7 +182,7 @@ async def test_a_registration_sent_again_does_not_show_a_transferred_locker(shar
     assert payload["locker"] is None
 
 
-async def test_an_owner_transfers_a_locker_only_to_its_organisation(shared: Api) -> None:
+async def test_an_owner_transfers_a_locker_only_to_its_organization(shared: Api) -> None:
     ada = shared.by(owner("ada", "org"))
     for other in ("bob", "nobody"):
         refused = await ada.mutate(TRANSFER, lockerId="l1", newOwnerId=other, expectedVersion=1)

@@ -1,4 +1,4 @@
-"""Changes of reservations: cancelled, extended, shortened, checked in, released, ended by the owner of the locker."""
+"""Changes of reservations: canceled, extended, shortened, checked in, released, ended by the owner of the locker."""
 
 from typing import Any
 
@@ -49,13 +49,13 @@ def codes(payload: dict[str, Any]) -> list[str]:
     return [error["code"] for error in payload["userErrors"]]
 
 
-async def test_a_reservation_is_cancelled_until_it_starts_and_hands_the_pointer_to_the_next(
+async def test_a_reservation_is_canceled_until_it_starts_and_hands_the_pointer_to_the_next(
     reserved: Api, clock: Clock, dump: Dump
 ) -> None:
     clock.move(minutes=-1)
     payload = await reserved.mutate(CANCEL, **R1)
-    cancelled = {"status": "CANCELLED", "version": 2, "updatedAt": at(11, 59), "endedBy": "ADMIN"}
-    assert {name: payload["reservation"][name] for name in cancelled} == cancelled
+    canceled = {"status": "CANCELLED", "version": 2, "updatedAt": at(11, 59), "endedBy": "ADMIN"}
+    assert {name: payload["reservation"][name] for name in canceled} == canceled
     assert (await dump())[POINTER]["reservationId"] == "r2"
     clock.move(hours=3, minutes=1, milliseconds=-1)
     assert codes(await reserved.mutate(CANCEL, **R2)) == []
@@ -70,7 +70,7 @@ async def test_a_change_of_a_later_reservation_leaves_the_pointer_where_it_is(re
     assert (await dump())[POINTER] == pointer | {"lastEndAt": at(17)}
     assert codes(await reserved.mutate(CANCEL, **R2)) == []
     assert (await dump())[POINTER] == pointer | {"lastEndAt": at(17)}
-    # What was cancelled is in the way of none.
+    # What was canceled is in the way of none.
     assert codes(await reserved.mutate(EXTEND, **R1, newEndAt=at(18))) == []
 
 
@@ -141,7 +141,7 @@ async def test_a_wrong_end_is_refused(reserved: Api, dump: Dump, write: str, end
 
 
 @pytest.mark.parametrize("end", [at(17), at(16), at(15, 30)])
-async def test_a_reservation_that_was_cancelled_cannot_be_extended(reserved: Api, dump: Dump, end: str) -> None:
+async def test_a_reservation_that_was_canceled_cannot_be_extended(reserved: Api, dump: Dump, end: str) -> None:
     await reserved.mutate(CANCEL, **R2)
     payload = await refused(reserved, dump, EXTEND, **R2, newEndAt=end)
     message = f"The reservation was canceled, {SO} extended."

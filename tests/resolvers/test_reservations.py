@@ -1,4 +1,4 @@
-"""Reservations as they are made: half-open windows that never overlap, ids that are answered for ever."""
+"""Reservations as they are made: half-open windows that never overlap, ids that are answered permanently."""
 
 import pytest
 import pytest_asyncio
@@ -92,7 +92,7 @@ async def test_a_reservation_of_the_longest_duration_is_seen_from_its_last_momen
     await free.reservation("next", "l1", "eve", "2026-04-01T00:00:00Z", "2026-04-02T00:00:00Z")
 
 
-async def test_a_cancelled_reservation_blocks_no_other(reserved: Api) -> None:
+async def test_a_canceled_reservation_blocks_no_other(reserved: Api) -> None:
     await reserved.mutate(CANCEL, lockerId="l1", reservationId="r1")
     await reserved.reservation("r2", "l1", "eve", R1["startAt"], R1["endAt"])
 

@@ -103,7 +103,7 @@ class Client(Sender):
         if outcome.code == OK:
             found = outcome.payload["reservation"]
             self._expect(f"LOCKER#{locker_id}", f"RID#{reservation_id}")
-            # One that has started cannot be cancelled, so only those far away are.
+            # One that has started cannot be canceled, so only those far away are.
             if start > datetime.now(UTC) + timedelta(minutes=30) and self._chance.random() < 0.5:
                 await self._cancel(locker_id, found)
         elif outcome.code in {"RESERVATION_OVERLAP", "TOO_MANY_RESERVATIONS"}:
@@ -143,7 +143,7 @@ class Client(Sender):
             self._expect(f"OWNER#{self._owners[0]}", "META", name=shown["name"], version=shown["version"])
 
     async def _change(self, name: str, own_id: str, kind: str, values: dict[str, Any]) -> dict[str, Any] | None:
-        """A change of something versioned; its repeat after a lost answer is recognised by its change id."""
+        """A change of something versioned; its repeat after a lost answer is recognized by its change id."""
         version = self._versions[own_id]
         change = {"expectedVersion": version, "changeId": self._new_id()}
         values = {f"{kind.lower()}Id": own_id, **change, **values}

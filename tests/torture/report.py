@@ -21,7 +21,7 @@ TITLES = {
 _WIDTH, _LEFT, _TOP, _LATENCY, _COUNTS = 960, 60, 12, 170, 80
 _BINS = 160
 _LONGEST_MS = 30_000
-_COLOURS = {"median": "#0b6e4f", "99th percentile": "#2f6fab", "slowest": "#8a5fb0"}
+_COLORS = {"median": "#0b6e4f", "99th percentile": "#2f6fab", "slowest": "#8a5fb0"}
 _KINDS = {"succeeded": "#57b894", "refused": "#9aa5ad", "outcome unknown": "#d1495b"}
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #222; }
@@ -58,7 +58,7 @@ def page_of(results: Sequence[Result]) -> str:
         "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>SmartLocker under faults</title>",
         f"<style>{_STYLE}</style></head><body><h1>SmartLocker under faults</h1>",
         "<p>Shaded: the time of a fault.</p><p class='key'>",
-        *(f"<span><i style='background:{colour}'></i>{name}</span>" for name, colour in (_COLOURS | _KINDS).items()),
+        *(f"<span><i style='background:{color}'></i>{name}</span>" for name, color in (_COLORS | _KINDS).items()),
         "</p>",
     ]
     for result in results:
@@ -105,7 +105,7 @@ def _chart(result: Result) -> str:
             for number, found in enumerate(bins)
             if found
         )
-        shapes.append(f'<polyline points="{points}" fill="none" stroke="{_COLOURS[name]}" stroke-width="1.3"/>')
+        shapes.append(f'<polyline points="{points}" fill="none" stroke="{_COLORS[name]}" stroke-width="1.3"/>')
     most = max(map(len, bins))
     for number, found in enumerate(bins):
         top = float(bottom)

@@ -66,7 +66,7 @@ class Model:
         self.owners: dict[str, Shown] = {}
         self.lockers: dict[str, Shown] = {}
         self.reservations: dict[tuple[str, str], Shown] = {}
-        self._cancelled: set[tuple[str, str]] = set()
+        self._canceled: set[tuple[str, str]] = set()
         self._first: dict[object, Shown] = {}
 
     def create_owner(self, values: Shown) -> Shown:
@@ -119,20 +119,20 @@ class Model:
         return self.shown(locker, own)
 
     def cancel(self, locker: str, own: str) -> Shown:
-        current, is_cancelled = _found(self.reservations, (locker, own)), (locker, own) in self._cancelled
-        if not is_cancelled and current["endAt"] <= self.now():
+        current, is_canceled = _found(self.reservations, (locker, own)), (locker, own) in self._canceled
+        if not is_canceled and current["endAt"] <= self.now():
             raise RefusedError("RESERVATION_OVER")
-        if not is_cancelled and current["startAt"] <= self.now():
+        if not is_canceled and current["startAt"] <= self.now():
             raise RefusedError("RESERVATION_STARTED")
-        self._cancelled.add((locker, own))
+        self._canceled.add((locker, own))
         return self.shown(locker, own)
 
     def extend(self, locker: str, own: str, end: Instant) -> Shown:
-        current, is_cancelled = _found(self.reservations, (locker, own)), (locker, own) in self._cancelled
+        current, is_canceled = _found(self.reservations, (locker, own)), (locker, own) in self._canceled
         if end <= current["startAt"]:
             raise RefusedError("BAD_USER_INPUT")
-        if end != current["endAt"] or is_cancelled:
-            if is_cancelled or current["endAt"] <= self.now():
+        if end != current["endAt"] or is_canceled:
+            if is_canceled or current["endAt"] <= self.now():
                 raise RefusedError("RESERVATION_OVER")
             if end < current["endAt"]:
                 raise RefusedError("BAD_USER_INPUT")
@@ -143,7 +143,7 @@ class Model:
     def shown(self, locker: str, own: str) -> Shown:
         made, now = self.reservations[locker, own], self.now()
         status = "UPCOMING" if now < made["startAt"] else "EXPIRED" if made["endAt"] <= now else "ACTIVE"
-        return made | {"status": "CANCELLED" if (locker, own) in self._cancelled else status}
+        return made | {"status": "CANCELLED" if (locker, own) in self._canceled else status}
 
     def _was_created(self, key: tuple[str, str], content: Shown) -> bool:
         if self._first.get(key, content) != content:
@@ -157,7 +157,7 @@ class Model:
 
     def _check_free(self, locker: str, start: Instant, end: Instant, but: str = "") -> None:
         for (where, own), other in self.reservations.items():
-            is_other = where == locker and own != but and (where, own) not in self._cancelled
+            is_other = where == locker and own != but and (where, own) not in self._canceled
             if is_other and other["startAt"] < end and start < other["endAt"]:
                 raise RefusedError("ReservationOverlapError")
 

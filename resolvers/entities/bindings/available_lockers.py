@@ -128,7 +128,7 @@ def _wanted(bound: BoundSearch, location: Any, request: RequestState) -> Wanted:
 def _found(
     search: Search | None, first: int, location: Any, records: list[Any], request: RequestState
 ) -> Found | Exception:
-    """What one search came to, with the records of the lockers that it found."""
+    """The result of one search, with the records of the lockers that it found."""
     if search is None:
         return Found([], is_complete=True)
     failure = search.failure or next((record for record in records if is_failure(record)), None)

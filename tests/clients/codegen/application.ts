@@ -57,7 +57,7 @@ async function main(url: string, lockerId: string): Promise<void> {
   const expectedVersion: number = data.locker.version!;
   const updatedAt: string = data.locker.updatedAt!;
   // @ts-expect-error the schema has no such field
-  data.locker.colour;
+  data.locker.color;
   // @ts-expect-error a status is no number
   const wrong: number = data.locker.status;
   const input = { lockerId, newStatus: 'MAINTENANCE' as const, expectedVersion };

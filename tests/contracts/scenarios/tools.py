@@ -178,7 +178,7 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         changed(keys.active_pointer, endAt=at(30)),
         repair,
     ),
-    "repair a pointer to a cancelled reservation": (*RESERVED, CANCELLED, repair),
+    "repair a pointer to a canceled reservation": (*RESERVED, CANCELLED, repair),
     "repair a missing live copy": (*RESERVED, without(keys.live_reservation), repair),
     "repair a guard that names no reservation": (
         *RESERVED,

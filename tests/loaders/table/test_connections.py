@@ -1,4 +1,4 @@
-"""What both clients of the store promise: connections, their limit, timeouts, cancelled requests, TLS, endpoints."""
+"""What both clients of the store promise: connections, their limit, timeouts, canceled requests, TLS, endpoints."""
 
 import asyncio
 import socket
@@ -137,21 +137,21 @@ async def test_there_are_so_many_connections_and_further_requests_wait_in_order(
     assert len(scripted.connections) == MAX_CONNECTIONS
 
 
-async def test_a_cancelled_request_closes_its_connection_and_no_other_gets_its_answer(
+async def test_a_canceled_request_closes_its_connection_and_no_other_gets_its_answer(
     store: DynamoStore, scripted: ScriptedStore
 ) -> None:
     scripted.script = [answer(1, after=asyncio.Event()), answer(2)]
-    cancelled = asyncio.ensure_future(store.get(get(1)))
+    canceled = asyncio.ensure_future(store.get(get(1)))
     await scripted.arrivals()
-    cancelled.cancel()
+    canceled.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await cancelled
+        await canceled
     await scripted.closures()
     assert await store.get(get(2)) == get(2).key.wire
     assert [request.connection for request in scripted.requests] == [0, 1]
 
 
-async def test_cancelled_requests_leave_their_places_to_others(store: DynamoStore, scripted: ScriptedStore) -> None:
+async def test_canceled_requests_leave_their_places_to_others(store: DynamoStore, scripted: ScriptedStore) -> None:
     never = asyncio.Event()
     scripted.script = [ok(after=never) for _ in range(MAX_CONNECTIONS)]
     reading = [asyncio.ensure_future(store.get(get(number))) for number in range(MAX_CONNECTIONS)]
@@ -166,7 +166,7 @@ async def test_cancelled_requests_leave_their_places_to_others(store: DynamoStor
     assert len(scripted.requests) == 2 * MAX_CONNECTIONS + 2
 
 
-async def test_a_request_that_is_cancelled_between_attempts_is_not_sent_again(
+async def test_a_request_that_is_canceled_between_attempts_is_not_sent_again(
     open_to: Opener, scripted: ScriptedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pausing = asyncio.Event()
@@ -232,11 +232,11 @@ def test_all_of_this_works_on_the_event_loop_of_the_server(
         async with open_scripted(tls=tls) as scripted, open_to(scripted.url) as store:
             scripted.script = [Reply(b"", closes=True), answer(1), answer(2, after=asyncio.Event()), answer(3)]
             assert await store.get(get(1)) == get(1).key.wire
-            cancelled = asyncio.ensure_future(store.get(get(2)))
+            canceled = asyncio.ensure_future(store.get(get(2)))
             await scripted.arrivals(3)
-            cancelled.cancel()
+            canceled.cancel()
             with pytest.raises(asyncio.CancelledError):
-                await cancelled
+                await canceled
             assert await store.get(get(3)) == get(3).key.wire
             assert [request.connection for request in scripted.requests] == [0, 1, 1, 2]
 

@@ -250,7 +250,7 @@ async def test_an_error_that_is_not_the_stores_is_told_by_its_status(
     assert (refusal.code, refusal.status, len(scripted.requests)) == (str(status), status, attempts)
 
 
-async def test_reasons_of_a_cancelled_transaction_belong_to_the_steps_at_their_positions(
+async def test_reasons_of_a_canceled_transaction_belong_to_the_steps_at_their_positions(
     store: DynamoStore, scripted: ScriptedStore
 ) -> None:
     reasons = [{"Code": "None"}, {"Code": "ConditionalCheckFailed", "Message": "no", "Item": ITEM}]

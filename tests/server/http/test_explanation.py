@@ -141,7 +141,7 @@ def test_explanations_are_allowed_by_setting_and_role(role: Role, explainers: Ex
 
 @pytest_asyncio.fixture
 async def tenants(api: Api) -> Api:
-    """Ada and Bob, an organisation, and a locker of each; Ada's was opened, and the organisation's she reserved."""
+    """Ada and Bob, an organization, and a locker of each; Ada's was opened, and the organization's she reserved."""
     for name in ("ada", "bob", "org"):
         await api.owner(name, email=f"{name}@example.com")
     await api.locker("l1", "ada")

@@ -123,15 +123,15 @@ def test_the_build_was_made_from_the_sources_beside_it() -> None:
     assert sha256("".join(marks).encode()).hexdigest() == built_from, "graphiql/ has changed: run `make graphiql`"
 
 
-def test_the_build_is_small_compressed_and_carries_its_licences() -> None:
+def test_the_build_is_small_compressed_and_carries_its_licenses() -> None:
     files = [path for path in BUILT.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 3_000_000
     assert {path.name for path in files if path.suffix != ".gz"} == {"index.html", "LICENSES.txt", "sources.sha256"}
-    licences = (BUILT / "LICENSES.txt").read_text()
+    licenses = (BUILT / "LICENSES.txt").read_text()
     for package in ("graphiql 5.", "@graphiql/plugin-explorer 5.", "monaco-editor 0.", "react 19.", "graphql 16."):
-        assert f"\n{package}" in licences
-    assert "THIRD-PARTY SOFTWARE NOTICES" in licences
-    assert "SIL OPEN FONT LICENSE" in licences
+        assert f"\n{package}" in licenses
+    assert "THIRD-PARTY SOFTWARE NOTICES" in licenses
+    assert "SIL OPEN FONT LICENSE" in licenses
 
 
 @pytest.mark.parametrize("folder", ["graphiql", "loaders/table", "tests/http"])

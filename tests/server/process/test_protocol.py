@@ -64,10 +64,10 @@ APP = Starlette(
 class Timer:
     due: float
     callback: Callable[[], Any]
-    is_cancelled: bool = False
+    is_canceled: bool = False
 
     def cancel(self) -> None:
-        self.is_cancelled = True
+        self.is_canceled = True
 
 
 class TimedLoop:
@@ -91,11 +91,11 @@ class TimedLoop:
     @property
     def pending(self) -> list[float]:
         """The seconds until each timer is due."""
-        return [timer.due - self._now for timer in self._timers if not timer.is_cancelled]
+        return [timer.due - self._now for timer in self._timers if not timer.is_canceled]
 
     def move(self, seconds: float) -> None:
         self._now += seconds
-        due = [timer for timer in self._timers if timer.due <= self._now and not timer.is_cancelled]
+        due = [timer for timer in self._timers if timer.due <= self._now and not timer.is_canceled]
         self._timers = [timer for timer in self._timers if timer not in due]
         for timer in due:
             timer.callback()

@@ -102,7 +102,7 @@ async def test_refusals_have_a_line_and_pages_have_none(logged: Api, caplog: pyt
     ]
 
 
-async def test_a_client_that_leaves_before_it_is_understood_was_cancelled(
+async def test_a_client_that_leaves_before_it_is_understood_was_canceled(
     table: str, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = create_app(

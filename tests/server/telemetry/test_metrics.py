@@ -110,7 +110,7 @@ async def test_introspection_which_graphql_core_executes_is_counted(counted: Api
 
 
 async def test_conflicts_and_retries_are_counted_by_contract(counted: Api, wire: Wire) -> None:
-    faults = iter([Answer.cancelled("TransactionConflict", "None")] * 2)
+    faults = iter([Answer.canceled("TransactionConflict", "None")] * 2)
     wire.fault = lambda call: next(faults, None) if call.operation == "TransactWriteItems" else None
     await counted.mutate(UPDATE_STATUS, **CHANGE)
     document = 'mutation { createOwner(input: {ownerId: "ada", kind: USER, name: "B"}) { userErrors { code } } }'
