@@ -39,7 +39,7 @@ _PROMISED_MS = 500
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a flood did: the responses to it by status, and the times of `/health` in milliseconds."""
+    """Figures of a flood: its responses by status, and the times of `/health` in milliseconds."""
 
     statuses: Counter[int]
     health: list[float]

@@ -98,7 +98,7 @@ async def _tails(measurement: Measurement, server: Server, known: dict[str, Work
 
 
 async def _unseen_ms(measurement: Measurement, server: Server, known: dict[str, Workload]) -> tuple[float, float]:
-    """What a document that was never seen takes longer than a known one at one connection, and more of CPU time."""
+    """The time that a new document takes longer than a known one at one connection, and the CPU time."""
     delays, costs = [], []
     for _ in range(_ROUNDS):
         usual = await measurement.sample(server, known["Q1"], 1, _SECONDS)

@@ -139,7 +139,7 @@ def pinned(cores: str | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the client saw of one run; times are in milliseconds."""
+    """Figures of one run as the client saw it; times are in milliseconds."""
 
     requests: int
     seconds: float

@@ -1,4 +1,4 @@
-"""What a run found: medians, ratios, tables, JSON."""
+"""The report of a run: medians, ratios, tables, JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIGURES = ("per_second", "cpu_ms", "p50", "p99", "server_busy", "others_busy")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What was measured: a server, a workload, a store and a number of connections."""
+    """A measured combination: a server, a workload, a store and a number of connections."""
 
     store: str
     workload: str
@@ -151,7 +151,7 @@ class Report:
         return "\n".join(lines)
 
     def _targets(self) -> list[str]:
-        """What was measured of what is aimed at, in production; a target that was missed is marked."""
+        """The targets and what was measured, in production; a target that was missed is marked."""
         if {PRODUCTION, MERCURIUS, CONTROL} - set(self.servers()) or not set(_TARGETED) <= set(self._titles):
             return []
         rows = ["### Targets", "", "| production, replaying store | " + " | ".join(_TARGETED) + " |"]

@@ -61,7 +61,7 @@ class Stub:
         return found
 
     async def answers_per_second(self, cores: Cores) -> float:
-        """What it can do on a core that it has to itself: answers to GetItem per second of its CPU time."""
+        """Its capacity on a core of its own: answers to GetItem per second of its CPU time."""
         key = {"PK": {"S": f"LOCKER#{locker_id(0)}"}, "SK": {"S": "META"}}
         request = {"TableName": TABLE, "Key": key, "ConsistentRead": False}
         client = await open_client(cores.server)

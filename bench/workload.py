@@ -47,7 +47,7 @@ _CHANGE = """mutation ($input: UpdateLockerStatusInput!) {
 
 
 class Figures(NamedTuple):
-    """What a request took."""
+    """Requests per second, and CPU time of one."""
 
     per_second: float
     cpu_ms: float

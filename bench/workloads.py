@@ -1,4 +1,4 @@
-"""What is measured: the requests, as every server gets them."""
+"""The measured requests, as every server gets them."""
 
 from __future__ import annotations
 

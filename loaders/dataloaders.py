@@ -34,7 +34,7 @@ class _Batch(asyncio.Future[list[Any]]):
 
 
 class _GivenUpError(Exception):
-    """Who was reading a batch was cancelled: who waits for it reads it again."""
+    """Who was reading a batch was canceled: who waits for it reads it again."""
 
 
 class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):

@@ -20,7 +20,7 @@ def attacks() -> dict[str, bytes]:
 
 
 def large_documents() -> dict[str, bytes]:
-    """What honest clients may send and is near the limits."""
+    """Documents near the limits that honest clients may send."""
     fields = "id name lockers { nodes { id alias } }"
     return {
         "20 fragments at one place": _body(f"{{ {OWNER} {{ {_spreads(20)} }} }} {_fragments(20, fields)}"),
@@ -31,7 +31,7 @@ def large_documents() -> dict[str, bytes]:
 
 
 def wide_requests() -> dict[str, bytes]:
-    """What has as many values as a request may, so that only what takes them can say that they are too many."""
+    """Requests with as many values as one may have, so that only the arguments can refuse them as too many."""
     count = 9900
     key = {"name": "a", "role": "PARTNER", "scopes": [], "ownerIds": ["a"] * count}
     return {

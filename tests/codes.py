@@ -79,7 +79,7 @@ async def create(api: Api, code_id: str, kind: str = "RESERVATION", **values: An
 
 
 async def verify(api: Api, digits: str, attempt_id: str, locker_id: str = "l1") -> str:
-    """What the device of a locker gets for digits."""
+    """The decision that the device of a locker gets for digits."""
     values = {"lockerId": locker_id, "digits": digits, "attemptId": attempt_id}
     decision: str = (await api.by(device(locker_id)).done(VERIFY, **values))["decision"]
     return decision

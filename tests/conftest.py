@@ -177,7 +177,7 @@ def prepared(
 
 @pytest.fixture
 def wire(shared_wire: Wire, table: str) -> Iterator[Wire]:
-    """What the test sends to the store, from here on."""
+    """Records the requests of the test to the store, from here on."""
     assert table
     shared_wire.reset()
     yield shared_wire

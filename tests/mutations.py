@@ -36,7 +36,7 @@ class Mutation:
     present: Values | None = None
     """If it takes a version: an input that names what is there already, on the table of `test_present_values`."""
     brings: Values | None = None
-    """What brings that about, if it is not there from the start."""
+    """The mutation that brings that about, if it is not there from the start."""
     share: int = 1
     """How often documents that look for what belongs to others begin with it: more often where much can be reached."""
     scenarios: dict[str, tuple[Call, ...]] = field(default_factory=dict)

@@ -37,7 +37,7 @@ def pinned(lock_folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def printed_by(command: Sequence[str | Path], folder: Path, source: str | None = None) -> str:
-    """What a program printed that ended well."""
+    """The output of a program, which must end with status 0."""
     result = subprocess.run(command, input=source, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
     return result.stdout

@@ -64,7 +64,7 @@ async def book(api: Api, booking_id: str, **values: Any) -> dict[str, Any]:
 
 
 async def approve(api: Api, booking_id: str, version: int = 1, admin: str = "root") -> dict[str, Any]:
-    """What comes of approving a booking; by an admin who is an owner, unless the API is somebody's already."""
+    """Approves a booking; by an admin who is an owner, unless the API is somebody's already."""
     return await deciding(api, admin).mutate(APPROVE, bookingId=booking_id, expectedVersion=version)
 
 

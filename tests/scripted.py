@@ -16,7 +16,7 @@ __all__ = ["Reply", "Request", "ScriptedStore", "failed", "ok", "open_scripted"]
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent back: bytes, once an event has happened; then the connection may be closed."""
+    """A reply of the store: bytes, once an event has happened; then the connection may be closed."""
 
     data: bytes
     closes: bool = False

@@ -1,12 +1,14 @@
-"""Rules of the suite itself, which `tests/README.md` states."""
+"""Rules of the suite itself, which `tests/README.md` states, and of language, which `CONTRIBUTING.md` states."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).parent
 OURS = ("bench", "domain", "loaders", "resolvers", "server", "tests")
-MODULES = {str(path.relative_to(TESTS.parent)): ast.parse(path.read_text()) for path in TESTS.rglob("*.py")}
+ROOT = TESTS.parent
+MODULES = {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in TESTS.rglob("*.py")}
 
 
 def imported(module: ast.Module) -> Iterator[tuple[str, str, int]]:
@@ -28,7 +30,7 @@ def root(node: ast.expr) -> str:
 
 
 def patched(module: ast.Module) -> Iterator[tuple[ast.expr, int]]:
-    """What a module patches with `setattr`, `delattr`, `setitem`, `patch.object` or by an assignment."""
+    """The targets that a module patches with `setattr`, `delattr`, `setitem`, `patch.object` or by an assignment."""
     names = {name for name, _, _ in imported(module)}
     for node in ast.walk(module):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name) and node.args:
@@ -56,3 +58,31 @@ def test_nothing_of_ours_is_patched() -> None:
     for path, module in MODULES.items():
         foreign = {name for name, source, _ in imported(module) if source.partition(".")[0] not in OURS}
         assert not [f"{path}:{line}" for target, line in patched(module) if root(target) not in foreign]
+
+
+# Without the change log, released schemas and built files: they keep their spelling.
+WRITTEN = [
+    path
+    for folder in (*OURS, "docs", "examples")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in {".py", ".md", ".js", ".graphql"} and not {"released", "static", "node_modules"} & set(path.parts)
+] + [ROOT / "README.md", ROOT / "schema.graphql"]
+BRITISH = re.compile(
+    r"e[-]mail|\bcancell[e]d\b|(?:organi|recogni|authori|normali|seriali)s[ae]|(?:behavi|col|hon)our", re.IGNORECASE
+)
+
+
+def test_no_docstring_begins_with_what() -> None:
+    modules = [path for folder in OURS for path in (ROOT / folder).rglob("*.py")]
+    assert not [path for path in modules if re.search(r'^ *"""What ', path.read_text(), re.MULTILINE)]
+
+
+def test_the_spelling_is_american() -> None:
+    """The statuses and outcomes that were released as CANCELLED keep their names."""
+    assert not [
+        f"{path.relative_to(ROOT)}:{number} {found.group()}"
+        for path in WRITTEN
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for found in BRITISH.finditer(line)
+        if found.group() != "CANCELLED"
+    ]

@@ -142,7 +142,7 @@ class Meeting:
 
 
 class Wire:
-    """What passed, and the rule for what is broken; `fault` looks at a call and says what to do to it, if anything."""
+    """The calls that passed, and the rule for faults: `fault` looks at a call and says what to do to it."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -245,6 +245,6 @@ def once(fault: Any, *operations: str) -> Callable[[Call], Any]:
 
 
 def conflict(call: Call) -> Answer:
-    """What DynamoDB answers where two transactions meet at an item."""
+    """DynamoDB's answer if two transactions meet at an item."""
     steps = len(call.request["TransactItems"])
     return Answer.canceled("TransactionConflict", *["None"] * (steps - 1))

@@ -254,7 +254,7 @@ class UserError:
 
 @strawberry.type
 class UpdateLockerStatusPayload:
-    """What updateLockerStatus returns."""
+    """Payload of updateLockerStatus."""
 
     locker: Locker | None
     user_errors: list[UserError]
@@ -262,7 +262,7 @@ class UpdateLockerStatusPayload:
 
 @strawberry.type
 class CreateReservationPayload:
-    """What createReservation returns."""
+    """Payload of createReservation."""
 
     reservation: Reservation | None
     user_errors: list[UserError]
@@ -420,7 +420,7 @@ async def _create_reservation(store: _Store, wanted: CreateReservationInput) -> 
 
 
 class _Store:
-    """What the resolvers ask of the table."""
+    """Reads and writes of the resolvers."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

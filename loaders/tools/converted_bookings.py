@@ -274,7 +274,7 @@ def _missing_owner(target: Target, owner_id: OwnerId) -> Group:
 
 
 def _after(item: Item, name: str, prefix: str) -> str | None:
-    """What an attribute of the index has after a prefix."""
+    """The rest of an index attribute after a prefix; None if it has another."""
     value = item.get(name)
     return value.removeprefix(prefix) if isinstance(value, str) and value.startswith(prefix) else None
 

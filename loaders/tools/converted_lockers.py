@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from loaders.tools.target import Group, Target
 
 _OLD_FLAGS = frozenset({"hasOld", "hasLive", "lacksEnded"})
-"""What earlier versions noted on the guard of a locker."""
+"""Attributes that earlier versions wrote to the guard of a locker."""
 _KINDS = ("LOCKER", "LOCKER_STATE", "OWNER_LOCKER")
 _COPIES = ("OWNER_LOCKER", "LOCATION_LOCKER", "LOCKER_OFFER")
 

@@ -74,7 +74,7 @@ class _Known:
 
 
 class Table:
-    """The items of a whole table that are checked; access events and others that stand alone are only counted."""
+    """The items of a whole table that are checked; access events and others without an invariant are only counted."""
 
     def __init__(self) -> None:
         self.read = 0
@@ -164,7 +164,7 @@ class Doctor:
         return findings
 
     async def _again(self, findings: list[Finding]) -> list[Finding]:
-        """What is found now from the same items."""
+        """Repeats the checks of these findings on the items as they are now."""
         subjects = list(dict.fromkeys(one.subject for one in findings if one.timeline is None and one.owner is None))
         timelines = tuple(dict.fromkeys(finding.timeline for finding in findings if finding.timeline is not None))
         known = _Known()
@@ -207,7 +207,7 @@ class Doctor:
         timelines: dict[LockerId, list[Item]],
         bookings: dict[OwnerId, list[Item]],
     ) -> list[Finding]:
-        """What is found from these items; reads the items that they depend on."""
+        """Checks these items; reads the items that they depend on."""
         known.items |= {_key(item): item for item in subjects}
         while True:
             found = violations(subjects, timelines, bookings, known.get, self._clock())
@@ -222,7 +222,7 @@ class Doctor:
         known.items |= {key: any_item_from_wire(found[key]) if key in found else None for key in wanted}
 
     async def _lists(self, records: Records) -> AsyncIterator[WireItem]:
-        """What belongs to the records, except the reservations of lockers and the bookings of owners."""
+        """The items that belong to the records, except the reservations of lockers and the bookings of owners."""
         for ids, ranges in (
             (records.lockers, (keys.reservation_claims,)),
             (

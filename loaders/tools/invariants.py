@@ -89,7 +89,7 @@ def violations(
 
 
 def is_checked(item: Item) -> bool:
-    """Whether an invariant is about the item, if only that requests can read it; the others stand alone."""
+    """Whether an invariant is about the item, if only that requests can read it."""
     return str(item.get("entityType")) in _CHECKED_KINDS or damage_of(_key(item), item) is not None
 
 
@@ -109,7 +109,7 @@ def table_violations(items: Iterable[Item], now: Instant) -> list[Finding]:
 
 
 def _check(item: Item, get: Get) -> Iterator[Finding]:
-    """What is wrong with an item: nothing else can be said of one that requests cannot read."""
+    """Checks an item; one that requests cannot read is reported as damaged only."""
     damage = damage_of(_key(item), item)
     if damage is not None:
         raise DamagedItemError(damage)
@@ -117,7 +117,7 @@ def _check(item: Item, get: Get) -> Iterator[Finding]:
 
 
 def _guarded(subject: Key, timeline: LockerId | None, check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """What a check finds; an item that cannot be decoded is a finding of its own."""
+    """Runs a check; an item that cannot be decoded is a finding of its own."""
     try:
         yield from check()
     except DamagedItemError as damage:
@@ -275,10 +275,10 @@ def _owner(item: Item, get: Get) -> Iterator[Finding]:
         return
     key, record = keys.email_claim(normalize_email(owner.email)), keys.owner(owner.owner_id)
     wanted, as_read = EmailClaim(owner_id=owner.owner_id), _version(record, owner.version)
-    problem = f"the e-mail address of owner {owner.owner_id} is not claimed"
+    problem = f"the email address of owner {owner.owner_id} is not claimed"
     claim = yield from required("I6", EMAIL_CLAIM, wanted, problem, as_read, record, get, key=key)
     if claim is not None and claim.owner_id != owner.owner_id:
-        problem = f"the e-mail address of owner {owner.owner_id} is claimed by owner {claim.owner_id}"
+        problem = f"the email address of owner {owner.owner_id} is claimed by owner {claim.owner_id}"
         yield Finding("I6", key, problem, _key(item))
 
 
@@ -293,7 +293,7 @@ def _email_claim(item: Item, get: Get) -> Iterator[Finding]:
             _version(keys.owner(owner.owner_id), owner.version),
             REPAIR_DERIVED.step("surplus address", (address,), ownerId=owner.owner_id),
         )
-        problem = f"owner {owner.owner_id} claims an e-mail address and has another or none"
+        problem = f"owner {owner.owner_id} claims an email address and has another or none"
         yield Finding("I6", _key(item), problem, _key(item), None, repair)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from loaders.table.values import Item
 
 Group: TypeAlias = "dict[Key, Mapping[str, Any] | None]"
-"""What some items become, together or not at all; None for an item that is removed."""
+"""New content of items that are written together or not at all; None for an item that is removed."""
 
 _KEY = frozenset({"PK", "SK"})
 _MAP = "addressComponents"
@@ -27,7 +27,7 @@ _MAP = "addressComponents"
 
 @dataclass(slots=True)
 class Report:
-    """What a migration did, and what has no place in today's form: kinds, attributes and numbers, no values."""
+    """The report of a migration, with what has no place in today's form: kinds, attributes and numbers, no values."""
 
     read: int = 0
     written: int = 0
@@ -58,7 +58,7 @@ class Target:
         self.now = now
         self.location_id = location_id
         self.told: dict[Key, dict[str, str]] = {}
-        """What the keys of items tell that may have another form."""
+        """Attributes that the keys of items tell, where items may have another form."""
         self._kinds: dict[Key, str] = {}
         self._left: set[Key] = set()
         self.add(items)

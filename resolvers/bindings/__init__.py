@@ -1,1 +1,1 @@
-"""What a field reads or writes, and who may use it: declared once, next to the field."""
+"""Bindings of fields: what a field reads or writes and who may use it, declared next to the field."""

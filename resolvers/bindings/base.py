@@ -1,4 +1,4 @@
-"""What a binding is: the one description of a field, from which its arguments, price and execution come."""
+"""A binding: the one description of a field, from which its arguments, price and execution come."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BINDING = "smartlocker.binding"
 
 _NOTHING = Cost()
 EVERYTHING = frozenset({"*"})
-"""What a function reads of an object, unless it is known."""
+"""The attributes that a function reads of an object, unless they are known."""
 
 
 Source: TypeAlias = "str | Callable[[Any, RequestState], Any]"
@@ -56,7 +56,7 @@ class Argument(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What a field asks of the store through one contract; a `condition` marks a fallback that is seldom needed."""
+    """The price of a field's operations through one contract; a `condition` marks a fallback that is seldom needed."""
 
     contract: Contract
     operation: str
@@ -66,7 +66,7 @@ class Charge:
 
 
 class FieldStep:
-    """What a binding can see of its place in a document: the response path, and what is selected below."""
+    """The place of a binding in a document: the response path, and what is selected below."""
 
     __slots__ = ("has_steps", "path", "uses")
 
@@ -100,7 +100,7 @@ class Known(NamedTuple):
 
 
 class Execution(Protocol):
-    """What a binding can ask of the execution that it is a part of."""
+    """The part of the execution that bindings use."""
 
     request: RequestState
 
@@ -119,7 +119,7 @@ class Execution(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """What every field has: a rule, and the attributes of its object that it needs."""
+    """The base of all bindings: a rule, and the attributes of its object that it needs."""
 
     rule: Rule = AS_OBJECT
 
@@ -164,7 +164,7 @@ class Embedded(Binding):
         return _read_by(self.source)
 
     def held(self, rows: Sequence[Any], request: RequestState) -> list[Any]:
-        """What each object holds."""
+        """The value of each object."""
         source = self.source
         if isinstance(source, str):
             return [getattr(row, source) for row in rows]
@@ -194,7 +194,7 @@ class Reading(Binding):
         return () if self.contract is None else (self.contract,)
 
     def row_keys(self, rows: Sequence[Any]) -> list[Any]:
-        """What identifies each parent for this field: equal keys have equal results."""
+        """The key of each parent for this field: equal keys have equal results."""
         if self.key is None:
             return [None] * len(rows)
         names = self.key if isinstance(self.key, tuple) else (self.key,)
@@ -208,11 +208,11 @@ class Reading(Binding):
         """
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        """What it asks of the store for so many parents."""
+        """The charges for so many parents."""
         raise NotImplementedError
 
     def price_key(self, bound: Any) -> Hashable:
-        """What of its arguments the price depends on, here and below it. Equal keys share one price."""
+        """The arguments on which the price depends, here and below it. Equal keys share one price."""
         key: Hashable = bound
         return key
 
@@ -250,7 +250,7 @@ class Reading(Binding):
         return [[next(found) if may else rule.refusal(principal) for may in admitted] for admitted in permitted]
 
     def _visible(self, result: Any, request: RequestState) -> Any:
-        """What stands in the place of a result, where the caller may not see it."""
+        """The result, or what replaces it if the caller may not see it."""
         if result is None or isinstance(result, Exception) or self.rule.permits(request.principal, result):
             return result
         if not self.rule.quiet:
@@ -320,7 +320,7 @@ def rows_of(calls: Sequence[Call]) -> Sequence[Any]:
 def look_up_charge(
     contract: ReadOne[Any], keys: int, *, consistent: bool = False, condition: str | None = None
 ) -> Charge:
-    """What it costs to read so many records by key; with a condition, what a fallback costs at most."""
+    """The price of reading so many records by key; with a condition, that of a fallback."""
     operations = -(-keys // MAX_ITEMS)
     times = 2 if consistent else 1
     return Charge(

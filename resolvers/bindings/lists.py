@@ -168,7 +168,7 @@ class Latest(Reading):
 
 
 class WholeList(list[Any]):
-    """What a list shows; `damage` is what is wrong with an item of it."""
+    """The items of a list; `damage` is the error of an item that could not be read."""
 
     damage: Exception | None = None
 

@@ -124,7 +124,7 @@ class Nodes(Reading):
         return list(results)
 
     async def _found(self, kind: NodeKind, wanted: list[_Named], path: str, request: RequestState) -> list[Any]:
-        """What is found, for those who may see it; what is missing looks like what is hidden to all but admins."""
+        """The objects that the caller may see; to all but admins, a missing one looks like a hidden one."""
         principal, rule = request.principal, kind.rule
         if not rule.admits(principal):
             return [rule.refusal(principal)] * len(wanted)
@@ -139,7 +139,7 @@ class Nodes(Reading):
         return [records[named] if named in records else ForbiddenError() for named in wanted]
 
     async def _shown(self, kind: NodeKind, found: list[Any], path: str, request: RequestState) -> list[Any]:
-        """What may be seen of it, and an error in the place of all else."""
+        """The objects that the caller may see, with errors in the places of the others."""
         places = [place for place, record in enumerate(found) if not isinstance(record, Exception | None)]
         records = [found[place] for place in places]
         shown: dict[int, bool | Exception] = {}

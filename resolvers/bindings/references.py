@@ -109,7 +109,7 @@ class Visibility:
         return shown
 
     def charge(self, count: int) -> Charge:
-        """What it costs for so many records."""
+        """The price for so many records."""
         condition = f"only where the owner of the {self.key.removesuffix('_id')} decides who may see it"
         return look_up_charge(self.contract, count, condition=condition)
 
@@ -185,7 +185,7 @@ class Lookup(Reading):
         return [next(found) if told is None else [told] for (told,) in results]
 
     def _told(self, call: Call, principal: Principal) -> Any:
-        """What is known without a read: the object as the arguments name it, or why it is not shown."""
+        """The result without a read: the object as the arguments name it, or why it is not shown."""
         rule, record_rule = self.rule, self.record_rule
         if not rule.on_result and not rule.permits(principal, call.bound):
             return rule.refusal(principal)

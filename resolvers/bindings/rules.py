@@ -39,7 +39,7 @@ _SCOPES = frozenset(Scope)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What each role may use a field for. Admins may use every field. A partner's entry is a scope or a word.
+    """Who may use a field, by role, and for which objects. Admins may use all. A partner's entry is a scope or a word.
 
     `allows` decides for one owner; `subjects` are the attributes that it is decided by, of the parent object or the
     arguments, or, with `on_result`, of what was found.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What a mutation came to: what it wrote, or why it failed."""
+    """The result of a mutation: the object that it wrote, or why it failed."""
 
     entity: Any = None
     error: SmartLockerError | None = None
@@ -43,7 +43,7 @@ class Writing(Reading):
     entries: str | None = None
     claimed: str | None = None
     more: tuple[str, Callable[[Any], list[Charge]]] | None = None
-    """What the write asks of the store through other contracts, given the value of this field of the input."""
+    """Charges of the write through other contracts, given the value of this field of the input."""
     returns: str | None = None
     secret: tuple[str, str] | None = None
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def explanation(price: Price, limit: Limit, trace: Trace | None) -> dict[str, Any]:
-    """What `extensions.explain` holds; without a trace, the plan of what has not run."""
+    """The value of `extensions.explain`; without a trace, the plan of what has not run."""
     measured: dict[tuple[str, str], Cost | None] | None = None if trace is None else {**trace.by_step()}
     totals = {
         "expected": cost_json(price.expected),

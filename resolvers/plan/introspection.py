@@ -44,7 +44,7 @@ class Introspection(Reading):
     text: str
     key: str
     units: int
-    """What it is charged where its answer is not kept."""
+    """The charge if its answer is not kept."""
     variable_names: frozenset[str]
     answers: IntrospectionAnswers
 

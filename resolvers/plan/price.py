@@ -1,4 +1,4 @@
-"""What a plan asks of the store: folded over the tree with one request's page sizes, before anything is read."""
+"""The price of a plan: folded over the tree with one request's page sizes, before anything is read."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Price:
     fallbacks: Cost
     maximum: Cost
     admitted: Cost = attribute(init=False)
-    """What limits and budgets are compared with: what is expected, and an allowance for fallbacks.
+    """The figure that limits and budgets compare: what is expected, and an allowance for fallbacks.
 
     The allowance is at most a quarter of what is expected: that all fallbacks of a request are needed at once is so
     improbable that it is not refused for them. What it takes beyond is charged afterwards, and it is stopped at the

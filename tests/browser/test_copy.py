@@ -120,7 +120,7 @@ async def test_variables_that_are_not_json_are_reported_and_nothing_is_copied(gr
 
 
 async def copy(graphiql: GraphiQL, language: str) -> str:
-    """What the clipboard holds after the current request was copied."""
+    """The clipboard after the current request was copied."""
     await graphiql.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await graphiql.page.get_by_role("button", name="Copy as").click()
     await graphiql.page.get_by_role("menuitem", name=f"Copy as {language}").click()
@@ -142,7 +142,7 @@ def run(language: str, program: str, **environment: str) -> subprocess.Completed
 
 
 def answer_at(prompt: list[str], program: str) -> Any:
-    """What is printed at a prompt that stays open, as it does for whoever pastes a program."""
+    """The output of a prompt that stays open, as it does for whoever pastes a program."""
     with subprocess.Popen(prompt, stdin=PIPE, stdout=PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None

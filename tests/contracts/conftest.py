@@ -1,4 +1,4 @@
-"""What the contracts' suites share."""
+"""Fixtures of the contracts' suites."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace

@@ -62,7 +62,7 @@ def _lines(record: Record) -> Iterator[str]:
 
 
 def _reading(request: dict[str, Any]) -> str:
-    """What a read asks for; takes everything out of the request that it shows."""
+    """The request of a read as text; takes everything out of the request that it shows."""
     request.pop("TableName", None)
     names = _Placeholders(request)
     parts = []
@@ -85,7 +85,7 @@ def _reading(request: dict[str, Any]) -> str:
 
 
 def _step(step: str, action: str, request: dict[str, Any]) -> Iterator[str]:
-    """What a step of a write does and under which condition."""
+    """The action of a step of a write, and its condition."""
     assert request.pop("TableName") == "T"
     names = _Placeholders(request)
     item = request.pop("Item", {})

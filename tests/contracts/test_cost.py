@@ -1,4 +1,4 @@
-"""What a contract declares as its maximum, compared with what the store measures on the largest items.
+"""The maximum that a contract declares, compared with what the store measures on the largest items.
 
 The store reports a transaction's units as DynamoDB counts them: every step twice, a check like a write of the item that
 is checked, and every write of the index once.

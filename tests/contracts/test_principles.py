@@ -1,4 +1,4 @@
-"""What holds in all of the product's code: only commands scan, nothing filters, and an event is never changed."""
+"""Principles of all of the product's code: only commands scan, nothing filters, and an event is never changed."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What the token of a change stands for."""
+"""The token of a change, which tells a repeated request from another one."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from tests.wire import Wire
 
 @pytest.fixture(scope="session")
 def first_start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a first start leaves behind."""
+    """The data directory after a first start."""
     folder = tmp_path_factory.mktemp("first")
     with serving(folder / "run", data_dir=folder / "data"):
         pass

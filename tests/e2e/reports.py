@@ -1,4 +1,4 @@
-"""What servers that tests start as processes report: a line for each request, that it kept to its plan or how not."""
+"""Reports of servers that tests start as processes: a line for each request, that it kept to its plan or how not."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def expect(report: Path) -> None:
 
 
 def beyond_plans() -> list[str]:
-    """What all servers have reported since this was last asked, but for requests that kept to their plans."""
+    """New reports of all servers since the last call, except for requests that kept to their plans."""
     wrong: list[str] = []
     for report, seen in _read.items():
         lines = report.read_text().splitlines() if report.exists() else []

@@ -191,7 +191,7 @@ def command(
 
 
 def refusal_of(*words: str, **settings: Any) -> str:
-    """What a command that cannot do its work says: one line, no traceback, exit status 1, nothing else."""
+    """The message of a command that cannot do its work: one line, no traceback, exit status 1, nothing else."""
     result = command(*words, status=1, **settings)
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()

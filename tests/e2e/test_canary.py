@@ -1,4 +1,4 @@
-"""What clients entrust to a server is not in its log: a canary is sent by every way in and looked for."""
+"""Secrets of clients are not in the log of a server: a canary is sent by every way in and looked for."""
 
 import asyncio
 import base64
@@ -93,7 +93,7 @@ def signed(key: str = CANARY * 4, head: dict[str, Any] | None = None, **claims: 
 
 
 def bad_credentials() -> list[bytes]:
-    """What is refused with 401: wrong tokens, and what is no token at all."""
+    """Credentials that are refused with 401: wrong tokens, and what is no token at all."""
     head, _, tail = signed().partition(".")
     values = [
         f"Bearer {CANARY}",
@@ -115,7 +115,7 @@ def bad_credentials() -> list[bytes]:
 
 
 def bad_headers() -> list[dict[str, str]]:
-    """What is refused, or read and passed over, before a document is looked at."""
+    """Headers that are refused or ignored before the document is read."""
     values = {
         "Origin": [f"https://{CANARY}@a.example", CANARY, f"http://[{CANARY}", "http://%zz" + CANARY],
         "Host": [f"{CANARY}.example", f"{CANARY}:{CANARY}", f"[{CANARY}", f"localhost@{CANARY}"],
@@ -165,7 +165,7 @@ async def send_requests(server: Server, token: str) -> Counter[int]:
 
 
 async def send_refused(server: Server, token: str) -> None:
-    """What is refused before it is looked at: bad credentials, headers, bodies, paths, and bytes that are no HTTP."""
+    """Sends what is refused early: bad credentials, headers, bodies, paths, and bytes that are no HTTP."""
     question = {"query": f'{{ owner(ownerId: "{CANARY}") {{ name }} }}'}
     good = EVERYWHERE | {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(timeout=120) as client:

@@ -1,4 +1,4 @@
-"""What must be equal in two answers to one document: all of it, but for the choice that the specification leaves.
+"""Compares two answers to one document: all must be equal but for the choice that the specification leaves.
 
 `data` is equal as JSON text, the order of its keys included. Errors are equal as multisets: message, path, locations,
 and what decides their code, status and input path.

@@ -214,7 +214,7 @@ def _executor(declared: dict[tuple[str, str], Any]) -> type[Executor[Execution]]
 
 
 class _Selection:
-    """What a document selects, as graphql-core collects it."""
+    """The selections of a document, as graphql-core collects it."""
 
     def __init__(self, oracle: Oracle, info: GraphQLResolveInfo[Execution]) -> None:
         self._schema = oracle.schema

@@ -47,7 +47,7 @@ async def test_a_store_that_dies_after_a_write_and_forgets_its_tokens_makes_no_f
             return {number for number, program in found.items() if program == "dynoxide" and number not in others}
 
         async def dies_after(call: Scenario) -> Any:
-            """What comes of a call whose write is applied, and not answered, by a store that is killed then."""
+            """The result of a call whose write the store applies but does not answer, because it is killed."""
             restarted = asyncio.Event()
 
             async def wait_for_the_next(dead: set[int]) -> None:

@@ -49,7 +49,7 @@ class Values(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What documents can say.
+    """The names and values from which documents are made.
 
     `values` are by the input type and name of a field, such as `CreateOwnerInput.ownerId`, or by the type and name of
     an argument or field, such as `Date from`, or by its name, or by its type. `root_fields` are those that queries and

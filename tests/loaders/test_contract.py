@@ -1,4 +1,4 @@
-"""What no contract may be: each principle, broken once, is refused when the contract is made."""
+"""Principles of contracts: each one, broken once, is refused when the contract is made."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What becomes of items that other programs wrote: each fact has its place, or is kept and reported."""
+"""Conversion of items that other programs wrote: each fact has its place, or is kept and reported."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal

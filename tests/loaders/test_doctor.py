@@ -71,7 +71,7 @@ def moved(source: Key, target: Key, **values: Any) -> Change:
 
 
 class Case(NamedTuple):
-    """What is broken, the invariants and items that are reported, and the records whose check finds it."""
+    """A change that breaks something, the invariants and items reported, and the records whose check finds it."""
 
     change: Change
     expected: set[tuple[str, Key]]
@@ -171,7 +171,7 @@ CASES = {
         OF_LOCKER,
         is_as_before=False,
     ),
-    "an e-mail address is not claimed": lost("I6", EMAIL, OF_BOB),
+    "an email address is not claimed": lost("I6", EMAIL, OF_BOB),
     "another owner claims the address": altered("I6", EMAIL, OF_BOB, ownerId="ada"),
     "an owner claims another address": stray("I6", EMAIL, OTHER_EMAIL, Records()),
     "a code is not claimed": lost("I6", CODE, OF_PLACE),
@@ -330,7 +330,7 @@ async def test_an_address_is_not_in_the_report(break_: Break, checked: Checked) 
     await break_(without(EMAIL))
     (finding,) = await checked.table()
     assert "bob@example.com" not in finding.place + finding.problem
-    assert finding.problem == "the e-mail address of owner bob is not claimed"
+    assert finding.problem == "the email address of owner bob is not claimed"
 
 
 RACES: dict[str, tuple[Change, str, dict[str, Any]]] = {

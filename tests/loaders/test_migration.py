@@ -205,7 +205,7 @@ async def test_events_with_one_id_share_a_claim_also_where_they_are_pages_apart(
 
 
 async def write_old_version(backend: Backend, plain_client: Any, table: str, dump: Dump) -> None:
-    """What versions before formats 2, 4 and 5 wrote, in one table."""
+    """Writes items of the versions before formats 2, 4 and 5 to one table."""
     await load_demo(backend.store, DemoShape(3, 20, 30), NOW, lambda _: None)
     for item in (await dump()).values():
         match item["entityType"]:

@@ -43,7 +43,7 @@ def seen_late(reservation_id: str, times: int = 1, **older: str) -> Callable[[Ca
 
 
 def sent(wire: Wire) -> Counter[str]:
-    """What was asked of the store, but for the slots of the owner."""
+    """The operations that were sent, except those on slots of the owner."""
     return Counter(
         call.operation for call in wire.calls if "SLOT#" not in str(call.request.get("ExpressionAttributeValues"))
     )

@@ -1,4 +1,4 @@
-"""What the suites of permissions share."""
+"""Fixtures of the suites of permissions."""
 
 import pytest_asyncio
 

@@ -225,7 +225,7 @@ async def issue(backend: Backend, code_id: str, kind: AccessCodeKind, **values: 
 
 
 async def entered(backend: Backend, digits: str | None) -> str:
-    """What comes of entering digits at the door."""
+    """The decision on digits that are entered at the door."""
     command = VerifyAccessCode(locker_id=LockerId("l1"), digits=digits or "", attempt_id=f"a{digits}")
     return (await verify_access_code(backend, command, DEVELOPMENT_ADMIN)).decision
 

@@ -130,7 +130,7 @@ async def create(api: Api, name: str, /, **changes: Any) -> dict[str, Any]:
 
 
 def entity(payload: dict[str, Any]) -> Any:
-    """What a payload shows, without its errors."""
+    """The object of a payload."""
     (shown,) = [shown for name, shown in payload.items() if name != "userErrors"]
     return shown
 

@@ -1,4 +1,4 @@
-"""What a document may have: at the limit it runs, one above it is refused, and nothing reaches the store."""
+"""Limits of a document: at the limit it runs, one above it is refused, and nothing reaches the store."""
 
 import gc
 from itertools import product

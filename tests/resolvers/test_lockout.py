@@ -18,7 +18,7 @@ EVENTS = (
 
 
 async def fail(api: Api, times: int, digits: str, prefix: str) -> list[str]:
-    """What so many wrong entries give."""
+    """The decisions on so many wrong entries."""
     return [await verify(api, wrong(digits), f"{prefix}{number}") for number in range(times)]
 
 

@@ -84,7 +84,7 @@ SHOWN_AS = [
 
 
 class View:
-    """What the API shows, by kind and id."""
+    """The objects that the API shows, by kind and id."""
 
     def __init__(self) -> None:
         self.shown: dict[str, dict[str, Item]] = defaultdict(dict)
@@ -134,7 +134,7 @@ class View:
             self.shown["notification"][f"{owner_id} {note['notificationId']}"] = {**note, "ownerId": owner_id}
 
     def of(self, item: Item) -> Item:
-        """What shows the facts of an item; empty for kinds that are not shown."""
+        """The object that shows the facts of an item; empty for kinds that are not shown."""
         for spelling, kind, named in SHOWN_AS:
             found = re.fullmatch(spelling, f"{item['PK']} {item['SK']}")
             if found is not None:
@@ -158,7 +158,7 @@ class View:
 
 
 def _status(shown: Item, stored: str) -> str | None:
-    """What a reservation of this status is shown as; None for one that expired before its end."""
+    """The status with which a reservation of this stored status is shown; None for one that expired before its end."""
     if stored == "CANCELLED":
         return "CANCELLED"
     is_over = shown["endAt"] <= NOW

@@ -1,4 +1,4 @@
-"""What does not exist: one NOT_FOUND for an entity that was asked for, and never an empty page for a damaged row."""
+"""Missing objects: one NOT_FOUND for an entity that was asked for, and never an empty page for a damaged row."""
 
 import logging
 from typing import Any

@@ -173,7 +173,7 @@ async def reads(api: Api, wire: Wire, document: str, **variables: Any) -> int:
 
 
 async def growing(api: Api, wire: Wire, document: str, few: Any, many: Any) -> list[str]:
-    """What is wrong with a document that takes more reads for more parents."""
+    """The problem of a document that takes more reads for more parents, if it does."""
     less, more = await reads(api, wire, document, **few), await reads(api, wire, document, **many)
     return [] if more <= less else [f"{less} reads for {FEW} parents, {more} for {MANY}: {document}"]
 

@@ -73,7 +73,7 @@ def keys(page: Any) -> list[str]:
 
 
 async def refused(api: Api, wire: Wire, query: str, **arguments: Any) -> tuple[str, str, list[str]]:
-    """What a list says that is refused; the rest of the answer is there, and the list was not read."""
+    """The error of a list that is refused; the rest of the answer is there, and the list was not read."""
     wire.reset()
     answer = await api.send(query, **arguments)
     ((parent, shown),) = answer["data"].items()

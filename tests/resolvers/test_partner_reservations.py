@@ -1,4 +1,4 @@
-"""What partners add to a reservation: a reference, a recipient and metadata; and how many an owner may have."""
+"""Additions of partners to a reservation: a reference, a recipient and metadata; and how many an owner may have."""
 
 import asyncio
 import json

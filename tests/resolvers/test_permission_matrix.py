@@ -193,7 +193,7 @@ def silent_paths(walk: list[tuple[tuple[str, ...], str, bool]], actor: Principal
 
 
 def values_at(data: Any, path: tuple[str, ...]) -> list[Any]:
-    """What stands at a path, once for each entry of the lists on the way."""
+    """The values at a path, once for each entry of the lists on the way."""
     if isinstance(data, list):
         return [value for entry in data for value in values_at(entry, path)]
     return values_at(data[path[0]], path[1:]) if path and data else [data]

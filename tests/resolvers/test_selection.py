@@ -1,4 +1,4 @@
-"""What a request selects decides what is read: directives, fragments and aliases are looked through."""
+"""Selections decide what is read: directives, fragments and aliases are looked through."""
 
 import pytest
 from graphql import OperationDefinitionNode, parse

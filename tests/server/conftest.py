@@ -14,7 +14,7 @@ from server.cli.main import Injected, main
 
 
 class Result(NamedTuple):
-    """What a command did."""
+    """Status and output of a command."""
 
     status: int
     out: str

@@ -148,7 +148,7 @@ def test_refused_settings_are_explained(refusal: Callable[..., str]) -> None:
 
 
 def test_an_option_of_serve_comes_before_its_variable(run: Run) -> None:
-    """What each refuses shows the value that it took."""
+    """Each refusal shows the value that was used."""
     environment = {"host": "127.0.0.1", "port": "1", "profile": "development"}
     assert "does not listen on 0.0.0.0" in run("serve", "--host", "0.0.0.0", **environment).err  # noqa: S104
     assert "the production profile needs an issuer" in run("serve", "--profile", "production", **environment).err

@@ -24,7 +24,7 @@ _MOST_LIVE = 500
 
 @dataclass(frozen=True)
 class Spec:
-    """What a process of clients does: how many clients of each kind; it ends after so many steps of the first kind."""
+    """The task of a process: how many clients of each kind; it ends after so many steps of the first kind."""
 
     seed: str
     ports: list[int]

@@ -1,4 +1,4 @@
-"""What clients know: acknowledged and refused writes, requests over time, and a history of versioned changes."""
+"""The knowledge of clients: acknowledged and refused writes, requests over time, and a history of versioned changes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Model:
 
 
 def compare(model: Model, items: Items, now: Instant, skew: timedelta) -> Iterator[Finding]:
-    """What the table says otherwise than the clients were told, and what is wrong in it by itself."""
+    """Differences between the table and what clients were told, and violations in the table itself."""
     for key, expected in model.present.items():
         found = items.get(key)
         actual = found and {name: found.get(name) for name in expected}

@@ -104,7 +104,7 @@ class Sender:
             await asyncio.sleep(self._chance.uniform(0.05, 0.2))
 
     async def must(self, name: str, /, **values: Any) -> Any:
-        """What a request must return; None where it does not."""
+        """The result that a request must return; None if it fails."""
         outcome = await self.settle(name, values)
         if outcome.code == OK:
             return next(iter(outcome.payload.values()))

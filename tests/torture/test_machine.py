@@ -59,7 +59,7 @@ class RefusedError(Exception):
 
 
 class Model:
-    """What a locker system is, without a store: methods take inputs and return what is then shown, or refuse."""
+    """A locker system without a store: methods take inputs and return what is then shown, or refuse."""
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self.now = now

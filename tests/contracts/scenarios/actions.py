@@ -1,4 +1,4 @@
-"""What scenarios are made of: mutations as their bindings run them, and changes behind the product's back."""
+"""Parts of scenarios: mutations as their bindings run them, and changes behind the product's back."""
 
 from collections.abc import Awaitable, Callable
 from operator import attrgetter

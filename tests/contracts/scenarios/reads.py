@@ -54,7 +54,7 @@ _LOOK_UPS: dict[str, tuple[Call, ...]] = {
     "QC-104": (*CODED, enter("000000")),
     "QC-109": (LOCATION, enter("000000", **AT_LOCATION)),
 }
-"""What each look-up finds."""
+"""The record that each look-up finds."""
 
 
 def key_of(contract: ReadOne[Any], names: Names) -> tuple[Any, ...]:

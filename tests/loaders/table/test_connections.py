@@ -1,4 +1,4 @@
-"""What both clients of the store promise: connections, their limit, timeouts, canceled requests, TLS, endpoints."""
+"""Both clients of the store: connections, their limit, timeouts, canceled requests, TLS, endpoints."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What both clients of the store promise: signatures that are the SDK's own, and credentials as they are now."""
+"""Both clients of the store: signatures that are the SDK's own, and credentials as they are now."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What both clients of the store promise: operations, errors, retries, damaged answers, and what is recorded."""
+"""Both clients of the store: operations, errors, retries, damaged answers, and what is recorded."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -61,7 +61,7 @@ def source(server: KeyServer, time: Time, request_seconds: float = REQUEST_SECON
 
 
 async def result(keys: JwksUrl, key_id: str) -> str:
-    """What comes of a token by a key of that id."""
+    """Whether a token by a key of that id is accepted, or how that fails."""
     try:
         return "good" if await keys.find(key_id) else "bad"
     except UnavailableError:

@@ -23,7 +23,7 @@ WAYS_OUT = (
 
 @pytest.fixture
 def refused(run: Run, tmp_path: Path) -> Refused:
-    """What `smartlocker serve` says where it does not start: one line, with exit status 1, and nothing else."""
+    """The message of `smartlocker serve` if it does not start: one line, with exit status 1, and nothing else."""
 
     def serve(**settings: str) -> str:
         status, out, err = run("serve", **{"port": "0", "data_dir": str(tmp_path / "data"), **settings})

@@ -27,7 +27,7 @@ TYPES = {
 
 
 class References(HTMLParser):
-    """What a page loads, and what it would run by itself."""
+    """The files that a page loads, and the scripts that it has itself."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
