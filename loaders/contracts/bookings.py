@@ -41,7 +41,7 @@ _PENDING = BOOKING.at(keys.booking, largest=9000)  # it has no reason yet
 _ADMIN = check("admin", OWNER, "#role = :admin", when="the admin is also an owner")
 _LOCATION = check("location", LOCATION, f"{EXISTS} AND #status = :active")
 _LOCATION_READ = ItemRead("location", LOCATION)
-_SLOT = put("slot", CALENDAR_SLOT, IS_NEW, when="half days are taken", most=_SLOTS_A_DAY)
+_SLOT = put("half day", CALENDAR_SLOT, IS_NEW, when="half days are taken", most=_SLOTS_A_DAY)
 
 REQUEST_BOOKING = WriteContract(
     id="QC-40",
@@ -107,7 +107,7 @@ DECIDE_BOOKING = WriteContract(
         put("copy", OWNER_BOOKING, None),
         _SLOT,
         delete(
-            "freed slot",
+            "freed half day",
             CALENDAR_SLOT,
             "#bookingId = :bookingId",
             when="an approved booking is canceled",
@@ -241,14 +241,18 @@ CHANGE_CALENDAR = WriteContract(
     reads=(
         ItemRead("claim", CALENDAR_CLAIM, only=("delete",)),
         ItemRead(
-            "slot", CALENDAR_SLOT, at_once=_SLOTS_A_DAY, when="only where the eventId was used before", only=("create",)
+            "half day",
+            CALENDAR_SLOT,
+            at_once=_SLOTS_A_DAY,
+            when="only where the eventId was used before",
+            only=("create",),
         ),
     ),
     steps=(
         put("claim", CALENDAR_CLAIM, IS_NEW, when="creating"),
         _SLOT,
         delete(
-            "freed slot",
+            "freed half day",
             CALENDAR_SLOT,
             "#eventId = :eventId AND attribute_not_exists(#bookingId)",  # a booking may have the same id
             when="deleting",

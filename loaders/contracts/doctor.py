@@ -81,14 +81,14 @@ REPAIR_DERIVED = WriteContract(
         delete("surplus copy", Key, "#entityType = :kind", when="a copy is in another owner's or location's list"),
         delete("surplus claim", RESERVATION_CLAIM, "#startAt = :readStart", when="a claim names no reservation"),
         delete(
-            "surplus reservation slot",
+            "surplus slot",
             RESERVATION_SLOT,
             "#reservationId = :reservationId AND #lockerId = :lockerId",
             when="its reservation was canceled or released",
         ),
         delete("surplus address", EMAIL_CLAIM, "#ownerId = :ownerId", when="its owner has another email address"),
         delete(
-            "surplus slot",
+            "surplus half day",
             CALENDAR_SLOT,
             "#bookingId = :bookingId",
             when="its booking is not approved for that half day",

@@ -223,7 +223,7 @@ def _reservation_slot(item: Item, get: Get) -> Iterator[Finding]:
         yield from _Copies(reservation_as_read(made), expected).check(key, get)
     else:
         own: dict[str, Any] = {"reservationId": slot.reservation_id, "lockerId": slot.locker_id}
-        remove = REPAIR_DERIVED.step("surplus reservation slot", (slot.owner_id, slot.slot), **own)
+        remove = REPAIR_DERIVED.step("surplus slot", (slot.owner_id, slot.slot), **own)
         problem = f"surplus slot: reservation {made.reservation_id} has ended, or another slot"
         yield Finding("I6", key, problem, key, None, REPAIR_DERIVED.transact(reservation_as_read(made), remove))
 
@@ -372,7 +372,7 @@ def _slot(item: Item, get: Get) -> Iterator[Finding]:
         surplus = (slot.location_id, slot.date, slot.slot)
         repair = REPAIR_DERIVED.transact(
             _version(keys.booking(booking.booking_id), booking.version),
-            REPAIR_DERIVED.step("surplus slot", surplus, bookingId=booking.booking_id),
+            REPAIR_DERIVED.step("surplus half day", surplus, bookingId=booking.booking_id),
         )
         yield Finding("I8", _key(item), problem, _key(item), None, repair)
 

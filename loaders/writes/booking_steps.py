@@ -49,7 +49,9 @@ def cancel_steps(booking: Booking, canceled: Booking, *, counted: bool) -> list[
     return [
         *_booking_steps(booking, canceled, counted=counted),
         *(
-            DECIDE_BOOKING.step("freed slot", (slot.location_id, slot.date, slot.slot), bookingId=booking.booking_id)
+            DECIDE_BOOKING.step(
+                "freed half day", (slot.location_id, slot.date, slot.slot), bookingId=booking.booking_id
+            )
             for slot in freed
         ),
     ]
@@ -73,7 +75,7 @@ def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
 
 def slots_for(contract: WriteContract, slots: list[CalendarSlot]) -> list[Step]:
     """The steps that take half days which are free."""
-    return [contract.record_step("slot", slot) for slot in slots]
+    return [contract.record_step("half day", slot) for slot in slots]
 
 
 def notification_of(booking: Booking) -> Notification:

@@ -115,7 +115,7 @@ def check_admin(refusal: TransactionRefusedError) -> None:
 def check_slots(refusal: TransactionRefusedError, path: tuple[str, ...], booking: Booking | None = None) -> None:
     """Reports a half day that is taken, unless the booking itself has it already."""
     for step, item in refusal.refused:
-        if step.name != "slot" or item is None:
+        if step.name != "half day" or item is None:
             continue
         try:
             slot = CALENDAR_SLOT.decode(item)

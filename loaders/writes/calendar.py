@@ -108,7 +108,7 @@ def delete_transaction(claim: CalendarClaim, admin_id: OwnerId | None) -> Transa
     """The request that frees the half days of an event."""
     return CHANGE_CALENDAR.transact(
         *(
-            CHANGE_CALENDAR.step("freed slot", (claim.location_id, claim.date, slot), eventId=claim.event_id)
+            CHANGE_CALENDAR.step("freed half day", (claim.location_id, claim.date, slot), eventId=claim.event_id)
             for slot in slots_in(claim.duration)
         ),
         *admin_step(CHANGE_CALENDAR, admin_id),
@@ -126,7 +126,7 @@ def payment_transaction(payment: Payment, content: str) -> Transact:
 async def _first_result(backend: Backend, existing: CalendarClaim, wanted: CalendarClaim) -> CalendarSlot:
     """The first half day of an event that was created before with the same content and is not deleted."""
     taken: list[CalendarSlot | None] = await CHANGE_CALENDAR.read_many(
-        backend.store, "slot", [(existing.location_id, existing.date, slot) for slot in slots_in(existing.duration)]
+        backend.store, "half day", [(existing.location_id, existing.date, slot) for slot in slots_in(existing.duration)]
     )
     slots = [slot for slot in taken if slot is not None]
     is_there = bool(slots) and all(slot.event_id == existing.event_id and slot.booking_id is None for slot in slots)
