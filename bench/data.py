@@ -12,10 +12,12 @@ from domain.models import (
     ActivePointer,
     Locker,
     LockerId,
+    LockerSize,
     LockerStatus,
     Owner,
     OwnerId,
     OwnerKind,
+    ReservableBy,
     Reservation,
     ReservationId,
     ReservationStatus,
@@ -98,6 +100,9 @@ def locker_items(
         created_at=now,
         updated_at=now,
         version=1,
+        reservable_by=ReservableBy.MEMBERS,
+        size=LockerSize.M,
+        features=(),
     )
     if with_record:
         yield keys.locker(locker.locker_id), codecs.LOCKER.encode(locker)

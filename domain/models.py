@@ -122,11 +122,9 @@ class Locker:
     updated_at: Instant
     version: int
     location_id: LocationId | None = None
-    reservable_by: ReservableBy = ReservableBy.MEMBERS
-    """A migrated locker of another program has none of its own and gets this."""
-    size: LockerSize = LockerSize.M
-    """A migrated locker of another program is M, in the middle, until its owner changes that."""
-    features: tuple[str, ...] = ()
+    reservable_by: ReservableBy
+    size: LockerSize
+    features: tuple[str, ...]
     occupied_by: ReservationId | None = None
     """Reservation whose start made the locker OCCUPIED."""
     last_change: str | None = None
@@ -142,9 +140,9 @@ class LockerSummary:
     status: LockerStatus
     alias: str | None
     updated_at: Instant
-    reservable_by: ReservableBy = ReservableBy.MEMBERS
-    size: LockerSize = LockerSize.M
-    features: tuple[str, ...] = ()
+    reservable_by: ReservableBy
+    size: LockerSize
+    features: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

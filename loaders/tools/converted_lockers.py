@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from domain.commands.base import fingerprint_of
 from domain.commands.events import RecordAccessEvent
-from domain.models import ActivePointer, EventId, LockerId, ReservationStatus, record_from
+from domain.models import (
+    ActivePointer,
+    EventId,
+    LockerId,
+    LockerSize,
+    ReservableBy,
+    ReservationStatus,
+    record_from,
+)
 from domain.schedule import has_ended, has_ended_everywhere, slot_name
 from domain.times import EARLIEST
 from loaders import keys
@@ -75,6 +83,10 @@ def _locker(target: Target, locker_id: LockerId, sources: list[Key], copies: lis
     for key in sorted(sources, key=lambda key: target.told[key].get("ownerId", owner_id) != owner_id):
         draft.add(target.kind(key), target.items[key], target.told[key])
     draft.default("version", 1)
+    # Of lockers that do not say it: a size in the middle, until the owner changes it.
+    draft.default("reservableBy", ReservableBy.MEMBERS)
+    draft.default("size", LockerSize.M)
+    draft.default("features", [])
     add_times(draft, "createdAt", "updatedAt")
     locker = draft.record()
     group: Group = dict.fromkeys([*copies, *sources])

@@ -19,7 +19,7 @@ from loaders.table.positions import Key
 from loaders.table.retry import attempts
 from loaders.table.values import Item, WireItem, any_item_from_wire
 from loaders.tools.invariants import is_checked, table_violations, violations
-from loaders.tools.kinds import kind_at, label_of
+from loaders.tools.kinds import kind_read_at, label_of
 from loaders.tools.pace import Pace
 from loaders.tools.transfer import exported_items
 
@@ -86,7 +86,7 @@ class Table:
         """Takes items of the table."""
         for item in map(any_item_from_wire, items):
             self.read += 1
-            if kind_at(_key(item), item) is None:
+            if kind_read_at(_key(item), item) is None:
                 self.unknown[label_of(item)] += 1
             elif is_checked(item):
                 self._items.append(item)

@@ -1,4 +1,4 @@
-"""The kinds of items that this version writes: by their keys, with the attributes that each may have."""
+"""The kinds of items that this version writes: by their keys and lists, with the attributes that each may have."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from functools import cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+from domain.models import LocationStatus, LockerStatus
 from loaders import codecs, keys
+from loaders.contracts.reading import ReadPage
+from loaders.contracts.registry import CONTRACTS
+from loaders.contracts.write_parts import RangeRead
+from loaders.contracts.writing import WriteContract
 from loaders.conversion import Codec, DamagedItemError
-from loaders.table.positions import Key
+from loaders.table.positions import Between, IndexPartition, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from loaders.table.positions import KeyRange
     from loaders.table.values import Item
 
 CODECS: dict[str, tuple[Codec[Any], ...]] = {}
@@ -31,20 +37,50 @@ _BESIDES = {
     RATE: {"fullAt", "expiresAt"},
 }
 """Attributes that no codec reads."""
-_FREE_TEXT = {"door": "(?:LOCKER|LOCATION)#[^#]+", **dict.fromkeys(("email", "code", "reference"), ".+")}
+_NUMBERS = {PENDING: "pendingBookings", RATE: "fullAt"}
+"""What requests read of the kinds that have no codec."""
+_PARTS = {
+    "door": "(?:LOCKER|LOCATION)#[^#]+",
+    "status": "|".join({*LocationStatus, *LockerStatus}),
+    **dict.fromkeys(("email", "code", "reference", "purpose"), ".+"),
+}
+"""The parts of keys that are no ids or times."""
 
 
-def _pattern(builder: Callable[..., Key]) -> re.Pattern[str]:
-    """The keys that a builder makes, as partition and sort key."""
+def _pattern(builder: Callable[..., Key | KeyRange]) -> re.Pattern[str]:
+    """The keys that a builder makes or that begin as those of its range, as partition and sort key.
+
+    For a range of the index, its partition alone.
+    """
     names = signature(builder).parameters
-    spelled = re.escape(" ".join(builder(*(f"<{name}>" for name in names))))
+    match builder(*(f"<{name}>" for name in names)):
+        case IndexPartition(pk):
+            spelled, rest = pk, ""
+        case Between(pk, low):
+            spelled, rest = f"{pk} {low.partition('#')[0]}#", ".*"
+        case Key(pk, sk):
+            spelled, rest = f"{pk} {sk}", ""
+        case within:
+            spelled, rest = f"{within.pk} {within.prefix}", ".*"
+    spelled = re.escape(spelled)
     for name in names:
-        spelled = spelled.replace(f"<{name}>", f"(?:{_FREE_TEXT.get(name, '[^#]+')})")
-    return re.compile(spelled)
+        spelled = spelled.replace(f"<{name}>", f"(?:{_PARTS.get(name, '[^#]+')})")
+    return re.compile(spelled + rest, re.DOTALL)
+
+
+def _list_reads() -> Iterator[tuple[Callable[..., KeyRange], Codec[Any]]]:
+    """Every range that requests read, and the codec by which they do."""
+    for contract in CONTRACTS.values():
+        if isinstance(contract, ReadPage):
+            yield contract.range, contract.codec
+        elif isinstance(contract, WriteContract):
+            reads = (*contract.reads, *contract.fallbacks)
+            yield from ((read.range, read.codec) for read in reads if isinstance(read, RangeRead))
 
 
 _PATTERNS = {kind: _pattern(found[0].key) for kind, found in CODECS.items()}
 _PATTERNS |= {PENDING: _pattern(keys.pending_count), RATE: _pattern(keys.rate)}
+_LISTS = {_pattern(within): codec.entity_type for within, codec in _list_reads()}
 
 
 def kind_at(key: Key, item: Mapping[str, Any]) -> str | None:
@@ -53,6 +89,14 @@ def kind_at(key: Key, item: Mapping[str, Any]) -> str | None:
     if isinstance(named, str) and named in _PATTERNS and _PATTERNS[named].fullmatch(text):
         return named  # the usual case, at once
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(text)), None)
+
+
+def kind_read_at(key: Key, item: Mapping[str, Any]) -> str | None:
+    """The same, also for an item that is in a list although its key is of no kind."""
+    places = (" ".join(key), str(item.get("GSI1PK")))
+    return kind_at(key, item) or next(
+        (kind for pattern, kind in _LISTS.items() if any(map(pattern.fullmatch, places))), None
+    )
 
 
 @cache
@@ -82,9 +126,14 @@ def is_current(key: Key, item: Item) -> bool:
 
 def damage_of(key: Key, item: Item) -> str | None:
     """Why requests could not read the item at this key; None if they could, or never read it."""
+    kind = kind_read_at(key, item) or ""
     try:
-        for codec in CODECS.get(kind_at(key, item) or "", ()):
+        for codec in CODECS.get(kind, ()):
             codec.decode(item)
     except DamagedItemError as damage:
         return str(damage)
+    if kind in _NUMBERS and type(item.get(_NUMBERS[kind])) is not int:
+        return f"item {keys.masked(key)} has no valid {_NUMBERS[kind]}"
+    if kind != (kind_at(key, item) or ""):
+        return f"item {keys.masked(key)} is in a list of {kind} and has no key of that kind"
     return None

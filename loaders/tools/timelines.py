@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 def timeline_violations(locker_id: LockerId, items: list[Item], get: Get, now: Instant) -> Iterator[Finding]:
     """No overlap, a copy of each live reservation, and a pointer to the earliest one that has not ended."""
-    stored = [STORED_RESERVATION.decode(item) for item in items if item["entityType"] == "RESERVATION"]
-    copies = [item for item in items if item["entityType"] == "LIVE_RESERVATION"]
+    stored = [STORED_RESERVATION.decode(item) for item in items if item.get("entityType") == "RESERVATION"]
+    copies = [item for item in items if item.get("entityType") == "LIVE_RESERVATION"]
     stored_live = [one for one in stored if one.reservation.status is ReservationStatus.ACTIVE]
     stored_live.sort(key=lambda one: one.reservation.start_at)
     live = [one.reservation for one in stored_live]
@@ -73,9 +73,13 @@ def _overlaps(live: list[Reservation]) -> Iterator[Finding]:
 
 
 def _slots_of(locker_id: LockerId, live: list[StoredReservation], get: Get, now: Instant) -> Iterator[Finding]:
-    """A reservation that has ended by no clock has the slot that it names; one migrated after its end names none."""
+    """A reservation that has ended by no clock has the slot that it names."""
     for one in live:
-        if one.slot is None or has_ended(one.reservation, shift(now, CLOCK_SKEW)):
+        if has_ended(one.reservation, shift(now, CLOCK_SKEW)):
+            continue
+        if one.slot is None:
+            key = RESERVATION.key_of(one.reservation)
+            yield Finding("I6", key, "it takes no slot of its owner", key, locker_id)
             continue
         wanted = slot_of(one.reservation, one.slot)
         key, as_read = RESERVATION_SLOT.key_of(wanted), reservation_as_read(one.reservation)

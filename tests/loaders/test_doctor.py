@@ -198,6 +198,8 @@ CASES = {
     "a half day names no booking": stray(
         "I8", MORNING, NEXT_MORNING, OF_PLACE, date="2026-03-11", bookingId="b9", is_repaired=False
     ),
+    "a locker does not say who may reserve it": altered("I7", LOCKER, OF_LOCKER, reservableBy=None, is_repaired=False),
+    "a live reservation takes no slot": altered("I6", LATER, OF_LOCKER, slot=None, is_repaired=False),
     "a locker is damaged": altered("I7", LOCKER, OF_LOCKER, version="one", is_repaired=False),
 }
 
@@ -410,6 +412,31 @@ UNREADABLE: dict[str, dict[str, Any]] = {
     "a payment without an amount": {"PK": "BOOKING#b1", "SK": "PAYMENT#bad", "entityType": "PAYMENT"},
     "a notification without its kind": {"PK": "OWNER#ada", "SK": "NOTIFICATION#2026-02-26T09:05:00.000Z#bad"},
     "a code that is no text": {"PK": "LOCKER#l1", "SK": "CODE#bad", "entityType": "ACCESS_CODE", "codeId": 7},
+    "a copy in an owner's list that names two lockers": {"PK": "OWNER#ada", "SK": "LOCKER#a#b"},
+    "a copy in a location's list that names two lockers": {"PK": PLACE, "SK": "LOCKER#a#b"},
+    "an event without an id": {"PK": "LOCKER#l1", "SK": "EVT#2026-02-26T09:05:00.000Z", "entityType": "ACCESS_EVENT"},
+    "a reservation without an id": {"PK": "LOCKER#l1", "SK": "RES#2026-02-26T09:05:00.000Z"},
+    "a live copy without an id": {"PK": "LOCKER#l1", "SK": "LIVE#2026-02-26T09:05:00.000Z"},
+    "an owner's reservation of three parts": {"PK": "OWNER#ada", "SK": "RES#2026-02-26T09:05:00.000Z#r#s"},
+    "a slot of two names": {"PK": "OWNER#ada", "SK": "SLOT#00#01"},
+    "an owner's booking without an id": {"PK": "OWNER#ada", "SK": "BOOKING#2026-03-10"},
+    "a half day of no half": {"PK": PLACE, "SK": "DAY#2026-03-10"},
+    "another item in the list of locations": {
+        "PK": "WIDGET#1",
+        "SK": "META",
+        "GSI1PK": "LOCATION#ACTIVE",
+        "GSI1SK": "2026-02-26T09:05:00.000Z#w",
+    },
+    "a kind that is no text": {"PK": "LOCKER#bad", "SK": "META", "entityType": ["LOCKER"]},
+    "a counter without its number": {"PK": "OWNER#ada", "SK": "PENDING_BOOKINGS", "entityType": "PENDING_BOOKINGS"},
+    "a counter of no number": {
+        "PK": "OWNER#ada",
+        "SK": "PENDING_BOOKINGS",
+        "entityType": "PENDING_BOOKINGS",
+        "pendingBookings": "one",
+    },
+    "a budget without its time": {"PK": "RATE#bad", "SK": "META", "expiresAt": 1_800_000_000},
+    "a budget whose time is text": {"PK": "RATE#bad", "SK": "META", "fullAt": "1800000000"},
 }
 
 
@@ -421,7 +448,33 @@ async def test_every_item_that_requests_could_not_read_is_reported(
     item = UNREADABLE[name]
     key = (item["PK"], item["SK"])
     await break_(lambda _: {key: item})
-    assert ("I7", key) in places(await checked.table())
+    found, table = await checked.doctor.check_table(items_per_second=1e9, progress=lambda _: None)
+    assert ("I7", key) in places(found)
+    assert not table.unknown
+    if not key[1].startswith(("EVT#", "NOTIFICATION#", "CODE#")) and key[0] in {"LOCKER#l1", "OWNER#ada", PLACE}:
+        named = await checked.doctor.check(Records(OF_LOCKER.lockers, OF_ADA.owners, OF_PLACE.locations))
+        assert ("I7", key) in places(named)
+
+
+@pytest.mark.parametrize("source", [COPY, LIVE, BOOKED, OFFER, MORNING])
+async def test_an_item_that_could_be_read_and_has_no_key_of_its_list_is_reported(
+    source: Key, world: Api, break_: Break, checked: Checked
+) -> None:
+    assert world
+    target = (source[0], f"{source[1]}#more")
+    await break_(moved(source, target))
+    assert ("I7", target) in places(await checked.table())
+
+
+async def test_an_event_in_a_list_of_the_index_is_reported(world: Api, break_: Break, checked: Checked) -> None:
+    await world.event("l1", eventId="e1")
+
+    def change(items: Items) -> dict[Key, dict[str, Any] | None]:
+        key = next(key for key in items if key[1].startswith("EVT#"))
+        return {key: items[key] | {"GSI1PK": "APIKEY", "GSI1SK": "x"}}
+
+    await break_(change)
+    assert [(one.invariant, one.problem) for one in await checked.table()] == [("I3", "it must not be in the index")]
 
 
 async def test_items_of_unknown_kinds_are_counted_and_are_no_violations(
