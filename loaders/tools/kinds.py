@@ -42,7 +42,7 @@ _NUMBERS = {PENDING: "pendingBookings", RATE: "fullAt"}
 _PARTS = {
     "door": "(?:LOCKER|LOCATION)#[^#]+",
     "status": "|".join({*LocationStatus, *LockerStatus}),
-    **dict.fromkeys(("email", "code", "reference", "purpose"), ".+"),
+    **dict.fromkeys(("email", "code", "reference", "purpose", "claim"), ".+"),
 }
 """The parts of keys that are no ids or times."""
 

@@ -17,6 +17,7 @@ from loaders.keys import lot_of
 from loaders.table.client import DynamoStore
 from loaders.table.values import item_to_wire
 from loaders.tools.demo import DemoShape, load_demo
+from loaders.tools.demo_codes import load_demo_codes
 from loaders.tools.doctor import Doctor, Records, check_export_file, full_scan_cost
 from loaders.tools.findings import Finding
 from loaders.tools.transfer import export_table
@@ -302,6 +303,13 @@ async def test_a_clean_demo_table_has_no_finding_and_nothing_is_written(
     assert await checked.table() == []
     assert await checked.doctor.repair([]) == []
     assert wire.operations.keys() == {"Scan"}
+
+
+async def test_no_item_of_demo_data_is_of_an_unknown_kind(backend: Backend, checked: Checked) -> None:
+    await load_demo(backend.store, DemoShape(), NOW, lambda _: None)
+    await load_demo_codes(backend)
+    found, table = await checked.doctor.check_table(items_per_second=1e9, progress=lambda _: None)
+    assert (found, table.unknown) == ([], {})
 
 
 async def test_the_check_of_a_locker_reads_its_own_items_and_no_events(
