@@ -12,6 +12,7 @@ from graphql import (
     OperationDefinitionNode,
     Undefined,
     coerce_input_value,
+    get_nullable_type,
     get_variable_values,
     specified_rules,
     validate,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _MAX_DOCUMENTS = 256
 _MAX_TREES = 16
 _TOKEN_CHARACTERS = 2  # at least, with what separates it from the next
+_AS_THEY_ARE = {"ID": str, "String": str, "Boolean": bool}
+"""Types whose values need no coercion where they are given as these."""
 _RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
@@ -61,15 +64,24 @@ class CompiledOperation:
         self._variable_nodes = node.variable_definitions or ()
         signatures = [get_variable_signature(schema.graphql_schema, variable) for variable in self._variable_nodes]
         self._signatures = [found for found in signatures if not isinstance(found, GraphQLError)]
+        types = {found.name: str(get_nullable_type(found.type)) for found in self._signatures}
+        self._as_they_are = {name: _AS_THEY_ARE[type_] for name, type_ in types.items() if type_ in _AS_THEY_ARE}
         self._directive_variables = tuple(sorted(directive_variables(document)))
         self._trees: OrderedDict[tuple[Any, ...], Place] = OrderedDict()
 
     def coerced(self, variables: Mapping[str, Any], *, hides_suggestions: bool) -> VariableValues | list[GraphQLError]:
         """The variables of a request as their types have them, or what is wrong with them."""
         sources, values = {}, {}
+        value: Any
         for signature in self._signatures:
-            given = variables.get(signature.name)
-            value = Undefined if given is None else coerce_input_value(given, signature.type)
+            name = signature.name
+            given = variables.get(name)
+            if given is None:
+                value = Undefined
+            elif type(given) is self._as_they_are.get(name):
+                value = given
+            else:
+                value = coerce_input_value(given, signature.type)
             if value is Undefined:  # not given, null or wrong: graphql-core knows what that means
                 return get_variable_values(
                     self._schema.graphql_schema,
@@ -78,8 +90,8 @@ class CompiledOperation:
                     MAX_ERRORS,
                     hide_suggestions=hides_suggestions,
                 )
-            sources[signature.name] = VariableValueSource(signature, given)
-            values[signature.name] = value
+            sources[name] = VariableValueSource(signature, given)
+            values[name] = value
         return VariableValues(sources, values)
 
     def tree(self, variables: Mapping[str, Any]) -> Place:

@@ -10,7 +10,7 @@ import pytest_asyncio
 from tests import places
 from tests.api import CREATE_OWNER, UPDATE_STATUS, Api
 from tests.conftest import Clock
-from tests.explained import brief, explain, explained, get, query, walk
+from tests.explained import brief, explain, explained, get, query, timeless, walk
 from tests.wire import Answer, Wire
 
 EVENTS = "BETWEEN EVT#0001-01-01T00:00:00.000Z AND EVT#9999-12-31T23:59:59.999Z~"
@@ -116,6 +116,24 @@ async def test_units_are_those_that_the_store_reports(stocked: Api, wire: Wire) 
 async def test_a_field_asked_twice_by_aliases_is_one_read_for_both(stocked: Api) -> None:
     document = '{ a: locker(lockerId: "l1") { alias } b: locker(lockerId: "l1") { alias } }'
     assert await explain(stocked, document) == [get("QC-01", "LOCKER#l1", merged=2, path="a")]
+
+
+async def test_what_aliases_share_is_shown_once_at_the_first_of_them(stocked: Api) -> None:
+    owners = [f'a{i}: reservation(lockerId: "l{i}", reservationId: "r{i}") {{ owner {{ name }} }}' for i in (1, 2, 3)]
+    for i in (2, 3):
+        await stocked.reservation(f"r{i}", f"l{i}", "acme", f"2026-04-0{i}T11:00:00Z", "2026-04-05T13:00:00Z")
+    explanation = await explained(stocked, f"{{ {' '.join(owners)} }}")
+    operations = timeless(explanation)
+    assert brief(operations, "operation", "asked", "merged", "path") == [
+        ("BatchGetItem", 3, 3, "a1"),
+        ("BatchGetItem", 3, 3, "a1"),
+        ("BatchGetItem", 2, 3, "a1.owner"),
+    ]
+    measured = {
+        step["path"]: sum(read["measured"]["operations"] for read in step["reads"] if read["measured"])
+        for step in walk(explanation["tree"])
+    }
+    assert measured == {"a1": 2, "a1.owner": 1, "a2": 0, "a2.owner": 0, "a3": 0, "a3.owner": 0}
 
 
 async def test_a_strong_read_is_marked_as_consistent(stocked: Api) -> None:
