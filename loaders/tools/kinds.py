@@ -38,7 +38,7 @@ _BESIDES = {
 }
 """Attributes that no codec reads."""
 _NUMBERS = {PENDING: "pendingBookings", RATE: "fullAt"}
-"""What requests read of the kinds that have no codec."""
+"""The attribute that requests read of the kinds that have no codec."""
 _PARTS = {
     "door": "(?:LOCKER|LOCATION)#[^#]+",
     "status": "|".join({*LocationStatus, *LockerStatus}),

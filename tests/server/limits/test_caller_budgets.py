@@ -31,6 +31,9 @@ COPIES = [
         "ownerId": {"S": "ada"},
         "alias": {"S": "Hall"},
         "status": {"S": "AVAILABLE"},
+        "reservableBy": {"S": "MEMBERS"},
+        "size": {"S": "M"},
+        "features": {"L": []},
         "updatedAt": {"S": "2026-03-01T12:00:00.000Z"},
     }
     for number in range(2)
