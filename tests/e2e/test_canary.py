@@ -82,7 +82,7 @@ def damaged_items() -> list[Item]:
     """An owner that is no owner, and a copy without its locker."""
     owner, copy = keys.owner(OwnerId(CANARY)), keys.owner_locker(OwnerId("ada"), GONE)
     locker: Item = {"ownerId": "ada", "lockerId": GONE, "status": "AVAILABLE", "updatedAt": "2026-01-01T12:00:00.000Z"}
-    locker |= {"reservableBy": "MEMBERS", "size": "M", "features": []}
+    locker = {**locker, "reservableBy": "MEMBERS", "size": "M", "features": []}
     return [
         {"PK": owner.pk, "SK": owner.sk, "entityType": "OWNER", "ownerId": CANARY, "kind": CANARY},
         {"PK": copy.pk, "SK": copy.sk, "entityType": "OWNER_LOCKER", **locker},
