@@ -1,7 +1,7 @@
 """The state of the table as a server knows it: whether the table has the format of this version now.
 
 A server reads the state every few seconds, outside of requests, and relies on what it has read for a while only. So
-whoever marks the table as being migrated knows when the last server has stopped serving it, also one that cannot
+a migration that marks the table knows when the last server has stopped serving it, also one that cannot
 reach the store.
 """
 

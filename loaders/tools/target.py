@@ -1,4 +1,4 @@
-"""A table on its way to today's form, in memory: what it becomes, and the changes that lead there."""
+"""A table that is being converted, in memory: what it becomes, and the changes that lead there."""
 
 from __future__ import annotations
 

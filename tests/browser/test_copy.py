@@ -142,7 +142,7 @@ def run(language: str, program: str, **environment: str) -> subprocess.Completed
 
 
 def answer_at(prompt: list[str], program: str) -> Any:
-    """The output of a prompt that stays open, as it does for whoever pastes a program."""
+    """The output of a prompt that stays open, as it does after a program is pasted."""
     with subprocess.Popen(prompt, stdin=PIPE, stdout=PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
