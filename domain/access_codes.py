@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NewType, TypeAlias
+from typing import Any, NewType, TypeAlias
 
 from domain.bookings import Booking, BookingId, BookingStatus
 from domain.enums import DescribedEnum
@@ -26,9 +27,6 @@ from domain.models import (
     door_of,
 )
 from domain.times import Instant, shift
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CodeId = NewType("CodeId", str)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from domain.enums import DescribedEnum
 from domain.errors import BadInputError, ForbiddenError, NotFoundError, SmartLockerError
 from domain.models import LocationId, LockerId, OwnerId, ReservableBy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Role(DescribedEnum):

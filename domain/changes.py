@@ -6,18 +6,15 @@ If it then changes nothing, the object stays as it is and keeps its version.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from domain.bookings import Booking
 from domain.commands.base import Change, OptionalChange, change_fingerprint
 from domain.errors import IdTakenError, VersionConflictError
 from domain.models import Location, Locker, Owner, Reservation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from domain.times import Instant
+from domain.times import Instant
 
 V = TypeVar("V", Booking, Location, Locker, Owner, Reservation)
 

@@ -6,12 +6,9 @@ Each function returns the value or raises ValueError with a message for the clie
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from domain.errors import BadInputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def matching(pattern: str, rule: str) -> Callable[[str], str]:

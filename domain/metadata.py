@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from domain.models import Json
 from domain.text import check_encodable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from domain.models import Json
 
 _MAX_BYTES = 16 * 1024
 _MAX_KEYS = 50

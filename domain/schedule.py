@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from domain.errors import BadInputError
 from domain.models import ActivePointer, Reservation, ReservationSlot, ReservationStatus
 from domain.times import Instant, shift, to_datetime
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 CLOCK_SKEW = timedelta(minutes=10)
 """The tolerated difference between the clocks of two servers."""

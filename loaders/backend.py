@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import timedelta
-
-    from domain.access_codes import CodeRing
-    from domain.times import Instant
-    from loaders.table.client import Store
+from domain.access_codes import CodeRing
+from domain.times import Instant
+from loaders.table.client import Store
 
 
 def _no_ring() -> CodeRing:

@@ -6,11 +6,9 @@ Only this module starts coroutines of a request beside one another, so that the 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Coroutine, Iterable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Iterable
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import TYPE_CHECKING
 
 from domain.errors import InvalidCursorError
-
-if TYPE_CHECKING:
-    from loaders.table.positions import KeyRange, Position
+from loaders.table.positions import KeyRange, Position
 
 _PART_LONGEST = 1024
 

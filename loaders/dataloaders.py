@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Sequence
+from typing import Any, Generic, Self, TypeVar
 
 from aiodataloader import DataLoader, Loader, dispatch_queue_batch, failed_dispatch
 
 from loaders.concurrency import is_only_one, together
 from loaders.contracts.base import MAX_ITEMS, Consistency
+from loaders.contracts.reading import ReadOne, ReadPage
+from loaders.conversion import DamagedItemError
+from loaders.table.client import Store
 from loaders.table.recording import asking
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
-
-    from loaders.contracts.reading import ReadOne, ReadPage
-    from loaders.conversion import DamagedItemError
-    from loaders.table.client import Store
 
 T = TypeVar("T")
 KeyParts = tuple[Any, ...]

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from pydantic.alias_generators import to_camel
 
-from domain.models import LocationId, LockerId, OwnerId
+from domain.access_codes import CodeId
+from domain.api_keys import ApiKeyId
+from domain.bookings import BookingId, DaySlot
+from domain.models import (
+    Door,
+    EventId,
+    LocationId,
+    LocationStatus,
+    LockerId,
+    LockerSize,
+    LockerStatus,
+    OwnerId,
+    ReservationId,
+)
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST, Day, Instant
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from domain.access_codes import CodeId
-    from domain.api_keys import ApiKeyId
-    from domain.bookings import BookingId, DaySlot
-    from domain.models import Door, EventId, LocationStatus, LockerSize, LockerStatus, ReservationId
 
 _VALUES = ("EMAIL#", "LOCATION_CODE#")
 """The partitions whose names contain the value of an attribute; all others contain ids, times and statuses."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from domain.errors import BadInputError
 from domain.times import EARLIEST, FIRST_DAY, LAST_DAY, LATEST
 from loaders.cursors import encode_cursor
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loaders.table.positions import Position
+from loaders.table.positions import Position
 
 T = TypeVar("T")
 U = TypeVar("U")

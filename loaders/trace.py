@@ -6,17 +6,14 @@ Keys are shown, since they are made of ids and times; what items hold never is.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from loaders import keys
 from loaders.contracts.cost import Cost
 from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from loaders.table.recording import Record, Recorder
+from loaders.table.recording import Record, Recorder
 
 
 class Trace:

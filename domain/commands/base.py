@@ -5,19 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from domain.bookings import BookingId
 from domain.errors import BadInputError, Problem
 from domain.ids import check_id
 from domain.models import LocationId, LockerId, OwnerId
 from domain.text import check_name, check_text
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 Id = Annotated[str, AfterValidator(check_id)]
 CheckedBookingId = Annotated[BookingId, AfterValidator(check_id), Field(description="Id of the booking.")]

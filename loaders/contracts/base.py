@@ -6,16 +6,12 @@ A contract that breaks a principle cannot be created, so a module with one canno
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from domain.enums import DescribedEnum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from domain.errors import SmartLockerError
+from domain.errors import SmartLockerError
 
 MAX_ITEMS = 100
 _MAX_WHOLE = 200

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from domain.errors import BadInputError, InvalidCursorError, SmartLockerError
 from loaders.concurrency import together
@@ -14,17 +16,12 @@ from loaders.contracts.cost import Cost, page_cost, read_units
 from loaders.conversion import Codec, DamagedItemError
 from loaders.cursors import decode_cursor
 from loaders.pages import Page, PageRequest
+from loaders.table.client import Store
 from loaders.table.errors import UnreadKeysError
 from loaders.table.operations import BatchGet, Get, Query
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Position, Prefix
 from loaders.table.recording import asking
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
-
-    from loaders.table.client import Store
-    from loaders.table.values import FoundItem
+from loaders.table.values import FoundItem
 
 logger = logging.getLogger(__name__)
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import read_units
+from loaders.table.client import DynamoStore, ScanPage, Store
 from loaders.table.operations import BatchGet, Query, Scan
 from loaders.table.positions import Key, KeyRange
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-
-    from loaders.table.client import DynamoStore, ScanPage, Store
-    from loaders.table.values import WireItem
+from loaders.table.values import WireItem
 
 
 @dataclass(frozen=True, kw_only=True)

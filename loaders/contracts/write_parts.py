@@ -6,20 +6,17 @@ the price and the documentation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from loaders import keys
 from loaders.contracts.base import ContractError
 from loaders.contracts.cost import ALWAYS, Part
 from loaders.conversion import Codec
 from loaders.table.operations import Action, Step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from loaders.table.positions import Key, KeyRange
+from loaders.table.positions import Key, KeyRange
 
 IS_NEW = "attribute_not_exists(#PK)"
 EXISTS = "attribute_exists(#PK)"

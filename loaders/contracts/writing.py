@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from loaders.contracts.base import MAX_ITEMS, Contract, ContractError
 from loaders.contracts.cost import ALWAYS, MET_OTHERS, USUAL_BYTES, Cost, Part, PricedRequest
 from loaders.contracts.reading import in_batches, read_items
 from loaders.contracts.write_parts import BatchRead, DeclaredRead, ItemRead, RangeRead, StepRule
 from loaders.conversion import difference
+from loaders.table.client import Store
 from loaders.table.operations import Action, BatchGet, Put, Query, Step, Transact, Update
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-
-    from loaders.table.client import Store
-    from loaders.table.positions import Position
+from loaders.table.positions import Position
 
 R = TypeVar("R", ItemRead, RangeRead)
 _WRITE_UNIT = 1024

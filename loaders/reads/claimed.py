@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from loaders import keys
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.conversion import DamagedItemError
+from loaders.table.positions import Key
 from loaders.table.retry import attempts
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from loaders.table.positions import Key
 
 T = TypeVar("T")
 

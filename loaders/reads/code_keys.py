@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.access_codes import AccessCode, may_open
+from domain.times import Instant
 from loaders.codecs import ACCESS_CODE, CODE_DOOR
 from loaders.contracts.access_codes import CODE_KEYS_SCAN
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.reading import ReadOne
 from loaders.contracts.reservations import RESERVATION_BY_KEY
-
-if TYPE_CHECKING:
-    from domain.times import Instant
-    from loaders.contracts.reading import ReadOne
-    from loaders.table.client import DynamoStore
-
+from loaders.table.client import DynamoStore
 
 _BASES: dict[str, ReadOne[Any]] = {
     "reservation": RESERVATION_BY_KEY,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from domain.access_codes import (
     GRACE,
@@ -27,18 +29,13 @@ from domain.access_codes import (
 from domain.errors import TooManyChangesError
 from domain.models import Door, Reservation, ReservationId, locker_of
 from domain.times import EARLIEST, Instant, shift
+from loaders.backend import Backend
+from loaders.codecs import Guard
 from loaders.concurrency import together
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES
 from loaders.reads.live_reservations import MovedError, live_in
+from loaders.table.client import Store
 from loaders.table.retry import attempts
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Iterable, Sequence
-
-    from loaders.backend import Backend
-    from loaders.codecs import Guard
-    from loaders.table.client import Store
 
 _Lists: TypeAlias = "dict[Door, CodeList | Exception | None]"
 _Parts: TypeAlias = dict[tuple[str, tuple[Any, ...]], Any]

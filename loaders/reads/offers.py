@@ -5,14 +5,17 @@ What is found is a hint: only the transaction that makes a reservation decides.
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.authorization import MOST_AUDIENCES, Audience
 from domain.models import LocationId, LockerId, LockerOffer, LockerSize
 from domain.schedule import is_free
+from domain.times import Instant
 from loaders import keys
 from loaders.concurrency import outcomes
 from loaders.contracts.base import Order
@@ -20,16 +23,10 @@ from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.reservations import RESERVATION_BEFORE
 from loaders.cursors import encode_cursor
 from loaders.pages import Page, PageRequest
+from loaders.table.client import Store
+from loaders.table.positions import Key
 
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
-
-    from domain.times import Instant
-    from loaders.table.client import Store
-    from loaders.table.positions import Key
-
-    Pointers = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
+Pointers = Callable[[list[tuple[Any, ...]]], Awaitable[list[Any]]]
 
 MOST_CANDIDATES = 50
 AT_ONCE = 25

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from domain.models import LockerId, Reservation
+from domain.times import Instant
 from loaders.contracts.base import Order
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 from loaders.pages import ALL_TIMES, Page, PageRequest
-
-if TYPE_CHECKING:
-    from domain.models import LockerId, Reservation
-    from domain.times import Instant
-    from loaders.table.client import Store
+from loaders.table.client import Store
 
 
 async def overlapping_page(

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from domain.errors import UnavailableError
 from loaders.codecs import TableState
 from loaders.contracts.table_state import FORMAT_VERSION, STATE_OF_TABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from loaders.table.client import Store
+from loaders.table.client import Store
 
 logger = logging.getLogger(__name__)
 

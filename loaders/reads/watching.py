@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from loaders.reads.table_state import TableWatch
-    from loaders.table.client import Store
-    from loaders.table.health import StoreHealth
+from loaders.reads.table_state import TableWatch
+from loaders.table.client import Store
+from loaders.table.health import StoreHealth
 
 _IDLE_SECONDS = 2
 """After how long without a read that has succeeded one is sent to see whether the store works."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from domain.errors import UnavailableError
 from loaders.table.errors import BusyError, UnreadKeysError, translated
@@ -16,11 +18,6 @@ from loaders.table.retry import pause
 from loaders.table.signing import Credentials, Signer
 from loaders.table.transport import MAX_CONNECTIONS, Answer, NoAnswerError, RefusedRequestError, Transport
 from loaders.table.values import FoundItem, Item, WireItem, item_from_wire
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-
 
 _CONFLICT_ATTEMPTS = 12
 _UNPROCESSED_ATTEMPTS = 8

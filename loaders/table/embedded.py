@@ -14,16 +14,14 @@ import socket
 import stat
 import subprocess
 import tempfile
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import BinaryIO, Literal
 
 from domain.errors import OperatorError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
 
 logger = logging.getLogger(__name__)
 

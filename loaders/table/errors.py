@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from domain.errors import InternalError, UnavailableError
+from loaders.table.operations import Step, Transact
+from loaders.table.transport import RefusedRequestError
 from loaders.table.values import FoundItem, Item, item_from_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from loaders.table.operations import Step, Transact
-    from loaders.table.transport import RefusedRequestError
 
 
 class StoreError(InternalError):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from domain.times import Instant
 from loaders.table.clock_skew import ClockSkew
 from loaders.table.errors import is_trouble
 from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError, Transport
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from domain.times import Instant
-    from loaders.table.values import ReadItem
+from loaders.table.values import ReadItem
 
 logger = logging.getLogger(__name__)
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import select
+import ssl
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 from urllib.parse import urlsplit
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
-
-if TYPE_CHECKING:
-    import ssl
 
 _IDLE_SECONDS = 60
 _MAX_RESPONSE_BYTES = 32 * 1024 * 1024

@@ -7,17 +7,14 @@ stands for the attribute `version`, always, so that no reserved word can get in 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from uuid import uuid4
 
+from loaders.table.positions import Key, KeyRange, Position
 from loaders.table.values import ReadItem, item_to_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from loaders.table.positions import Key, KeyRange, Position
 
 _NAME = re.compile(r"#(\w+)")
 

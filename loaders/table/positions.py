@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from loaders.table.values import FoundItem
+from loaders.table.values import FoundItem
 
 
 class Key(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 import orjson
@@ -21,11 +22,7 @@ from loaders.table.transport import (
     RefusedRequestError,
     json_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from loaders.table.values import ReadItem
+from loaders.table.values import ReadItem
 
 _PREFIX = "DynamoDB_20120810."
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})

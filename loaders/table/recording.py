@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from domain.errors import SmartLockerError
 from loaders.table.client import DynamoStore, QueryPage, ScanPage
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
 from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
 from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from loaders.table.values import FoundItem, Item
+from loaders.table.values import FoundItem, Item
 
 AnyOperation = TypeVar("AnyOperation", bound=Operation)
 T = TypeVar("T")

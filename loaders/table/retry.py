@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator
 
 _BASE_SECONDS = 0.01
 _CAP_SECONDS = 0.25

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aioboto3
 from aiobotocore.config import AioConfig
@@ -13,6 +14,7 @@ from botocore import xform_name
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError
 from botocore.httpsession import get_cert_path
 
+from loaders.table.client import StoreConnection
 from loaders.table.signing import Credentials
 from loaders.table.transport import (
     ATTEMPTS,
@@ -23,12 +25,7 @@ from loaders.table.transport import (
     RefusedRequestError,
     json_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from loaders.table.client import StoreConnection
-    from loaders.table.values import ReadItem
+from loaders.table.values import ReadItem
 
 
 @asynccontextmanager

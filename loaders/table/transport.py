@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from loaders.table.values import ReadItem
+from loaders.table.values import ReadItem
 
 ATTEMPTS = 3
 """How often a request is sent at most, where the store is busy or does not answer."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from loaders.table.embedded import DATABASE, LOCK, EmbeddedStoreError, hold_directory, mark_in_use, open_private
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _WAIT_SECONDS = 60
 _PARTIAL = ".partial"

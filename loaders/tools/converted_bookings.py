@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, slots_in
 from domain.commands.base import fingerprint_of
@@ -30,17 +30,13 @@ from loaders.codecs import (
     EmailClaim,
     LocationCode,
 )
+from loaders.table.positions import Key
+from loaders.table.values import Item
 from loaders.tools.converted_lockers import add_times
 from loaders.tools.forms import Draft, NotConvertedError
 from loaders.tools.kinds import PENDING
+from loaders.tools.target import Group, Target
 from loaders.writes.booking_steps import slots_of_booking
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from loaders.table.positions import Key
-    from loaders.table.values import Item
-    from loaders.tools.target import Group, Target
 
 _PARTS = {part: part for part in ("street", "city", "region", "postalCode", "country")} | {"state": "region"}
 """The parts of `addressComponents` that have a place."""

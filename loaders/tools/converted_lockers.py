@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.commands.base import fingerprint_of
 from domain.commands.events import RecordAccessEvent
 from domain.models import (
+    AccessEvent,
     ActivePointer,
     EventId,
     LockerId,
@@ -35,21 +37,16 @@ from loaders.codecs import (
     STORED_RESERVATION,
     EventClaim,
     Guard,
+    StoredReservation,
 )
+from loaders.table.positions import Key
+from loaders.table.values import Item
 from loaders.tools.forms import Draft, NotConvertedError
 from loaders.tools.kinds import is_current, kind_at
+from loaders.tools.target import Group, Target
 from loaders.tools.timelines import pointer_problem
 from loaders.writes.lockers import location_copy, offers_of, owner_copy
 from loaders.writes.reservation_steps import claim_of, slot_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from domain.models import AccessEvent
-    from loaders.codecs import StoredReservation
-    from loaders.table.positions import Key
-    from loaders.table.values import Item
-    from loaders.tools.target import Group, Target
 
 _OLD_FLAGS = frozenset({"hasOld", "hasLive", "lacksEnded"})
 """Attributes that earlier versions wrote to the guard of a locker."""

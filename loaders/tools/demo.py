@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.commands.base import fingerprint, fingerprint_of
 from domain.commands.lockers import RegisterLocker
@@ -38,18 +39,14 @@ from loaders import keys
 from loaders.codecs import ACCESS_EVENT, GUARD, Guard
 from loaders.contracts.maintenance import LOAD_DEMO_DATA
 from loaders.contracts.reservations import CREATE_RESERVATION
+from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
+from loaders.table.positions import Key
 from loaders.tools.demo_places import LOCATIONS, Piece, location_id, location_piece
 from loaders.writes.lockers import register_transaction
 from loaders.writes.owners import create_transaction as create_owner
 from loaders.writes.reservation_steps import create_steps, details_of, slot_of
 from loaders.writes.timeline import ReservationContext
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from loaders.table.client import Store
-    from loaders.table.positions import Key
 
 _TRANSACTIONS_AT_ONCE = 4
 _RESERVED = 0.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from domain.access_codes import AccessCodeKind, CodeId
 from domain.authorization import Principal, Role
@@ -11,13 +10,11 @@ from domain.bookings import BookingId
 from domain.commands.access_codes import CreateAccessCode, ProvisionDevice
 from domain.errors import BadInputError, NotFoundError, ReservationOverError
 from domain.models import ReservationId
+from loaders.backend import Backend
 from loaders.tools.demo import locker_id
 from loaders.tools.demo_places import location_id
 from loaders.writes.access_codes import create_access_code
 from loaders.writes.code_devices import provision_device
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
 
 _CREATOR = Principal(subject="demo", role=Role.ADMIN)
 _LOCKER, _LOCATION = locker_id(1), location_id(2)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.bookings import Booking, BookingId, BookingStatus, CalendarSlot, DayPart, DaySlot, Money, Payment
 from domain.commands.base import fingerprint_of
@@ -19,15 +20,11 @@ from domain.commands.payments import RecordPayment
 from domain.models import Address, Location, LocationId, LocationStatus, OwnerId, record_from
 from domain.times import Day, Instant, shift
 from loaders.codecs import CALENDAR_SLOT, NOTIFICATION, CalendarClaim
+from loaders.table.positions import Key
 from loaders.writes.booking_steps import notification_of, request_transaction, slots_of_booking
 from loaders.writes.calendar import create_transaction as create_event
 from loaders.writes.calendar import payment_transaction
 from loaders.writes.locations import create_transaction as create_location
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from loaders.table.positions import Key
 
 _PLACES = (
     ("lisbon-rossio", "Lisboa Rossio", "Lisboa", "Portugal", "Europe/Lisbon", "38.7139", "-9.1394"),

@@ -7,23 +7,20 @@ value can be spelled as today. Whatever has no place is kept as it is, beside th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from domain.ids import check_id
 from domain.text import check_currency
 from domain.times import Instant, parse_day, to_instant
 from loaders.conversion import Codec, ListOf
 from loaders.table.positions import Key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from loaders.table.values import Item
+from loaders.table.values import Item
 
 M = TypeVar("M")
 

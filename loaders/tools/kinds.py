@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.models import LocationStatus, LockerStatus
 from loaders import codecs, keys
@@ -15,13 +16,8 @@ from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.write_parts import RangeRead
 from loaders.contracts.writing import WriteContract
 from loaders.conversion import Codec, DamagedItemError
-from loaders.table.positions import Between, IndexPartition, Key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from loaders.table.positions import KeyRange
-    from loaders.table.values import Item
+from loaders.table.positions import Between, IndexPartition, Key, KeyRange
+from loaders.table.values import Item
 
 CODECS: dict[str, tuple[Codec[Any], ...]] = {}
 """The codecs by which requests read each kind."""

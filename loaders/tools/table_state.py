@@ -6,21 +6,18 @@ the mark, so that no server serves a table of which only a part is converted; th
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from domain.errors import OperatorError
+from domain.times import Instant
 from loaders.codecs import TABLE_STATE, TableState
 from loaders.contracts.table_state import FORMAT_VERSION, SAVE_TABLE_STATE
 from loaders.reads.table_state import FIRST_STATE, VALID_SECONDS, refusal
+from loaders.table.client import DynamoStore, Store
 from loaders.table.errors import TransactionRefusedError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from domain.times import Instant
-    from loaders.table.client import DynamoStore, Store
 
 CURRENT_STATE = TableState(format_version=FORMAT_VERSION, revision=1)
 """The state of a new table."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from domain.models import LocationId
+from domain.times import Instant
 from loaders.table.positions import Key
+from loaders.table.values import Item
 from loaders.tools.forms import NotConvertedError, form_of
 from loaders.tools.kinds import kind_at, known_attributes, label_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from domain.models import LocationId
-    from domain.times import Instant
-    from loaders.table.values import Item
 
 Group: TypeAlias = "dict[Key, Mapping[str, Any] | None]"
 """New content of items that are written together or not at all; None for an item that is removed."""

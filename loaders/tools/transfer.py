@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -19,17 +21,12 @@ from domain.errors import OperatorError
 from loaders.concurrency import together
 from loaders.contracts.maintenance import IMPORT_ITEM, TRANSFER_SCAN
 from loaders.contracts.table_state import FORMAT_VERSION
+from loaders.table.client import DynamoStore
 from loaders.table.embedded import open_private
 from loaders.table.errors import ConditionFailedError
 from loaders.table.positions import Key
 from loaders.table.values import WireItem, item_from_wire
 from loaders.tools.pace import Pace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from loaders.table.client import DynamoStore
 
 export_cost = TRANSFER_SCAN.cost_text
 _HEADER = {"SmartLockerExport": {"version": 1, "tableFormat": FORMAT_VERSION}}

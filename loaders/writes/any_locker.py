@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.authorization import Principal, Scope, acts_for, audiences_for, require
 from domain.commands.base import fingerprint
@@ -19,17 +19,15 @@ from domain.errors import (
 )
 from domain.models import LocationStatus, Reservation, ReservationId, record_from
 from domain.schedule import check_end_after_start, check_reservation_window
+from domain.times import Instant
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import AnyClaim
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION, ANY_CLAIM_BY_ID, RESERVATION_BY_KEY
 from loaders.reads.claimed import claimed
 from loaders.reads.offers import Search, Wanted, each_free
 from loaders.writes.reservations import IdTakenByOwnerError, create_reservation
-
-if TYPE_CHECKING:
-    from domain.times import Instant
-    from loaders.backend import Backend
 
 MOST_TRIES = 10
 _QUERIES_AT_ONCE = 16

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from domain.api_keys import ApiKey, ApiKeyId, format_key, hash_key
 from domain.commands.api_keys import CreateApiKey, RevokeApiKey, check_fields_for_role
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import record_from
+from loaders.backend import Backend
 from loaders.codecs import API_KEY
 from loaders.contracts.api_keys import CREATE_API_KEY, REVOKE_API_KEY
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.optimistic import created_before
-
-if TYPE_CHECKING:
-    from loaders.backend import Backend
 
 _SECRET_BYTES = 32
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections import Counter
 
 from domain.authorization import Principal, Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingId, BookingStatus
 from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
+from domain.commands.bookings import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
 from domain.errors import (
     BadInputError,
     BookingClosedError,
@@ -22,6 +23,7 @@ from domain.errors import (
 from domain.models import Location, LocationStatus, Owner, OwnerRole
 from domain.times import Day, Instant, local_day
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import CALENDAR_SLOT, REQUESTED_BOOKING, RequestedBooking
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
 from loaders.conversion import DamagedItemError
@@ -29,12 +31,6 @@ from loaders.table.errors import TransactionRefusedError
 from loaders.writes.booking_steps import cancel_steps, decision_steps, request_transaction
 from loaders.writes.locations import check_location
 from loaders.writes.optimistic import Decision, optimistic_write
-
-if TYPE_CHECKING:
-    from collections import Counter
-
-    from domain.commands.bookings import ApproveBooking, CancelBooking, RejectBooking, RequestBooking
-    from loaders.backend import Backend
 
 logger = logging.getLogger(__name__)
 

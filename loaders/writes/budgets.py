@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
+from domain.budgets import Budget, BudgetState
 from domain.errors import UnavailableError
 from loaders.contracts.budgets import SPEND_BUDGET
+from loaders.table.client import DynamoStore
 from loaders.table.errors import ConditionFailedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from domain.budgets import Budget, BudgetState
-    from loaders.table.client import DynamoStore
-    from loaders.table.recording import RecordedStore
-    from loaders.table.values import Item
+from loaders.table.recording import RecordedStore
+from loaders.table.values import Item
 
 # The third round is for a record that expired in between.
 _ROUNDS = 3
