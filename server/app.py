@@ -7,12 +7,13 @@ import time
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial, reduce
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, validate
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
 from domain.authorization import DEVELOPMENT_ADMIN
@@ -136,7 +137,12 @@ class _Application(Starlette):
 
     def __init__(self, endpoint: ASGIApp, *, routes: list[Route], middleware: list[Middleware], lifespan: Any) -> None:
         paths = [Route("/graphql", endpoint), Route("/graphql/", endpoint)]
-        super().__init__(routes=[*paths, *routes], middleware=middleware, lifespan=lifespan)
+        super().__init__(
+            routes=[*paths, *routes],
+            middleware=middleware,
+            exception_handlers={HTTPStatus.NOT_FOUND: _no_such_path},
+            lifespan=lifespan,
+        )
         self.router.redirect_slashes = False  # it would redirect to the host that the client sends
         self._endpoint = reduce(
             lambda inner, outer: outer.cls(inner, *outer.args, **outer.kwargs), reversed(middleware), endpoint
@@ -202,6 +208,12 @@ def _budgets(
     if shared is not None:
         return SharedBudgets(shared, settings.budget, now)
     return ProcessBudgets(settings.budget, now)
+
+
+async def _no_such_path(*_: Any) -> PlainTextResponse:
+    return PlainTextResponse(
+        "There is nothing at this path. GraphQL is at /graphql, health checks at /health and /ready.", 404
+    )
 
 
 async def _home(_: Request) -> RedirectResponse:

@@ -44,7 +44,12 @@ class UserErrorCode(Enum):
     STALE_ACCESS_CODE_LIST = "The list of access codes has changed since the device read it."
 
 
+ENUM_VALUES: dict[str, tuple[str, ...]] = {}
+"""The values of each enum, by its name in the schema."""
+
+
 def _register(enum: type[Enum], description: str | None, values: dict[str, str], name: str | None = None) -> None:
+    ENUM_VALUES[name or enum.__name__] = tuple(values)
     strawberry.enum(enum, name=name, description=description)
     for value in enum.__strawberry_definition__.values:  # type: ignore[attr-defined]
         value.description = values[value.name]

@@ -14,15 +14,13 @@ from graphql import (
     coerce_input_value,
     get_nullable_type,
     get_variable_values,
-    specified_rules,
     validate,
 )
 from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
-from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
-from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from resolvers.documents.parsing import MAX_ERRORS, DocumentLimits, ParsedDocument, parse_within
+from resolvers.documents.rules import RULES
 from resolvers.documents.selection import directive_variables, is_included
 from resolvers.plan.compile import Place, compile_operation
 
@@ -36,7 +34,6 @@ _MAX_TREES = 16
 _TOKEN_CHARACTERS = 2  # at least, with what separates it from the next
 _AS_THEY_ARE = {"ID": str, "String": str, "Boolean": bool}
 """Types whose values need no coercion where they are given as these."""
-_RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
 
 
 class InvalidDocumentError(Exception):
@@ -170,7 +167,7 @@ class DocumentCache:
         errors = self._validate(
             self._schema.graphql_schema,
             parsed.node,
-            _RULES,
+            RULES,
             max_errors=MAX_ERRORS,
             hide_suggestions=self._hides_suggestions,
         )

@@ -164,7 +164,13 @@ class GraphQLEndpoint:
             return Result(errors=[GraphQLError(error.message, original_error=error)])
         operation = document.operation(request.operation_name)
         if operation is None:
-            raise GraphQLRequestError(400, "Send the operationName of one of the document's operations.")
+            names = ", ".join(found.name for found in document.operations if found.name)
+            raise GraphQLRequestError(
+                400,
+                f"Send the operationName of one of the document's operations: {names}."
+                if names
+                else "The document's operation has no name: send no operationName.",
+            )
         _check_type(state, operation.type, operation.name, allowed)
         try:
             return await self.executor.execute(operation, state)

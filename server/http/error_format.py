@@ -9,17 +9,25 @@ from typing import Any
 from graphql import GraphQLError, GraphQLSyntaxError
 
 from domain.errors import SmartLockerError
+from resolvers.api.enums import ENUM_VALUES
 from server.telemetry.observation import record_error
 
 logger = logging.getLogger(__name__)
 
-_INVALID = re.compile(r"(?:Variable '\$|Argument ')(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:")
+_INVALID = re.compile(
+    r"(?:Variable '\$|Argument ')(?P<name>\w+)' has invalid value(?: at (?P<place>[^:]+))?:"
+    r"(?: Expected value of type '[^']+' (?:to include required|not to include unknown) field '(?P<field>\w{1,60})')?"
+)
 _PART = re.compile(r"\w+")
+_ENUM = re.compile(
+    r"\A(?P<place>(?:Variable|Argument) [^:]+: )?"
+    r"(?:Value '.*' does not exist in '(?P<in>\w+)'|Enum '(?P<type>\w+)' cannot represent non-).*",
+    re.DOTALL,
+)
 _QUOTES = [
     (re.compile(quote, re.DOTALL), rest)
     for quote, rest in (
-        (r"\A((?:(?:Variable|Argument) [^:]+: )?Value) '.*' does not exist in", r"\1 does not exist in"),
-        (r"(cannot represent [^:]{1,40}): .*?( Did you mean the enum value [\w', ]{1,200}\?)?\Z", r"\1.\2"),
+        (r"(cannot represent [^:]{1,40}): .*", r"\1."),
         (r"((?:found|Unexpected) (?:Int|Float|String|BlockString)) '.*", r"\1."),
         (r" unknown field '(?!\w{1,60}').*", " an unknown field."),
         (r"[,;] found: .*", "."),
@@ -61,6 +69,10 @@ def format_errors(errors: list[GraphQLError], request_id: str, *, executed: bool
 
 def _in_plain_words(message: str) -> str:
     """A message of graphql-core without the value that it quotes, which may be personal, and its word for null."""
+    wrong = _ENUM.match(message)
+    if wrong is not None:
+        *names, last = ENUM_VALUES[wrong["in"] or wrong["type"]]
+        return f"{wrong['place'] or ''}Expected {', '.join(names)} or {last}."
     for quote, rest in _QUOTES:
         message = quote.sub(rest, message)
     return f"{message.removesuffix('None.')}null." if message.endswith(" not to be None.") else message
@@ -77,7 +89,7 @@ def _extensions(error: GraphQLError, *, executed: bool) -> dict[str, Any]:
     if isinstance(error, GraphQLSyntaxError):
         return {"code": "GRAPHQL_PARSE_FAILED", "status": 400}
     if not executed and (cause is None or isinstance(cause, GraphQLError)):
-        return {"code": "GRAPHQL_VALIDATION_FAILED", "status": 400}
+        return {"code": "GRAPHQL_VALIDATION_FAILED", "status": 400, **_input_path(error.message)}
     if cause is None or isinstance(cause, GraphQLError):
         return {"code": "BAD_USER_INPUT", "status": 400, **_input_path(error.message)}
     return _INTERNAL
@@ -86,4 +98,7 @@ def _extensions(error: GraphQLError, *, executed: bool) -> dict[str, Any]:
 def _input_path(message: str) -> dict[str, list[str]]:
     """The path of an invalid value in the variables or arguments, which graphql-core has in the message only."""
     match = _INVALID.match(message)
-    return {} if match is None else {"inputPath": [match["name"], *_PART.findall(match["place"] or "")]}
+    if match is None:
+        return {}
+    field = [match["field"]] if match["field"] else []
+    return {"inputPath": [match["name"], *_PART.findall(match["place"] or ""), *field]}

@@ -88,7 +88,7 @@ def _from_url(request: Request) -> dict[str, Any]:
 
 def _json_parameter(request: Request, name: str) -> Any:
     text = request.query_params.get(name)
-    return parse_json(text.encode(errors="replace")) if text else None
+    return parse_json(text.encode(errors="replace"), f"parameter {name}") if text else None
 
 
 async def _from_body(request: Request) -> Any:
@@ -123,7 +123,7 @@ def _check_content_type(content_type: str) -> None:
         raise HttpError(415, f"Send the body as {JSON} in UTF-8.", headers={"Accept": JSON})
 
 
-def parse_json(text: bytes) -> Any:
+def parse_json(text: bytes, where: str = "body") -> Any:
     """Parses JSON within limits and with exact numbers: orjson checks it strictly, json keeps all digits of floats."""
     if len(text) > _MAX_JSON_VALUES and _count_values(text) > _MAX_JSON_VALUES:
         raise HttpError(400, f"The JSON has more than {_MAX_JSON_VALUES:,} values.")
@@ -134,7 +134,8 @@ def parse_json(text: bytes) -> Any:
     except (ValueError, ArithmeticError) as error:
         if str(error).startswith("depth limit exceeded"):  # orjson's own limit is far higher
             raise _too_deep() from error
-        raise HttpError(400, "The request is not valid JSON.") from error
+        problem = error if isinstance(error, orjson.JSONDecodeError) else "a number is out of range"
+        raise HttpError(400, f"The {where} is not valid JSON: {problem}.") from error
 
 
 def _count_values(text: bytes) -> int:

@@ -74,7 +74,7 @@ async def test_a_mutation_has_a_plan_that_changes_nothing(api: Api, wire: Wire) 
     [
         ({"kind": "USR", "name": "Ada"}, ["input", "kind"]),
         ({"kind": "USER", "name": 1}, ["input", "name"]),
-        ({"kind": "USER"}, ["input"]),
+        ({"kind": "USER"}, ["input", "name"]),
         ([[]] * 20, ["input"]),
         (None, ["input"]),
     ],

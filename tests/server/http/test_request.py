@@ -66,7 +66,7 @@ async def test_the_named_one_of_several_operations_is_run(ada: httpx.AsyncClient
 async def test_an_operation_that_no_name_picks_is_refused(
     ada: httpx.AsyncClient, wire: Wire, name: dict[str, str], accept: str, status: int
 ) -> None:
-    message = "Send the operationName of one of the document's operations."
+    message = "Send the operationName of one of the document's operations: One, Two, Make."
     document = NAMED % MUTATION
     for response in (
         await post(ada, {"query": document, **name}, Accept=accept),
@@ -74,6 +74,9 @@ async def test_an_operation_that_no_name_picks_is_refused(
     ):
         assert (response.status_code, response.headers["content-type"]) == (status, f"{accept}; charset=utf-8")
         assert only_error(response, "BAD_USER_INPUT", 400)["message"] == message
+    unnamed = await post(ada, {"query": QUERY, "operationName": "One"}, Accept=accept)
+    message = "The document's operation has no name: send no operationName."
+    assert only_error(unnamed, "BAD_USER_INPUT", 400)["message"] == message
     assert not wire.calls
 
 
@@ -154,7 +157,7 @@ async def test_a_body_may_have_256_kilobytes_and_no_byte_more(ada: httpx.AsyncCl
     assert not wire.calls
 
 
-NOT_JSON = "The request is not valid JSON."
+NOT_JSON = "The %s is not valid JSON: %s: line %d column %d (char %d)."
 TOO_MANY = "The JSON has more than 10,000 values."
 TOO_DEEP = "The JSON is nested deeper than 32 levels."
 NO_OBJECT = "The request must be a JSON object."
@@ -167,13 +170,19 @@ NOT_VERSION_1 = "extensions.persistedQuery must have version 1."
 
 QUERIED = b'{"query": "{ __typename }", '
 INVALID_BODIES = [
-    (b"", NOT_JSON),
-    (QUERIED + b"}", NOT_JSON),
-    (QUERIED + b'"variables": {"a": NaN}}', NOT_JSON),
-    (QUERIED + b'"variables": {"a": Infinity}}', NOT_JSON),
-    (b'{"query": "\xff"}', NOT_JSON),
-    (b'{"query": "\\ud800"}', NOT_JSON),
-    (b'{"query": "{ __typename }"} {}', NOT_JSON),
+    (b"", NOT_JSON % ("body", "Input is a zero-length, empty document", 1, 1, 0)),
+    (QUERIED + b"}", NOT_JSON % ("body", "trailing comma is not allowed", 1, 27, 26)),
+    (
+        QUERIED + b'"variables": {"a": NaN}}',
+        NOT_JSON % ("body", "unexpected character, expected a JSON value", 1, 48, 47),
+    ),
+    (
+        QUERIED + b'"variables": {"a": Infinity}}',
+        NOT_JSON % ("body", "unexpected character, expected a JSON value", 1, 48, 47),
+    ),
+    (b'{"query": "\xff"}', NOT_JSON % ("body", "str is not valid UTF-8: surrogates not allowed", 1, 1, 0)),
+    (b'{"query": "\\ud800"}', NOT_JSON % ("body", "no low surrogate in string", 1, 12, 11)),
+    (b'{"query": "{ __typename }"} {}', NOT_JSON % ("body", "unexpected content after document", 1, 29, 28)),
     (b"[" * 100_000, NO_BATCH),
     (b' \n[{"query": "{ __typename }"}, nonsense', NO_BATCH),
     (b'{"variables": ' + b"[" * 31 + b"]" * 31 + b"}", NO_VARIABLES),
@@ -250,9 +259,9 @@ async def test_a_url_that_is_no_graphql_request_is_rejected(ada: httpx.AsyncClie
     for parameters, message in (
         ({}, NO_QUERY),
         ({"query": ""}, NO_QUERY),
-        ({"query": QUERY, "variables": "{"}, NOT_JSON),
+        ({"query": QUERY, "variables": "{"}, NOT_JSON % ("parameter variables", "unexpected end of data", 1, 2, 1)),
         ({"query": QUERY, "variables": "[]"}, NO_VARIABLES),
-        ({"query": QUERY, "extensions": "{"}, NOT_JSON),
+        ({"query": QUERY, "extensions": "{"}, NOT_JSON % ("parameter extensions", "unexpected end of data", 1, 2, 1)),
         ({"query": QUERY, "extensions": "[]"}, NO_EXTENSIONS),
     ):
         assert_refused(await ada.get(url(**parameters)), 400, message)
@@ -313,4 +322,7 @@ async def test_a_browser_is_shown_a_page_to_try_queries_on(ada: httpx.AsyncClien
 async def test_the_root_leads_to_the_endpoint_and_there_is_nothing_else(ada: httpx.AsyncClient) -> None:
     response = await ada.get("/")
     assert (response.status_code, response.headers["location"]) == (307, "/graphql")
-    assert (await ada.get("/nothing")).status_code == 404
+    for path in ("/nothing", "/graphiql"):
+        response = await ada.post(path)
+        there = "There is nothing at this path. GraphQL is at /graphql, health checks at /health and /ready."
+        assert (response.status_code, response.text) == (404, there)
