@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from domain.authorization import Principal
+from domain.budgets import BudgetState
 from domain.errors import QueryTooComplexError
+from domain.times import Instant
+from loaders.backend import Backend
 from loaders.dataloaders import Loaders
 from loaders.table.client import DynamoStore
 from loaders.table.recording import RecordedStore
 from loaders.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from domain.authorization import Principal
-    from domain.budgets import BudgetState
-    from domain.times import Instant
-    from loaders.backend import Backend
     from resolvers.plan.price import Limit, Price
 
 _QUERIES_AT_ONCE = 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial, reduce
@@ -13,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 from graphql import GraphQLError, validate
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
 from loaders.contracts.api_keys import API_KEY_BY_ID
+from loaders.table.client import StoreConnection
 from loaders.writes.budgets import TableBudgets
 from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
@@ -30,24 +34,19 @@ from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
 from server.http.health import Readiness, health_routes
 from server.http.host_origin import Cors, HostOriginCheck, RefusedOrigins
+from server.http.observer import RequestObserver
 from server.http.persisted_documents import PersistedDocuments, read_manifest
 from server.http.request_states import RequestStates
 from server.limits.caller_budgets import CallerBudgets, ProcessBudgets
 from server.limits.request_limits import RequestLimits
 from server.limits.shared_budgets import SharedBudgets
+from server.settings import Settings
 from server.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
     from opentelemetry.sdk.trace.export import SpanExporter
-    from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from loaders.table.client import StoreConnection
     from server.auth.tokens import Issuer, TokenVerifier
-    from server.http.observer import RequestObserver
-    from server.settings import Settings
     from server.telemetry.shared_metrics import SharedMetrics
 
 _DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

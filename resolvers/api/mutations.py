@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from functools import cache, reduce
 from operator import or_
 from types import ModuleType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import strawberry
 from pydantic import AfterValidator
 
 from domain.commands.base import Command
 from domain.ids import check_id, check_ulid
+from loaders.contracts.writing import WriteContract
 from resolvers.api.payloads import Payload, current_entity, written
 from resolvers.api.scalars import JSON, ExactNumber
 from resolvers.bindings.base import Argument, bound_field, column, embedded
+from resolvers.bindings.rules import Rule
 from resolvers.bindings.writes import Writing
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.rules import Rule
 
 T = TypeVar("T")
 

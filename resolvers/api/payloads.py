@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
@@ -11,14 +12,12 @@ from domain.authorization import Scope, acts_for
 from domain.models import LockerStatus
 from resolvers.api.enums import UserErrorCode
 from resolvers.bindings.base import column, described, embedded
+from resolvers.bindings.writes import Outcome
+from resolvers.request_state import RequestState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from resolvers.bindings.writes import Outcome
     from resolvers.entities.calendar import CalendarEvent
     from resolvers.entities.reservations import Reservation
-    from resolvers.request_state import RequestState
 
 
 @strawberry.interface(description="An expected failure of a mutation. Nothing was written.")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, NewType
+from typing import Any, NewType
 
 import strawberry
 from graphql import (
@@ -23,9 +24,6 @@ from graphql import (
 from strawberry.schema.config import StrawberryConfig
 
 from domain.times import Day, Instant, parse_day, parse_instant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 JSON = NewType("JSON", object)
 ExactNumber = NewType("ExactNumber", Decimal)

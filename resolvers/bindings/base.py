@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, compress
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import strawberry
 from strawberry.annotation import StrawberryAnnotation
@@ -14,17 +16,11 @@ from strawberry.types.field import StrawberryField
 from typing_extensions import dataclass_transform
 
 from domain.authorization import is_admin
-from loaders.contracts.base import MAX_ITEMS
+from loaders.contracts.base import MAX_ITEMS, Contract
 from loaders.contracts.cost import Cost
+from loaders.contracts.reading import ReadOne
 from resolvers.bindings.rules import AS_OBJECT, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadOne
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.request_state import ArgumentContext, RequestState
 
 T = TypeVar("T")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.authorization import is_admin
+from loaders.contracts.base import Contract
 from loaders.contracts.reading import ReadOne, without_damage
 from loaders.conversion import DamagedItemError
 from loaders.keys import masked
@@ -15,13 +17,8 @@ from loaders.pages import Page
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Known, look_up_charge
 from resolvers.bindings.lists import BoundPage, Pages
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loaders.contracts.base import Contract
-    from resolvers.bindings.rules import Rule
-    from resolvers.request_state import RequestState
+from resolvers.bindings.rules import Rule
+from resolvers.request_state import RequestState
 
 logger = logging.getLogger(__name__)
 

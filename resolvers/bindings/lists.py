@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from loaders.concurrency import outcomes
-from loaders.contracts.base import Order
+from loaders.contracts.base import Contract, Order
 from loaders.contracts.cost import Cost
+from loaders.contracts.reading import ReadPage
 from loaders.conversion import DamagedItemError
-from loaders.pages import Page, Window, page_request
+from loaders.pages import Page, PageRequest, Window, page_request
 from loaders.table.recording import asking
-from resolvers.bindings.base import Argument, Charge, Reading, bound_field, rows_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
-
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadPage
-    from loaders.pages import PageRequest
-    from resolvers.bindings.base import Call, Execution, FieldStep
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.bindings.base import Argument, Call, Charge, Execution, FieldStep, Reading, bound_field, rows_of
+from resolvers.request_state import ArgumentContext, RequestState
 
 LARGE_PAGE = "only where a page has more than 1 MB"
 

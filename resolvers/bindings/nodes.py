@@ -5,23 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.authorization import is_admin
 from domain.errors import BadInputError, ForbiddenError
 from loaders.concurrency import together
 from loaders.contracts.base import MAX_ITEMS, Contract
+from loaders.contracts.reading import ReadOne
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge
+from resolvers.bindings.references import Visibility
 from resolvers.bindings.rules import Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-
-    from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.references import Visibility
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.request_state import ArgumentContext, RequestState
 
 _SEPARATOR = "/"
 

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strawberry.utils.str_converters import to_camel_case
 
-from domain.authorization import not_found_or_forbidden
+from domain.authorization import Principal, not_found_or_forbidden
 from domain.errors import NotFoundError
 from loaders.concurrency import together
-from loaders.contracts.base import Consistency
-from resolvers.bindings.base import Argument, Charge, Known, Reading, bound_field, look_up_charge, rows_of
+from loaders.contracts.base import Consistency, Contract
+from loaders.contracts.reading import ReadOne
+from resolvers.bindings.base import (
+    Argument,
+    Call,
+    Charge,
+    Execution,
+    FieldStep,
+    Known,
+    Reading,
+    bound_field,
+    look_up_charge,
+    rows_of,
+)
 from resolvers.bindings.rules import Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
-
-    from domain.authorization import Principal
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadOne
-    from resolvers.bindings.base import Call, Execution, FieldStep
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.request_state import ArgumentContext, RequestState
 
 NAMED_BUT_NOT_FOUND = "only where a record is too new for an eventually consistent read"
 NOT_PROVED = "only where no item of a list proves that the object exists"

@@ -6,10 +6,12 @@ it for is decided by a predicate on the owner that the parent object, the argume
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.authorization import (
+    Principal,
     Role,
     Scope,
     acts_for,
@@ -25,11 +27,6 @@ from domain.authorization import (
     may_see_notifications,
 )
 from domain.errors import ForbiddenError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from domain.authorization import Principal
 
 NO, YES, OWN, ORGANIZATIONS = "no", "yes", "own", "own, organization's"
 FOUND, OFFERED = "own, organization's, offered", "offered"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from domain.commands.base import Command, parse_command
 from domain.errors import SmartLockerError, UnavailableError
+from loaders.contracts.base import Contract
 from loaders.contracts.cost import ALWAYS
+from loaders.contracts.writing import WriteContract
 from loaders.table.recording import asking
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-
-    from loaders.contracts.base import Contract
-    from loaders.contracts.writing import WriteContract
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.request_state import ArgumentContext, RequestState
 
 
 class Outcome(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -22,12 +23,8 @@ from graphql.execution.values import VariableValues, VariableValueSource
 from resolvers.documents.parsing import MAX_ERRORS, DocumentLimits, ParsedDocument, parse_within
 from resolvers.documents.rules import RULES
 from resolvers.documents.selection import directive_variables, is_included
+from resolvers.plan.bound_schema import BoundSchema
 from resolvers.plan.compile import Place, compile_operation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from resolvers.plan.bound_schema import BoundSchema
 
 _MAX_DOCUMENTS = 256
 _MAX_TREES = 16

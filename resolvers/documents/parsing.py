@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from graphql import (
     DocumentNode,
@@ -19,10 +20,6 @@ from graphql import (
 
 from domain.errors import QueryTooComplexError
 from resolvers.documents.selection import Selected, SelectionPart, Walker, parts_of, written_selections
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # Finding each of very many errors takes longer than any client reads.
 MAX_ERRORS: Final = 10

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from graphql import (
+    DirectiveNode,
+    DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     GraphQLError,
     InlineFragmentNode,
     OperationDefinitionNode,
+    SelectionNode,
+    SelectionSetNode,
     VariableNode,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from graphql import DirectiveNode, DocumentNode, SelectionNode, SelectionSetNode
 
 
 class SelectionPart(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import strawberry
 
@@ -17,6 +17,7 @@ from domain.access_codes import (
 from domain.authorization import Principal, Scope, acts_for
 from domain.commands import access_codes as commands
 from domain.ids import check_id
+from domain.models import Locker as LockerRecord
 from domain.times import Instant
 from loaders.contracts.access_codes import (
     ACCESS_CODE_BY_ID,
@@ -35,10 +36,7 @@ from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES, Rule
 from resolvers.entities.base import entity
 from resolvers.entities.bindings.code_pages import EventCodes, ReservationCodes
 from resolvers.entities.bindings.code_validity import CodeValidity, ValidityOf
-
-if TYPE_CHECKING:
-    from domain.models import Locker as LockerRecord
-    from resolvers.request_state import RequestState
+from resolvers.request_state import RequestState
 
 
 def _permits(principal: Principal, record: Record, locker: LockerRecord | None) -> bool:

@@ -12,6 +12,7 @@ from domain.authorization import Principal, Scope
 from domain.commands import api_keys as commands
 from domain.ids import check_id
 from domain.times import Instant
+from loaders.backend import Backend
 from loaders.contracts.api_keys import API_KEY_BY_ID, API_KEYS, CREATE_API_KEY, REVOKE_API_KEY
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.writes import api_keys as writes
@@ -24,7 +25,6 @@ from resolvers.bindings.rules import ADMINS
 from resolvers.entities.base import entity, id_argument
 
 if TYPE_CHECKING:
-    from loaders.backend import Backend
     from resolvers.entities.owners import Owner
 
 

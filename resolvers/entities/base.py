@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import strawberry
 from typing_extensions import dataclass_transform
@@ -11,11 +12,7 @@ from domain.ids import require_id
 from resolvers.api.scalars import show_json, show_number
 from resolvers.bindings.base import Argument, column, described
 from resolvers.bindings.nodes import NODE_KINDS, NodeKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from resolvers.request_state import RequestState
+from resolvers.request_state import RequestState
 
 T = TypeVar("T")
 

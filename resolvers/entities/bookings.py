@@ -40,11 +40,11 @@ from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, CODES, LOCATIONS, NOTIFICATIONS, PROFILE
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
+from resolvers.request_state import RequestState
 
 if TYPE_CHECKING:
     from resolvers.entities.locations import Location
     from resolvers.entities.owners import Owner
-    from resolvers.request_state import RequestState
 
 
 @entity(MoneyRecord)

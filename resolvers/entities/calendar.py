@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import strawberry
@@ -23,13 +24,11 @@ from resolvers.bindings.references import one
 from resolvers.bindings.rules import ADMINS, BOOKINGS, LOCATIONS
 from resolvers.entities.access_codes import AccessCode, event_codes
 from resolvers.entities.base import entity
+from resolvers.request_state import RequestState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from resolvers.entities.bookings import Booking
     from resolvers.entities.locations import Location
-    from resolvers.request_state import RequestState
 
 
 @strawberry.input(description="A range of at most 92 days. Both days are included.")

@@ -13,7 +13,9 @@ from domain.commands.events import MAX_EVENTS_PER_BATCH
 from domain.ids import check_id
 from domain.models import AccessAction, AccessResult
 from domain.models import AccessEvent as Record
+from domain.models import Locker as LockerRecord
 from domain.times import Instant, parse_instant
+from loaders.backend import Backend
 from loaders.contracts.events import EVENT_BY_KEY, RECORD_EVENTS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes.events import record_access_events
@@ -27,8 +29,6 @@ from resolvers.bindings.rules import EVENT_RECORDING, EVENTS, LOCKER
 from resolvers.entities.base import entity, json
 
 if TYPE_CHECKING:
-    from domain.models import Locker as LockerRecord
-    from loaders.backend import Backend
     from resolvers.entities.lockers import Locker
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import strawberry
 
@@ -46,9 +47,6 @@ from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.lockers import Locker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _SLOTS_A_DAY = 2
 _OWNER_IDS = Argument(

@@ -9,6 +9,7 @@ import strawberry
 from domain.authorization import MOST_AUDIENCES, Principal, may_see_reservation
 from domain.commands import reservations as commands
 from domain.ids import argument, check_id
+from domain.models import Locker as LockerRecord
 from domain.models import LockerSize, ReservationParty, ReservationStatus
 from domain.models import Reservation as Record
 from domain.models import ReservationDetails as DetailsRecord
@@ -48,15 +49,14 @@ from resolvers.bindings.rules import (
 from resolvers.entities.access_codes import AccessCode, reservation_codes
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, json
 from resolvers.entities.bindings.offer_search import search_charges
+from resolvers.request_state import RequestState
 
 _NOT_FREE = "only where a locker that was found free cannot be reserved any more"
 _MADE_BEFORE = "only where the reservationId was used before"
 
 if TYPE_CHECKING:
-    from domain.models import Locker as LockerRecord
     from resolvers.entities.lockers import Locker
     from resolvers.entities.owners import Owner
-    from resolvers.request_state import RequestState
 
 
 def _permits(principal: Principal, record: Record, locker: LockerRecord | None) -> bool:

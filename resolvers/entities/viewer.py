@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import strawberry
 
 from domain.authorization import Principal, Role, Scope
@@ -16,9 +14,7 @@ from resolvers.bindings.rules import AS_OBJECT
 from resolvers.entities.base import entity
 from resolvers.entities.lockers import Locker
 from resolvers.entities.owners import Owner
-
-if TYPE_CHECKING:
-    from resolvers.request_state import RequestState
+from resolvers.request_state import RequestState
 
 
 @entity(BudgetState)

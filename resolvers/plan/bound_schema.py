@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import (
     GraphQLEnumType,
@@ -24,12 +25,7 @@ from resolvers.bindings.nodes import NODE_KINDS
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.writes import Writing
 from resolvers.plan.introspection import IntrospectionAnswers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from resolvers.request_state import RequestState
-
+from resolvers.request_state import RequestState
 
 _DECLARED = "strawberry-definition"
 """Key of what Strawberry declares, in the extensions of graphql-core's objects."""

@@ -6,24 +6,28 @@ generated function; each of its steps runs once for all of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
 
-from graphql import GraphQLError, VariableNode, get_argument_values
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    GraphQLError,
+    OperationDefinitionNode,
+    SelectionNode,
+    ValueNode,
+    VariableNode,
+    get_argument_values,
+)
 from graphql.execution.values import VariableValues, coerce_argument
 
 from resolvers.bindings.base import Binding, Column, Embedded, FieldStep, Reading
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.documents.selection import Selected, SelectionPart, Walker, parts_of
+from resolvers.plan.bound_schema import BoundField, BoundSchema
 from resolvers.plan.introspection import Introspection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
-
-    from graphql import DocumentNode, FieldNode, OperationDefinitionNode, SelectionNode, ValueNode
-
-    from resolvers.plan.bound_schema import BoundField, BoundSchema
-    from resolvers.plan.price import Price
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.plan.price import Price
+from resolvers.request_state import ArgumentContext, RequestState
 
 _INTROSPECTION = frozenset({"__schema", "__type"})
 _NO_VARIABLE = ""

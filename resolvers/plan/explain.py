@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loaders.contracts.cost import Cost
+from loaders.trace import Trace
+from resolvers.bindings.base import Charge
 from resolvers.plan.price import Limit, Price, PricedStep, cost_json
-
-if TYPE_CHECKING:
-    from loaders.trace import Trace
-    from resolvers.bindings.base import Charge
 
 
 def explanation(price: Price, limit: Limit, trace: Trace | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,10 @@ from graphql import (
 
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
 from resolvers.bindings.rules import AS_OBJECT
+from resolvers.request_state import RequestState
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from resolvers.plan.bound_schema import BoundSchema
-    from resolvers.request_state import RequestState
 
 _MAX_ANSWERS = 32
 # Half a millisecond of the processor each.

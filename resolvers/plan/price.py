@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,6 @@ from loaders.contracts.cost import Cost
 from resolvers.bindings.base import Charge, Embedded, Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
-
     from resolvers.plan.compile import Place, PlanStep
 
 _NOTHING = Cost()

@@ -7,22 +7,18 @@ specification says and collect the errors in document order.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import GraphQLError
 
 from domain.authorization import is_admin
 from loaders.concurrency import counting, started, together
-from resolvers.bindings.base import Call, Embedded, Reading
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
-
-    from resolvers.bindings.base import Known
-    from resolvers.plan.compile import Place, PlanColumn, PlanStep
-    from resolvers.request_state import RequestState
+from resolvers.bindings.base import Call, Embedded, Known, Reading
+from resolvers.plan.compile import Place, PlanColumn, PlanStep
+from resolvers.request_state import RequestState
 
 
 class _Failure:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from domain.api_keys import ApiKey, ApiKeyId, parse_key_id, principal_for_key, verify_key
+from domain.authorization import Principal
 from domain.errors import UnavailableError
+from domain.times import Instant
 from server.auth.errors import InvalidCredentialsError
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from domain.authorization import Principal
-    from domain.times import Instant
 
 # A revoked key is rejected within five seconds; a read takes part of that time.
 _CACHE_SECONDS = 3

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from starlette.requests import Request
+
 from domain.api_keys import KEY_PREFIX
+from domain.authorization import Principal
+from server.auth.api_keys import ApiKeyVerifier
 from server.auth.errors import InvalidCredentialsError
 from server.http_errors import HttpError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-
-    from domain.authorization import Principal
-    from server.auth.api_keys import ApiKeyVerifier
     from server.auth.tokens import TokenVerifier
 
 _CHALLENGE: Final = "Bearer"

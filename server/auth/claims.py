@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from domain.authorization import Principal, Role, Scope
 from domain.ids import check_id
 from domain.models import LocationId, LockerId, OwnerId
 from server.auth.errors import InvalidCredentialsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from server.settings import ClaimName
+from server.settings import ClaimName
 
 T = TypeVar("T")
 

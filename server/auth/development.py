@@ -6,24 +6,21 @@ import os
 import re
 import secrets
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from domain.authorization import Principal, Role
 from loaders.tools.demo import owner_id
 from server.auth.claims import claims_of
 from server.settings import is_loopback
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from starlette.requests import Request
 
 DEVELOPMENT_ALGORITHM: Final = "HS256"
 DEVELOPMENT_ISSUER: Final = "smartlocker-development"

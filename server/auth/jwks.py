@@ -7,10 +7,11 @@ import logging
 import math
 import os
 import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import aiohttp
 import orjson
@@ -18,9 +19,6 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt import PyJWK
 
 from domain.errors import OperatorError, UnavailableError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
 
 logger = logging.getLogger(__name__)
 

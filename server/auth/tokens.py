@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import jwt
 from jwt import exceptions
+from jwt.types import Options
 
+from domain.authorization import Principal
 from server.auth.claims import principal_from
 from server.auth.development import DEVELOPMENT_ALGORITHM, DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER
 from server.auth.errors import InvalidCredentialsError
 from server.auth.jwks import ALGORITHMS, KeySource
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from jwt.types import Options
-
-    from domain.authorization import Principal
-    from server.settings import ClaimName
+from server.settings import ClaimName
 
 _LEEWAY_SECONDS = 30
 _MAX_LENGTH = 8192

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Column, Table
@@ -28,10 +29,6 @@ from server.auth.errors import InvalidCredentialsError
 from server.cli.command import CommandError, asynchronous, load_settings, table_console
 from server.cli.table import open_table
 from server.clock import utc_now
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
 
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
 

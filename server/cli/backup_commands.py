@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,9 +12,7 @@ from loaders.tools.definition import describe_table
 from loaders.tools.transfer import check_export, export_cost, export_table, import_cost, import_table
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.table import ReadRate, Yes, confirm, open_table
-
-if TYPE_CHECKING:
-    from server.settings import Settings
+from server.settings import Settings
 
 NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]

@@ -6,7 +6,9 @@ import difflib
 import os
 import re
 import sys
+from collections.abc import Callable, Coroutine
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
@@ -18,9 +20,6 @@ from domain.errors import OperatorError
 from server.settings import PREFIX, Settings, variable_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-    from pathlib import Path
-
     from rich.console import Console
 
 _P = ParamSpec("_P")

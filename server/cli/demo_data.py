@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from domain.models import Owner
+from domain.times import Instant
 from loaders.backend import Backend
 from loaders.contracts.owners import OWNER_BY_ID
 from loaders.table.client import StoreConnection, open_store
@@ -17,13 +19,7 @@ from server.app import new_id
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
 from server.clock import utc_now
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from domain.times import Instant
-    from server.settings import Settings
+from server.settings import Settings
 
 
 async def prepare(settings: Settings, connection: StoreConnection) -> None:

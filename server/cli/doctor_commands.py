@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,15 +16,11 @@ from loaders.table.client import DynamoStore
 from loaders.table.health import StoreHealth, WatchedTransport
 from loaders.tools.definition import describe_table
 from loaders.tools.doctor import Doctor, Records, Table, check_export_file, full_scan_cost
+from loaders.tools.findings import Finding
 from loaders.tools.transfer import check_export
 from server.cli.command import CommandError, load_settings
 from server.cli.table import confirm, open_table
 from server.clock import utc_now
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from loaders.tools.findings import Finding
 
 _FOUND, _FAILED = 1, 2
 

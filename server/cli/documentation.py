@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.authorization import Scope
 from loaders import keys
+from loaders.contracts.base import Contract
 from loaders.contracts.cost import ALWAYS, Cost
 from loaders.contracts.reading import ReadOne, ReadPage
 from loaders.contracts.registry import CONTRACTS
 from loaders.contracts.scanning import ReadItems, ReadRanges, ReadTable
 from loaders.contracts.writing import WriteContract
+from loaders.table.positions import Key, KeyRange
 from resolvers.bindings.base import Reading
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.writes import Writing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from loaders.contracts.base import Contract
-    from loaders.table.positions import Key, KeyRange
-    from resolvers.plan.bound_schema import BoundField, BoundSchema
+from resolvers.plan.bound_schema import BoundField, BoundSchema
 
 
 def access_patterns(schema: BoundSchema) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from graphql import GraphQLError
@@ -21,11 +22,7 @@ from resolvers.request_state import PageSizes
 from server.cli.command import CommandError, load_settings, table_console
 from server.http.request import parse_json
 from server.http_errors import HttpError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from server.settings import Settings
+from server.settings import Settings
 
 _INDENT = "  "
 _TIMES = "\N{MULTIPLICATION SIGN}"

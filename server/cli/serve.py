@@ -6,21 +6,24 @@ import gc
 import json
 import logging
 import socket
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import uvloop
 from typer.core import TyperCommand
 
+from loaders.table.client import StoreConnection
 from loaders.tools.definition import check_table
 from loaders.tools.demo import owner_id
 from server.app import Parts, create_app
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
+from server.cli.main import Injected
 from server.cli.settings_commands import descriptions, shown_default
 from server.clock import ServerClock
 from server.http.health import Readiness
@@ -29,12 +32,6 @@ from server.process.store import connect, watched_store
 from server.process.workers import Supervisor, WorkerConfig, WorkerServer
 from server.settings import Settings, is_loopback, variable_of
 from server.telemetry.logs import configured_logging
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from loaders.table.client import StoreConnection
-    from server.cli.main import Injected
 
 logger = logging.getLogger(__name__)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,12 +13,7 @@ from loaders.tools.definition import check_table, create_table
 from loaders.tools.table_state import require_current
 from server.cli.command import CommandError
 from server.process.store import connect
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from server.settings import Settings
-
+from server.settings import Settings
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 ReadRate = Annotated[float, typer.Option(min=1, help="The most items to read in a second.")]

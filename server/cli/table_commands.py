@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,14 +11,12 @@ from domain.models import LocationId
 from loaders.tools.definition import check_table, create_table, describe_table
 from loaders.tools.migration import Migration, migration_cost
 from loaders.tools.table_state import drain_seconds
+from loaders.tools.target import Report
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table
 from server.cli.table import ReadRate, Yes, confirm, open_table
 from server.clock import utc_now
 from server.process.store import connect
-
-if TYPE_CHECKING:
-    from loaders.tools.target import Report
 
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from typing import TYPE_CHECKING
 
 import brotli
+from starlette.responses import Response
 
 from server.http.negotiation import IDENTITY, choose_coding
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
 
 # A smaller response fits into one packet anyway.
 _MIN_BYTES = 1024

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from graphql import GraphQLError, get_operation_ast
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from domain.authorization import Principal
 from domain.errors import QueryTooComplexError, SmartLockerError
 from resolvers.documents.cache import InvalidDocumentError
 from resolvers.execution import Executor, Result
+from resolvers.request_state import RequestState
+from server.auth.authenticator import Authenticator
 from server.http.compression import compress
 from server.http.error_format import format_errors, internal_message, request_error
 from server.http.explanation import Explainers, RequestCost, check_explain, response_extensions
 from server.http.graphiql import graphiql_page
 from server.http.headers import HttpRequest
+from server.http.host_origin import HostOriginCheck
 from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
+from server.http.observer import RequestObserver
+from server.http.persisted_documents import PersistedDocuments
 from server.http.request import GraphQLRequest, has_document, parse_request, read_content, wants_cost, wants_cost_early
 from server.http_errors import GraphQLRequestError, HttpError, to_http_error
+from server.limits.request_limits import RequestBudget, RequestLimits
 from server.telemetry.observation import REQUEST_ID, record_caller, record_document
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import Receive, Scope, Send
-
-    from domain.authorization import Principal
-    from resolvers.request_state import RequestState
-    from server.auth.authenticator import Authenticator
-    from server.http.host_origin import HostOriginCheck
-    from server.http.observer import RequestObserver
-    from server.http.persisted_documents import PersistedDocuments
-    from server.limits.request_limits import RequestBudget, RequestLimits
 
 logger = logging.getLogger(__name__)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from domain.authorization import Principal, Role, is_admin
 from loaders.trace import Trace
 from resolvers.plan.explain import explanation
 from resolvers.plan.price import Limit, cost_json
+from resolvers.request_state import RequestState
+from server.http.request import GraphQLRequest
 from server.http_errors import HttpError
+from server.limits.request_limits import RequestBudget
 from server.telemetry.observation import OBSERVATION
-
-if TYPE_CHECKING:
-    from resolvers.request_state import RequestState
-    from server.http.request import GraphQLRequest
-    from server.limits.request_limits import RequestBudget
 
 Explainers: TypeAlias = Literal["everyone", "admins", "nobody"]
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import gzip
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from server.http.negotiation import choose_coding
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 _FOLDER: Final = Path(__file__).parent.parent / "static" / "graphiql"
 _PAGE: Final = (_FOLDER / "index.html").read_text(encoding="utf-8")

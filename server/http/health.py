@@ -7,17 +7,12 @@ table cannot be used. A server relies on what it knows of the table for longer t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from loaders.reads.table_state import TableWatch
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from loaders.table.health import StoreHealth
+from loaders.table.health import StoreHealth
 
 
 class Readiness:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
 
 from server.http_errors import HttpError
 from server.settings import is_origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from starlette.datastructures import Headers
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import ASGIApp
 
 logger = logging.getLogger(__name__)
 

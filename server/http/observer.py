@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from resolvers.execution import Result
-    from resolvers.request_state import RequestState
-    from server.http.request import GraphQLRequest
+from resolvers.execution import Result
+from resolvers.request_state import RequestState
+from server.http.request import GraphQLRequest
 
 
 class RequestObserver(Protocol):

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import orjson
 
 from domain.errors import OperatorError
+from server.http.request import GraphQLRequest
 from server.http_errors import GraphQLRequestError, HttpError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from server.http.request import GraphQLRequest
 
 _SHA256 = "sha256:"
 

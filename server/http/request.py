@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
 from server.http.negotiation import JSON, parse_value
 from server.http_errors import HttpError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _MAX_BODY_BYTES = 256 * 1024
 _APQ_VERSION = 1

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
+from domain.authorization import Principal
+from domain.times import Instant
 from loaders.backend import Backend
 from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore, StoreConnection, open_store
 from loaders.table.health import WatchedTransport
+from loaders.table.recording import RecordedStore
 from resolvers.request_state import FairLock, PageSizes, RequestState
 from server.auth.code_keys import read_ring
 from server.http.explanation import open_trace
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from domain.authorization import Principal
-    from domain.times import Instant
-    from loaders.table.recording import RecordedStore
-    from server.http.health import Readiness
-    from server.http.request import GraphQLRequest
-    from server.limits.request_limits import RequestBudget
-    from server.settings import Settings
-    from server.telemetry.telemetry import Telemetry
+from server.http.health import Readiness
+from server.http.request import GraphQLRequest
+from server.limits.request_limits import RequestBudget
+from server.settings import Settings
+from server.telemetry.telemetry import Telemetry
 
 
 class RequestStates:

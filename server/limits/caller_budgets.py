@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from domain.budgets import Budget, BudgetState
+from domain.budgets import Budget, BudgetState
 
 
 class CallerBudgets(Protocol):

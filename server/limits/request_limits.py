@@ -6,17 +6,15 @@ import asyncio
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from domain.authorization import Principal
+from domain.budgets import BudgetState
 from domain.errors import SmartLockerError, UnavailableError
+from resolvers.plan.price import Limit, Price
+from resolvers.request_state import RequestState
 from server.http_errors import HttpError, to_http_error
-
-if TYPE_CHECKING:
-    from domain.authorization import Principal
-    from domain.budgets import BudgetState
-    from resolvers.plan.price import Limit, Price
-    from resolvers.request_state import RequestState
-    from server.limits.caller_budgets import CallerBudgets
+from server.limits.caller_budgets import CallerBudgets
 
 _FIRST_UNIT: Final = 1
 

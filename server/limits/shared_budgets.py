@@ -5,15 +5,13 @@ from __future__ import annotations
 import fcntl
 import mmap
 import struct
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from domain.budgets import Budget, BudgetState
+from domain.budgets import Budget, BudgetState
 
 _ENTRY: Final = struct.Struct("16sq")
 """The digest of a caller, and when its budget is full."""

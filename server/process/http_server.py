@@ -5,20 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 import signal
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.applications import Starlette
 
+from server.http.health import Readiness
 from server.process.protocol import DeadlineProtocol
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from starlette.applications import Starlette
-
-    from server.http.health import Readiness
-    from server.settings import Settings
+from server.settings import Settings
 
 
 def stop_signals() -> list[int]:

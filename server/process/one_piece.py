@@ -8,8 +8,9 @@ not worth their code.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from uvicorn._types import ASGI3Application, ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import (
     HEADER_RE,
     HEADER_VALUE_RE,
@@ -17,9 +18,6 @@ from uvicorn.protocols.http.httptools_impl import (
     HttpToolsProtocol,
     RequestResponseCycle,
 )
-
-if TYPE_CHECKING:
-    from uvicorn._types import ASGI3Application, ASGISendEvent
 
 _CLOSE: Final = b"connection: close\r\n"
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import asyncio
+from typing import Final
 
 import httptools
 
 from server.http.headers import SECURITY_HEADERS
 from server.process.one_piece import OnePieceProtocol
-
-if TYPE_CHECKING:
-    import asyncio
 
 _HEADER_BYTES: Final = 16 * 1024
 _CHUNKS: Final = 2048

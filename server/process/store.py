@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING
 
 from loaders.table.client import StoreConnection
 from loaders.table.embedded import DatabaseFile, find_binary, run_embedded, share_embedded
 from loaders.table.health import StoreHealth
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from server.settings import Settings
+from server.settings import Settings
 
 
 @asynccontextmanager

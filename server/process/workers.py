@@ -15,24 +15,23 @@ import signal
 import socket
 import sys
 from collections import deque
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from starlette.applications import Starlette
+
 from loaders.table.client import StoreConnection
 from loaders.table.http_client import Timeouts
+from server.http.health import Readiness
 from server.limits.shared_budgets import budget_memory
 from server.process.http_server import HttpServer, stop_signals
+from server.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.applications import Starlette
-
-    from server.http.health import Readiness
-    from server.settings import Settings
     from server.telemetry.shared_metrics import SharedMetrics
 
 logger = logging.getLogger(__name__)

@@ -6,20 +6,17 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
+from server.settings import Settings
 from server.telemetry.log_writer import LineWriter
 from server.telemetry.observation import REQUEST_ID
 from server.telemetry.tracebacks import format_traceback
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from server.settings import Settings
 
 # Other loggers are limited to warnings: at debug level, the SDK logs whole requests.
 _OWN_LOGGERS = ("domain", "loaders", "resolvers", "server", "uvicorn")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from graphql import GraphQLSyntaxError, OperationDefinitionNode, parse
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
@@ -12,20 +12,15 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
 from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.registry import Collector
+from starlette.requests import Request
 from starlette.responses import Response
 
+from loaders.table.health import StoreHealth
 from loaders.table.operations import BatchGet
+from loaders.table.recording import Record
 from server.telemetry.log_writer import dropped_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from starlette.requests import Request
-
-    from loaders.table.health import StoreHealth
-    from loaders.table.recording import Record
-    from server.telemetry.observation import Observation
-    from server.telemetry.shared_metrics import SharedMetrics
+from server.telemetry.observation import Observation
+from server.telemetry.shared_metrics import SharedMetrics
 
 MAX_NAMES = 100
 """How many operation names outside of trusted documents get their own series."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from domain.authorization import Principal
+from loaders.table.recording import Recorder
 from loaders.trace import Trace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from domain.authorization import Principal
-    from loaders.table.recording import Recorder
 
 OK = "OK"
 _UNANSWERED = "CANCELLED"

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
 from loaders.contracts.cost import Cost
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from server.telemetry.observation import Observation
+from server.telemetry.observation import Observation
 
 logger = logging.getLogger(__name__)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, values
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _COUNTERS: Final = ("counter", "histogram")
 _GAUGES: Final = "gauge_sum"

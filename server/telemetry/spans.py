@@ -6,8 +6,8 @@ The spans are created when the request has ended, with the times that were recor
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
@@ -15,16 +15,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry.util.types import AttributeValue
 
 from loaders.table.operations import Query
 from loaders.table.recording import FINISHED, Record
 from server.telemetry.observation import OK, REQUEST_ID, Observation
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from opentelemetry.util.types import AttributeValue
-
 
 _METHODS = frozenset({"GET", "POST"})
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from loaders.table.client import DynamoStore
+from loaders.table.health import StoreHealth
 from loaders.table.recording import RecordedStore
+from server.settings import Settings
 from server.telemetry.observation import OBSERVATION, Observation
 from server.telemetry.request_log import RequestLog
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-
     from opentelemetry.sdk.trace.export import SpanExporter
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from loaders.table.client import DynamoStore
-    from loaders.table.health import StoreHealth
-    from server.settings import Settings
     from server.telemetry.shared_metrics import SharedMetrics
 
-    Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
-    """Called at the start of a request; returns the function to call at its end."""
+Watcher: TypeAlias = Callable[[Observation], Callable[[], None]]
+"""Called at the start of a request; returns the function to call at its end."""
 
 
 class Telemetry:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import traceback
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from domain.errors import InternalError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def format_traceback(error: BaseException) -> str:

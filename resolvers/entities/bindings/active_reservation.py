@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.models import ActivePointer, LockerId, Reservation
 from domain.schedule import is_current, may_hide_another, may_precede_another
 from domain.times import EARLIEST, LATEST, Instant, shift
+from loaders.contracts.base import Contract
+from loaders.contracts.reading import ReadPage
 from loaders.contracts.reservations import ACTIVE_RESERVATION, CURRENT_RESERVATION, NEXT_RESERVATION
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep
 from resolvers.bindings.lists import query_each
 from resolvers.bindings.references import Reference
 from resolvers.bindings.rules import NEXT_RESERVATIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadPage
-    from resolvers.request_state import RequestState
+from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
 

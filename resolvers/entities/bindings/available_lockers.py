@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from domain.authorization import Audience, is_offered, searched_audiences
 from domain.errors import BadInputError
 from domain.lifecycle import is_in_service
 from domain.models import LocationStatus, Locker, LockerSize
 from domain.schedule import check_span, future_of
+from domain.times import Instant
+from loaders.contracts.base import Contract
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reservations import ACTIVE_RESERVATION
 from loaders.reads.offers import AT_ONCE, Search, Wanted, find_offers, look_further
@@ -19,13 +22,7 @@ from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading,
 from resolvers.bindings.copies import is_failure
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND
 from resolvers.entities.bindings.offer_search import SEARCH_CONTRACTS, search_charges
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
-
-    from domain.times import Instant
-    from loaders.contracts.base import Contract
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.request_state import ArgumentContext, RequestState
 
 DEFAULT = 10
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from domain.errors import BadInputError
+from domain.models import LockerId
 from domain.schedule import check_span, future_of, merged
 from domain.times import Instant
 from loaders.contracts.base import MAX_ITEMS, Contract
@@ -14,12 +16,7 @@ from loaders.pages import PageRequest
 from loaders.reads.overlapping import overlapping_page
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
 from resolvers.bindings.lists import query_each
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from domain.models import LockerId
-    from resolvers.request_state import ArgumentContext
+from resolvers.request_state import ArgumentContext
 
 _Window: TypeAlias = tuple[Instant, Instant]
 

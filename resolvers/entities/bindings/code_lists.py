@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.models import door_of
 from loaders.contracts.access_codes import AT_LOCATION, AT_LOCKER
 from loaders.contracts.cost import MET_OTHERS
+from loaders.contracts.writing import WriteContract
 from loaders.reads.code_lists import read_code_lists
 from loaders.table.recording import asking
-from resolvers.bindings.base import Charge, Reading, rows_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loaders.contracts.writing import WriteContract
-    from resolvers.bindings.base import Call, Execution, FieldStep
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, rows_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

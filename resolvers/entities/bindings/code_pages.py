@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.access_codes import reservation_purpose
 from domain.authorization import Scope, acts_for
+from loaders.contracts.base import Contract
 from loaders.contracts.bookings import BOOKING_BY_ID
-from resolvers.bindings.base import Charge, look_up_charge, rows_of
+from resolvers.bindings.base import Call, Charge, Execution, FieldStep, look_up_charge, rows_of
 from resolvers.bindings.lists import Pages
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loaders.contracts.base import Contract
-    from resolvers.bindings.base import Call, Execution, FieldStep
-    from resolvers.request_state import RequestState
+from resolvers.request_state import RequestState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from domain.access_codes import AccessCode as Record
 from domain.access_codes import (
@@ -19,19 +20,15 @@ from domain.access_codes import (
 from domain.times import Instant, shift
 from loaders.concurrency import together
 from loaders.contracts.access_codes import CODE_DOOR_BY_ID
+from loaders.contracts.base import Contract
 from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
+from loaders.contracts.reading import ReadOne
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
 from loaders.reads.code_keys import basis_key
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge, rows_of
 from resolvers.bindings.lists import query_each
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadOne
-    from resolvers.request_state import RequestState
+from resolvers.request_state import RequestState
 
 _INSTANT = timedelta(milliseconds=1)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from domain.models import LockerSize
+from loaders.contracts.base import Contract
 from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
+from loaders.contracts.reading import ReadPage
 from loaders.contracts.reservations import ACTIVE_RESERVATION, RESERVATION_BEFORE
 from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES
 from resolvers.bindings.base import Charge, look_up_charge
-
-if TYPE_CHECKING:
-    from domain.models import LockerSize
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadPage
 
 SEARCH_CONTRACTS: tuple[Contract, ...] = (
     LOCATION_OFFERS,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.authorization import is_admin, searched_audiences
 from domain.errors import BadInputError
+from loaders.contracts.base import Contract
+from loaders.contracts.reading import ReadPage
 from resolvers.bindings.copies import CopyPages
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadPage
-    from resolvers.request_state import ArgumentContext
+from resolvers.request_state import ArgumentContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

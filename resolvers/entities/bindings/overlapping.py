@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from domain.errors import BadInputError
+from loaders.contracts.base import Contract
+from loaders.contracts.reading import ReadPage
 from loaders.contracts.reservations import OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 from loaders.pages import ALL_TIMES, Page
 from loaders.reads.overlapping import overlapping_page
 from resolvers.bindings.base import Charge, FieldStep
 from resolvers.bindings.lists import BoundPage, Pages, window_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from loaders.contracts.base import Contract
-    from loaders.contracts.reading import ReadPage
-    from resolvers.request_state import ArgumentContext, RequestState
+from resolvers.request_state import ArgumentContext, RequestState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
