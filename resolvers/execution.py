@@ -35,14 +35,6 @@ class Result:
 
 
 class Executor:
-    """Prices and runs documents.
-
-    Args:
-        limits: what a document may have.
-        hides_suggestions: whether error messages leave out the names of what exists.
-        validate: validates a document, as graphql-core's function does.
-    """
-
     def __init__(
         self,
         limits: DocumentLimits = DEFAULT_LIMITS,
@@ -125,8 +117,6 @@ class Executor:
 
 
 class _Priced(NamedTuple):
-    """An operation with the arguments of one request, ready to run."""
-
     root: Place
     bound: dict[PlanStep, Any]
     price: Price

@@ -25,8 +25,6 @@ _QUERIES_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class PageSizes:
-    """How many items a page has by default, and at most."""
-
     default: int
     maximum: int
 
@@ -115,7 +113,6 @@ class RequestState:
             self.record(self.trace)
 
     def record(self, trace: Trace) -> None:
-        """From here on records the request's operations."""
         store = self.backend.store
         assert isinstance(store, DynamoStore)  # noqa: S101  # a request is recorded once
         self.trace = trace

@@ -85,7 +85,6 @@ def bound_schema() -> BoundSchema:
 
 
 def sdl() -> str:
-    """The schema in GraphQL's own language."""
     schema = declared_schema()
     # Strawberry does not print the description of a schema.
     return f"{print_schema_definition(schema._schema)}\n\n{print_schema(schema)}"  # noqa: SLF001  # as above

@@ -32,7 +32,6 @@ _PRODUCTION_UNITS = 60_000
 
 
 def variable_of(name: str) -> str:
-    """The environment variable of a setting."""
     return PREFIX + name.upper()
 
 
@@ -235,27 +234,22 @@ class Settings(BaseSettings):
 
     @property
     def is_embedded(self) -> bool:
-        """Whether the embedded store is used."""
         return self.endpoint_url is None
 
     @property
     def limit(self) -> Limit:
-        """The limits of one request's plan."""
         return Limit(self.max_read_units, self.max_operations, self.max_items)
 
     @property
     def explainers(self) -> Literal["everyone", "admins", "nobody"]:
-        """Who may request explanations."""
         return self.explain or ("admins" if self.is_production else "everyone")
 
     @property
     def is_production(self) -> bool:
-        """Whether the profile is production."""
         return self.profile == "production"
 
     @property
     def shows_graphiql(self) -> bool:
-        """Whether browsers get GraphiQL."""
         return not self.is_production if self.graphiql is None else self.graphiql == "on"
 
     @property
@@ -266,12 +260,10 @@ class Settings(BaseSettings):
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The host names of this server."""
         return (*self.allowed_hosts, f"[{self.host}]" if ":" in self.host else self.host)
 
     @property
     def document_limits(self) -> DocumentLimits:
-        """The limits of a document."""
         return DocumentLimits(
             self.max_tokens, self.max_aliases, self.max_depth, self.max_directives, self.max_root_fields
         )
@@ -293,5 +285,4 @@ class Settings(BaseSettings):
 
     @property
     def longest_reservation(self) -> timedelta:
-        """The longest allowed reservation."""
         return timedelta(days=self.longest_reservation_days)

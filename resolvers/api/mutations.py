@@ -104,7 +104,6 @@ def input_type(command: type[Command]) -> type:
 
 
 def _graphql_type(type_: Any) -> Any:
-    """The type of an input's field for the type of a command's field."""
     origin, arguments = get_origin(type_), get_args(type_)
     if origin is Annotated:
         return strawberry.ID if any(check in _IDS for check in arguments[1:]) else _graphql_type(arguments[0])

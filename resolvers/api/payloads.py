@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @strawberry.interface(description="An expected failure of a mutation. Nothing was written.")
 class UserError:
-    """Fields of every failure."""
-
     message: str = column("Explanation of the failure for people.")
     code: UserErrorCode = column("Reason of the failure for programs.")
     path: list[str] = column("Path of the wrong value in the arguments, such as `input`, `startAt`.")
@@ -83,7 +81,6 @@ def written(attribute: str) -> Callable[[Outcome, RequestState], Any]:
 
 
 def user_errors(outcome: Outcome, request: RequestState) -> list[UserError]:
-    """Why a mutation failed, as the schema shows it."""
     return [] if outcome.error is None else _user_errors(outcome.error, request)
 
 

@@ -52,28 +52,21 @@ class Connection(Generic[N]):
 
 @strawberry.input(description="A time window. Both bounds are included; a bound that is left out is open.")
 class TimeWindow:
-    """As lists by time take it."""
-
     from_: Instant | None = strawberry.field(name="from", default=strawberry.UNSET, description="Earliest time.")
     to: Instant | None = strawberry.field(default=strawberry.UNSET, description="Latest time.")
 
 
 @strawberry.input(description="A span of time, from its start until just before its end.")
 class TimeSpan:
-    """As searches for what is free take it."""
-
     from_: Instant = strawberry.field(name="from", description="Start of the span.")
     to: Instant = strawberry.field(description="End of the span.")
 
 
 @strawberry.input(description="A range of days. Both days are included; a bound that is left out is open.")
 class DateRange:
-    """As lists by day take it."""
-
     from_: Day | None = strawberry.field(name="from", default=strawberry.UNSET, description="First day.")
     to: Day | None = strawberry.field(default=strawberry.UNSET, description="Last day.")
 
 
 def in_window(subject: str) -> Argument:
-    """The argument that selects a time window."""
     return Argument("window", TimeWindow | None, f"Time window that the {subject} must lie in.")

@@ -36,8 +36,6 @@ _ENCODABLE = range(-(2**63), 2**64)
 
 
 def _from_text(name: str, description: str, example: str, parse: Callable[[str], Any]) -> Any:
-    """A scalar that is written as a string, as RFC 3339 says."""
-
     def parse_value(value: object) -> Any:
         if not isinstance(value, str):
             raise GraphQLError(f'{name} must be a string such as "{example}".')
@@ -120,7 +118,6 @@ def show_json(value: Any) -> Any:
 
 
 def schema_config() -> StrawberryConfig:
-    """The mapping from Python types to scalars."""
     return StrawberryConfig(
         scalar_map={
             Instant: _from_text(

@@ -121,7 +121,6 @@ class Binding:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The attributes of the object that the field needs."""
         return frozenset()
 
 
@@ -160,7 +159,6 @@ class Embedded(Binding):
         return _read_by(self.source)
 
     def held(self, rows: Sequence[Any], request: RequestState) -> list[Any]:
-        """The value of each object."""
         source = self.source
         if isinstance(source, str):
             return [getattr(row, source) for row in rows]
@@ -186,7 +184,6 @@ class Reading(Binding):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        """Every contract that it uses."""
         return () if self.contract is None else (self.contract,)
 
     def row_keys(self, rows: Sequence[Any]) -> list[Any]:
@@ -204,7 +201,6 @@ class Reading(Binding):
         """
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        """The charges for so many parents."""
         raise NotImplementedError
 
     def price_key(self, bound: Any) -> Hashable:
@@ -304,12 +300,10 @@ def column(
 
 
 def embedded(description: str, source: Source = "", **binding: Any) -> Any:
-    """An object or list that the object already holds."""
     return bound_field(Embedded(source=source, **binding), description)
 
 
 def rows_of(calls: Sequence[Call]) -> Sequence[Any]:
-    """The parents of all calls."""
     return calls[0].rows if len(calls) == 1 else [row for call in calls for row in call.rows]
 
 

@@ -117,7 +117,6 @@ class Pages(Reading):
         return [by_place[one] for one in asked]
 
     async def page(self, key: Any, bound: BoundPage, request: RequestState) -> Page[Any]:
-        """The page of the parent with this key."""
         contract, parent = bound.contract, () if self.key is None else (key,)
         if len(bound.keys) == 1:
             async with request.queries:
@@ -229,7 +228,6 @@ async def query_each(
 
 
 def window_of(window: Mapping[str, Any] | None, widest: Window[Any], argument: str = "window") -> Window[Any]:
-    """The window that an argument asks for."""
     given = window or {}
     return Window(given.get("from_") or widest.start, given.get("to") or widest.end, argument)
 

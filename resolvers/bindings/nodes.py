@@ -40,7 +40,6 @@ class NodeKind:
     proof: Callable[[Any, RequestState], str] | None = None
 
     def global_id(self, row: Any, request: RequestState) -> str:
-        """The opaque id of an object."""
         proof = () if self.proof is None else (self.proof(row, request),)
         return to_global_id(self.type_name, *(getattr(row, name) for name in self.key), *proof)
 
@@ -160,7 +159,6 @@ def _is_proved(named: _Named, record: Any, request: RequestState) -> bool:
 
 
 def to_global_id(type_name: str, *parts: str) -> str:
-    """The opaque id of an object: its type and the parts of its key."""
     text = _SEPARATOR.join((type_name, *parts))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 

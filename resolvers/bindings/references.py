@@ -42,7 +42,6 @@ class Reference(Reading):
     contract: ReadOne[Any]
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        """See Reading: one batch for each hundred parents."""
         return [look_up_charge(self.contract, parents)]
 
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
@@ -70,7 +69,6 @@ class References(Reading):
     most: int
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        """See Reading: one batch for each hundred ids."""
         usual, most = (look_up_charge(self.contract, parents * ids) for ids in (self.usual, self.most))
         return [replace(most, expected=usual.expected)]
 
@@ -96,7 +94,6 @@ class Visibility:
     permits: Callable[[Principal, Any, Any], bool]
 
     async def shows(self, records: Sequence[Any], path: str, request: RequestState) -> list[bool | Exception]:
-        """Whether the caller may see each of these records."""
         principal = request.principal
         shown: list[bool | Exception] = [self.permits(principal, record, None) for record in records]
         left_open = [
@@ -114,7 +111,6 @@ class Visibility:
         return shown
 
     def charge(self, count: int) -> Charge:
-        """The price for so many records."""
         condition = f"only where the owner of the {self.key.removesuffix('_id')} decides who may see it"
         return look_up_charge(self.contract, count, condition=condition)
 
@@ -261,7 +257,6 @@ class Lookup(Reading):
         return found
 
     def _shows(self, record: Any, bound: Any, principal: Principal) -> bool:
-        """Whether a record is what was asked for, and the rule lets the caller see it."""
         if self.check is not None and not self.check(bound, record):
             return False
         return not self.rule.on_result or self.rule.permits(principal, record)
@@ -291,7 +286,6 @@ def one(contract: ReadOne[Any], *, key: str | tuple[str, ...], rule: Rule, descr
 
 
 def look_up(contract: ReadOne[Any], *, description: str, arguments: Sequence[Argument], **binding: Any) -> Any:
-    """A root field with the one object that its arguments name."""
     parse = {
         argument.name: partial(argument.parse, name=to_camel_case(argument.name))
         for argument in arguments

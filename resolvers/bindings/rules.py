@@ -107,7 +107,6 @@ class Rule:
         return frozenset() if self.allows is None or self.on_result else frozenset(self.subjects)
 
     def decided_by_result(self, *, quiet: bool = False) -> Rule:
-        """The same rule, decided by whose the result is."""
         return replace(self, on_result=True, quiet=quiet)
 
     def decided_by_visibility(self) -> Rule:

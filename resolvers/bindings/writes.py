@@ -17,8 +17,6 @@ from resolvers.request_state import ArgumentContext, RequestState
 
 
 class Outcome(NamedTuple):
-    """The result of a mutation: the object that it wrote, or why it failed."""
-
     entity: Any = None
     error: SmartLockerError | None = None
 

@@ -34,8 +34,6 @@ _AS_THEY_ARE = {"ID": str, "String": str, "Boolean": bool}
 
 
 class InvalidDocumentError(Exception):
-    """The document is not valid; `errors` says why."""
-
     def __init__(self, document: DocumentNode, errors: list[GraphQLError]) -> None:
         super().__init__("; ".join(error.message for error in errors))
         self.document = document
@@ -89,7 +87,6 @@ class CompiledOperation:
         return VariableValues(sources, values)
 
     def tree(self, variables: Mapping[str, Any]) -> Place:
-        """The compiled tree for one setting of the directives' variables."""
         setting = tuple(variables.get(name) for name in self._directive_variables)
         tree = self._trees.get(setting)
         if tree is None:
@@ -101,8 +98,6 @@ class CompiledOperation:
 
 
 class ValidDocument:
-    """A document that has proved valid."""
-
     def __init__(self, schema: BoundSchema, document: DocumentNode) -> None:
         self.operations = [
             CompiledOperation(schema, document, node)
@@ -145,7 +140,6 @@ class DocumentCache:
         return self.known(text) or self.add(text, self.parse(text))
 
     def known(self, text: str) -> ValidDocument | None:
-        """The document with this text, if it is kept."""
         known = self._documents.get(text)
         if known is not None:
             self._documents.move_to_end(text)

@@ -55,8 +55,6 @@ _OUTER_LISTS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:
-    """The limits that can be set."""
-
     tokens: int = 1000
     aliases: int = 15
     depth: int = 10
@@ -137,8 +135,6 @@ def _check_expanded(document: DocumentNode, limits: DocumentLimits) -> int:
 
 
 class _Level(NamedTuple):
-    """All that is selected at one place of the response."""
-
     parts: list[SelectionPart]
     depth: int = 1
     is_schema: bool = False
@@ -147,8 +143,6 @@ class _Level(NamedTuple):
 
 
 class _Expansion:
-    """Counts over the whole document."""
-
     def __init__(self, document: DocumentNode, depth: int) -> None:
         self._walker = Walker(document)
         self._depth = depth
@@ -181,7 +175,6 @@ class _Expansion:
         return found.fields
 
     def _below(self, level: _Level, fields: list[Selected]) -> _Level:
-        """The level below the fields with one response key."""
         if level.is_schema:
             _refuse_above(_INTROSPECTION_DEPTH, level.depth, "levels of introspection")
         else:

@@ -109,7 +109,6 @@ class Walker:
 
 
 def parts_of(selected: Iterable[Selected]) -> list[SelectionPart]:
-    """The selections below fields of one response key."""
     return [SelectionPart(node.selection_set, within) for node, within in selected if node.selection_set is not None]
 
 

@@ -113,13 +113,11 @@ class AccessCode(Node):
 
 
 def reservation_codes(rule: Rule, description: str) -> Any:
-    """A field with the access codes of a reservation."""
     binding = ReservationCodes(contract=PURPOSE_ACCESS_CODES, key="reservation_id", rule=rule)
     return bound_field(binding, description, PAGING)
 
 
 def event_codes(description: str) -> Any:
-    """A field with the access codes of a calendar event."""
     binding = EventCodes(contract=PURPOSE_ACCESS_CODES, key="booking_id", rule=CODES.decided_by_visibility())
     return bound_field(binding, description, PAGING)
 
@@ -129,8 +127,6 @@ _DIGITS = "The digits; null if the mutation failed, or if a repeated request is 
 
 @mutations(commands, writes)
 class AccessCodeMutations:
-    """Merged into Mutation."""
-
     create_access_code: AccessCode = write(
         CREATE_ACCESS_CODE,
         CODE_CHANGES,

@@ -51,8 +51,6 @@ class ApiKey(Node):
 
 @strawberry.type
 class ApiKeyQueries:
-    """Merged into Query."""
-
     api_key: ApiKey | None = look_up(
         API_KEY_BY_ID,
         rule=ADMINS,
@@ -79,8 +77,6 @@ async def _create(backend: Backend, command: commands.CreateApiKey, principal: P
 
 @mutations(commands, writes)
 class ApiKeyMutations:
-    """Merged into Mutation."""
-
     create_api_key: ApiKey = write(
         CREATE_API_KEY,
         ADMINS,

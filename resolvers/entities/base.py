@@ -41,8 +41,6 @@ def entity(*records: type, node: dict[str, Any] | None = None) -> Callable[[type
 
 
 def decimal(description: str, attribute: str) -> Any:
-    """A column with an exact number."""
-
     def shown(row: Any, _request: RequestState) -> str | None:
         number = getattr(row, attribute)
         return None if number is None else show_number(number)
@@ -51,10 +49,8 @@ def decimal(description: str, attribute: str) -> Any:
 
 
 def json(description: str, attribute: str) -> Any:
-    """A column with any JSON value."""
     return column(description, lambda row, _: show_json(getattr(row, attribute)), reads=(attribute,))
 
 
 def id_argument(name: str, description: str) -> Argument:
-    """An argument that takes an object's own id."""
     return Argument(name, strawberry.ID, description, parse=require_id)

@@ -160,8 +160,6 @@ class Notification(Node):
 
 @strawberry.type
 class BookingQueries:
-    """Merged into Query."""
-
     booking: Booking | None = look_up(
         BOOKING_BY_ID,
         rule=BOOKINGS.decided_by_result(),
@@ -178,8 +176,6 @@ class BookingQueries:
 
 @mutations(commands, payments, writes, calendar)
 class BookingMutations:
-    """Merged into Mutation."""
-
     request_booking: Booking = write(
         REQUEST_BOOKING,
         BOOKING_CHANGES,

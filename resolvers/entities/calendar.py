@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 @strawberry.input(description="A range of at most 92 days. Both days are included.")
 class DateWindow:
-    """As the calendar takes it."""
-
     from_: Day = strawberry.field(name="from", description="First day.")
     to: Day = strawberry.field(description="Last day.")
 
@@ -111,8 +109,6 @@ class CalendarEvent(Node):
 
 
 class CalendarDayRow(NamedTuple):
-    """A day with what fills each half."""
-
     date: Day
     morning: CalendarSlot | None
     afternoon: CalendarSlot | None
@@ -162,8 +158,6 @@ class DeleteCalendarEventPayload(Payload):
 
 @mutations(commands, writes)
 class CalendarMutations:
-    """Merged into Mutation."""
-
     create_calendar_event: CalendarEvent = write(
         CHANGE_CALENDAR,
         ADMINS,

@@ -62,7 +62,6 @@ class AccessCodeList:
 
 
 def code_list(key: str, rule: Rule, description: str) -> Any:
-    """A field with the list of codes for the device of a door."""
     return bound_field(CodeListOf(contract=ACKNOWLEDGE_ACCESS_CODES, key=key, rule=rule), description)
 
 
@@ -98,8 +97,6 @@ class AcknowledgeAccessCodesPayload(Payload):
 
 @mutations(commands, code_devices, verification)
 class CodeDeviceMutations:
-    """Merged into Mutation."""
-
     verify_access_code: VerifyAccessCodePayload = write(
         VERIFY_ACCESS_CODE,
         DOOR_DEVICES,

@@ -88,8 +88,6 @@ async def _record_several(backend: Backend, command: commands.RecordAccessEvents
 
 @mutations(commands)
 class AccessEventMutations:
-    """Merged into Mutation."""
-
     record_access_event: AccessEvent = write(
         RECORD_EVENTS,
         EVENT_RECORDING,

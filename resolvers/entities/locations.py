@@ -166,8 +166,6 @@ class Location(Node):
 
 @strawberry.type
 class LocationQueries:
-    """Merged into Query."""
-
     location: Location | None = look_up(
         LOCATION_BY_ID,
         rule=LOCATION,
@@ -198,8 +196,6 @@ class LocationQueries:
 
 @mutations(commands, writes)
 class LocationMutations:
-    """Merged into Mutation."""
-
     create_location: Location = write(
         CREATE_LOCATION,
         ADMINS,

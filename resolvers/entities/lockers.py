@@ -149,8 +149,6 @@ class Locker(Node):
 
 @strawberry.type
 class LockerQueries:
-    """Merged into Query."""
-
     locker: Locker | None = look_up(
         LOCKER_BY_ID,
         rule=LOCKER_LOOKUP.decided_by_result(),
@@ -171,8 +169,6 @@ class LockerQueries:
 
 @mutations(commands, writes)
 class LockerMutations:
-    """Merged into Mutation."""
-
     register_locker: Locker = write(
         REGISTER_LOCKER,
         LOCKER_CHANGES,

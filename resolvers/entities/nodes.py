@@ -12,8 +12,6 @@ from resolvers.bindings.rules import AS_OBJECT
 
 @strawberry.type
 class NodeQueries:
-    """Merged into Query."""
-
     node: Node | None = bound_field(
         Nodes(rule=AS_OBJECT),
         "Look up any object by its global id; null if it does not exist.",

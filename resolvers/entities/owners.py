@@ -96,8 +96,6 @@ def _has_address(asked: object, owner: Record) -> bool:
 
 @strawberry.type
 class OwnerQueries:
-    """Merged into Query."""
-
     owner: Owner | None = look_up(
         OWNER_BY_ID,
         rule=OWNER_LOOKUP,
@@ -128,8 +126,6 @@ class OwnerQueries:
 
 @mutations(commands, writes)
 class OwnerMutations:
-    """Merged into Mutation."""
-
     create_owner: Owner = write(
         SAVE_OWNER,
         ADMINS,

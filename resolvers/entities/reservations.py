@@ -140,8 +140,6 @@ _KEY_ATTRIBUTES = ("locker_id", "start_at", "reservation_id")
 
 @strawberry.type
 class ReservationQueries:
-    """Merged into Query."""
-
     reservation: Reservation | None = look_up(
         RESERVATION_BY_KEY,
         via=RESERVATION_BY_ID,
@@ -194,8 +192,6 @@ def _any_locker_charges(size: LockerSize | None) -> list[Charge]:
 
 @mutations(commands, writes, any_locker)
 class ReservationMutations:
-    """Merged into Mutation."""
-
     create_reservation: Reservation = write(
         CREATE_RESERVATION,
         RESERVATION_CREATION,

@@ -55,6 +55,4 @@ class Viewer:
 
 @strawberry.type
 class ViewerQueries:
-    """Merged into Query."""
-
     viewer: Viewer = embedded("The caller of this request.", lambda _, request: request.principal)

@@ -36,8 +36,6 @@ class FieldDeclarationError(Exception):
 
 
 class BoundField:
-    """A field of an object type: its binding and the shape of its value."""
-
     __slots__ = ("binding", "definition", "is_list", "item_nullable", "name", "nullable", "targets")
 
     def __init__(self, name: str, definition: GraphQLField, binding: Binding, targets: tuple[str, ...]) -> None:
@@ -54,8 +52,6 @@ class BoundField:
 
 
 class BoundSchema:
-    """All bound fields by type and name."""
-
     def __init__(self, schema: GraphQLSchema) -> None:
         self.graphql_schema = schema
         _use_python_names(schema)

@@ -35,8 +35,6 @@ _NO_VARIABLE = ""
 
 
 class PlanColumn:
-    """A column at one place of the response."""
-
     __slots__ = ("binding", "key", "nodes", "nullable")
 
     def __init__(self, key: str, nodes: list[FieldNode], binding: Column, *, nullable: bool) -> None:
@@ -46,7 +44,6 @@ class PlanColumn:
         self.nullable = nullable
 
     def value(self, row: Any, request: RequestState) -> Any:
-        """The value for one object."""
         source = self.binding.source
         return getattr(row, source) if isinstance(source, str) else source(row, request)
 
@@ -87,8 +84,6 @@ class PlanStep(FieldStep):
 
 
 class Place:
-    """Where objects of one type stand in the response."""
-
     __slots__ = (
         "columns",
         "error",
@@ -135,7 +130,6 @@ def compile_operation(
     operation: OperationDefinitionNode,
     includes: Callable[[SelectionNode], bool],
 ) -> Place:
-    """The root place of an operation."""
     walker = Walker(document, includes, once=True)
     root = operation.operation.value.capitalize()
     compiler = _Compiler(schema, walker, document, operation)
@@ -214,11 +208,7 @@ class _Arguments:
             self._variables.append(("", _NO_VARIABLE))
 
     def values(self, variables: VariableValues, *, hide_suggestions: bool) -> Mapping[str, Any]:
-        """The coerced arguments.
-
-        Raises:
-            GraphQLError: where one does not fit.
-        """
+        """Raises a GraphQLError where one does not fit."""
         values, given = self._constants.copy(), variables.coerced
         for name, variable in self._variables:
             value = given.get(variable)
@@ -243,7 +233,6 @@ def _reading(step: PlanStep) -> list[PlanStep]:
 
 
 def _uses(columns: list[PlanColumn], steps: list[PlanStep]) -> frozenset[str]:
-    """The attributes of a place's objects that are read."""
     used: set[str] = set()
     for column in columns:
         used |= column.binding.needs | column.binding.rule.needs

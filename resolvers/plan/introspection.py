@@ -56,7 +56,6 @@ class Introspection(Reading):
         key: str,
         nodes: list[FieldNode],
     ) -> Any:
-        """The field as the plan runs it."""
         alone = OperationDefinitionNode(
             operation=operation.operation,
             variable_definitions=operation.variable_definitions,
@@ -82,7 +81,6 @@ class Introspection(Reading):
         return IntrospectionField(binding, nullable=is_type)
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        """See Reading: it asks nothing of the store."""
         return []
 
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
@@ -92,11 +90,7 @@ class Introspection(Reading):
         return [await self.answers.get(self, request)]
 
     def execute(self, variables: Mapping[str, Any]) -> Any:
-        """The value of the field.
-
-        Raises:
-            GraphQLError: where it has none.
-        """
+        """Raises a GraphQLError where the field has no value."""
         result = execute_sync(self.schema, self.document, variable_values=dict(variables))
         if result.errors:
             raise result.errors[0]
@@ -125,8 +119,6 @@ class IntrospectionAnswers:
 
 
 class _Variables(Visitor):
-    """Collects the names of variables."""
-
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()

@@ -31,7 +31,6 @@ class Limit:
     items: int
 
     def as_json(self) -> dict[str, int]:
-        """As clients read it."""
         return {"operations": self.operations, "items": self.items, "readUnits": self.read_units}
 
     def exceeded_by(self, cost: Cost) -> str | None:
@@ -48,15 +47,12 @@ class Limit:
 
 @dataclass(slots=True)
 class PricedStep:
-    """A step with its price for one request."""
-
     step: PlanStep
     parents: int
     charges: list[Charge]
     children: list[PricedStep] = attribute(default_factory=list)
 
     def walk(self) -> Iterator[PricedStep]:
-        """The step and everything below it."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -122,7 +118,6 @@ def _weight(priced: PricedStep) -> float:
 
 
 def cost_json(cost: Cost) -> dict[str, Any]:
-    """A cost as clients read it."""
     return {
         "operations": cost.operations,
         "items": cost.items,

@@ -61,20 +61,11 @@ class _Root:
 def run_plan(
     root: Place, bound: Mapping[PlanStep, Any], request: RequestState, type_of: Mapping[type, str]
 ) -> Awaitable[tuple[dict[str, Any] | None, list[GraphQLError]]]:
-    """Runs an operation.
-
-    Args:
-        root: its compiled tree.
-        bound: the checked arguments of each step.
-        request: who asks, with what.
-        type_of: the GraphQL type of each class of records, for fields that can have several.
-    """
+    """Runs an operation; `type_of` has the GraphQL type of each class of records, for fields that can have several."""
     return _Run(bound, request, type_of).run(root)
 
 
 class _Run:
-    """One execution of a plan."""
-
     group: asyncio.TaskGroup | None
     """Of reads that start early."""
 
@@ -98,7 +89,6 @@ class _Run:
         self.errors: list[GraphQLError] = []
 
     async def run(self, place: Place) -> tuple[dict[str, Any] | None, list[GraphQLError]]:
-        """Runs an operation, whose root this is."""
         if place.error is not None:
             return None, [place.error]
         rows = [_Root]
@@ -121,7 +111,6 @@ class _Run:
         return data, self.errors
 
     async def _run_in_turn(self, place: Place, rows: Sequence[Any], outputs: list[dict[str, Any]]) -> None:
-        """Runs mutations one after another."""
         for step in place.steps.values():
             await self._run([Call(step, rows, self._bound[step], outputs)])
             if self._has_failures:
@@ -190,7 +179,6 @@ class _Run:
         ]
 
     def _objects(self, step: PlanStep, results: Sequence[Any], below: list[Call]) -> list[Any]:
-        """Objects, some of which may be null or errors."""
         if len(step.places) == 1:
             (place,) = step.places.values()
             if not _contains(results, _NO_OBJECT):
@@ -239,7 +227,6 @@ class _Run:
         return [self._failed(result) if isinstance(result, Exception) else result for result in results]
 
     def found(self, binding: Reading, calls: Sequence[Call]) -> Awaitable[list[list[Any]]]:
-        """See Execution."""
         return self._read_or_taken(binding, calls) if self._early else self._read(binding, calls)
 
     async def _read_or_taken(self, binding: Reading, calls: Sequence[Call]) -> list[list[Any]]:
@@ -304,11 +291,9 @@ class _Run:
         return rule.needs <= objects.attributes and all(rule.permits(principal, row) for row in objects.rows)
 
     def note_items(self, step: PlanStep) -> None:
-        """See Execution."""
         self._filled.add(step)
 
     def has_items(self, step: PlanStep) -> bool:
-        """See Execution."""
         return any(inner in self._filled for place in step.places.values() for inner in place.steps.values())
 
     def _outputs(self, place: Place, rows: Sequence[Any]) -> list[dict[str, Any]]:

@@ -34,8 +34,6 @@ class Authenticator(Protocol):
 
 @dataclass(slots=True, eq=False)
 class CredentialAuthenticator:
-    """Accepts bearer tokens and API keys."""
-
     tokens: Callable[[], TokenVerifier]
     """Gives what verifies tokens; called with the first token, as loading it takes time."""
     api_keys: ApiKeyVerifier

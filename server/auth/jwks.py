@@ -47,8 +47,6 @@ class KeysUnavailableError(UnavailableError):
 
 
 class KeySource(Protocol):
-    """A source of keys that verify tokens."""
-
     def cached(self, key_id: str | None) -> PyJWK | None:
         """The key with this id, if it is known; without an id, the only key of the set."""
 

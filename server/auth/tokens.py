@@ -49,8 +49,6 @@ _MESSAGES: Final[dict[type[Exception], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """An issuer of tokens: its name, the audience of its tokens, its keys and its names of claims."""
-
     name: str
     audience: str
     keys: KeySource
@@ -58,8 +56,6 @@ class Issuer:
 
 
 class _Verified(NamedTuple):
-    """A token that was verified: whose it is, with which key, and until when."""
-
     principal: Principal
     key_id: str | None
     key: jwt.PyJWK

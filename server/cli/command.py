@@ -32,8 +32,6 @@ class CommandError(OperatorError):
 
 
 def asynchronous(command: Callable[_P, Coroutine[Any, Any, None]]) -> Callable[_P, None]:
-    """A command that runs in an event loop."""
-
     @wraps(command)
     def run(*args: _P.args, **options: _P.kwargs) -> None:
         uvloop.run(command(*args, **options))

@@ -23,7 +23,6 @@ from resolvers.plan.bound_schema import BoundField, BoundSchema
 
 
 def access_patterns(schema: BoundSchema) -> str:
-    """The page `docs/access-patterns.md`."""
     used = fields_by_contract(schema)
     rows = ["| id | purpose | operation | used by |", "|---|---|---|---|"]
     rows += [
@@ -35,7 +34,6 @@ def access_patterns(schema: BoundSchema) -> str:
 
 
 def permissions(schema: BoundSchema) -> str:
-    """The page `docs/permissions.md`."""
     rows = ["| field | admin | owner | partner | device | stranger |", "|---|---|---|---|---|---|"]
     unrestricted = []
     for type_name, fields in types_in_order(schema):

@@ -70,7 +70,6 @@ class _Deferred(TyperCommand):
         self._place = place
 
     def loaded(self) -> Any:
-        """The command itself."""
         module, _, attribute = self._place.partition(":")
         gc.disable()  # nothing that is made while modules load is garbage
         try:
@@ -85,13 +84,10 @@ class _Deferred(TyperCommand):
             gc.enable()
 
     def make_context(self, *args: Any, **options: Any) -> Any:
-        """Goes on with the command itself."""
         return self.loaded().make_context(*args, **options)
 
 
 class _Commands(TyperGroup):
-    """All commands."""
-
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         for name, (place, help_text) in _COMMANDS.items():

@@ -40,8 +40,6 @@ _GC_THRESHOLDS = (10_000, 10, 10)
 
 
 class _ServeCommand(TyperCommand):
-    """The help ends with all settings."""
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
         super().format_help(ctx, formatter)
         typer.echo("Settings, from environment variables:\n")

@@ -71,7 +71,6 @@ def _row(name: str, description: str, schema: dict[str, Any]) -> str:
 
 
 def _values(kind: dict[str, Any]) -> str:
-    """The values that a setting accepts, from its JSON schema."""
     match kind["type"]:
         case "boolean":
             return "`true`, `false`"

@@ -38,6 +38,5 @@ async def open_table(
 
 
 def confirm(question: str, *, yes: bool, refused: str = "nothing was done", err: bool = False) -> None:
-    """Asks whether to go on, unless the user has said so."""
     if not yes and not typer.confirm(question, err=err):
         raise CommandError(refused)

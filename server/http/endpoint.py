@@ -44,8 +44,6 @@ _HEADERS = [(b"cache-control", b"no-store"), (b"vary", b"Accept, Accept-Encoding
 
 @dataclass(slots=True, eq=False)
 class GraphQLEndpoint:
-    """The ASGI application at /graphql."""
-
     executor: Executor
     authenticate: Authenticator
     new_state: Callable[[Principal, GraphQLRequest, RequestBudget], RequestState]
@@ -60,7 +58,6 @@ class GraphQLEndpoint:
     observer: RequestObserver | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles one request."""
         request = HttpRequest(scope, receive)
         request_id = self.new_request_id()
         REQUEST_ID.set(request_id)

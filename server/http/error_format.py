@@ -38,13 +38,11 @@ _QUOTES = [
 
 
 def request_error(message: str, code: str, status: int, request_id: str) -> dict[str, Any]:
-    """An error of the whole request."""
     record_error(code, status)
     return {"message": message, "extensions": {"code": code, "status": status, "requestId": request_id}}
 
 
 def internal_message(request_id: str) -> str:
-    """The message of an internal error."""
     return f"Internal server error. Quote the request id {request_id} when you report it."
 
 

@@ -46,7 +46,6 @@ _CODING: Final = "gzip"
 
 
 def graphiql_page() -> Response:
-    """The page for browsers at /graphql."""
     return HTMLResponse(_PAGE, headers=_HEADERS)
 
 

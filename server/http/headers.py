@@ -38,7 +38,6 @@ class RequestHeaders(dict[str, str]):
         self._raw = raw
 
     def getlist(self, name: str) -> list[str]:
-        """All headers of a name."""
         if name not in self:
             return []
         if len(self) == len(self._raw):
@@ -67,7 +66,6 @@ class SecurityHeaders:
         self._readiness = readiness
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

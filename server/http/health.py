@@ -33,8 +33,6 @@ class Readiness:
 
 
 def health_routes(readiness: Readiness) -> list[Route]:
-    """The routes /health and /ready."""
-
     async def health(_: Request) -> PlainTextResponse:
         return PlainTextResponse("ok")
 

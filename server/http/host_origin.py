@@ -30,7 +30,6 @@ class RefusedOrigins:
         self._logged: set[str] = set()
 
     def note(self, origin: str) -> None:
-        """Logs an origin, unless it is known or there are too many."""
         origin = origin[: _MAX_ORIGIN_LENGTH + 1].lower()
         if len(self._logged) >= MAX_LOGGED_ORIGINS or origin in self._logged:
             return
@@ -56,7 +55,6 @@ class Cors(CORSMiddleware):
         self._refused = refused
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        """The response to a preflight."""
         if not self.is_allowed_origin(request_headers["origin"]):
             self._refused.note(request_headers["origin"])
         return super().preflight_response(request_headers)
@@ -74,11 +72,6 @@ class HostOriginCheck:
         self._refused = refused
 
     def check(self, request: Request) -> None:
-        """Checks a request.
-
-        Raises:
-            HttpError: 403 if the host or the origin is not allowed.
-        """
         host = request.headers.get("host", "").lower()
         if _ANY_HOST not in self._hosts and _without_port(host) not in self._hosts:
             raise HttpError(403, "The host name is not allowed: add it to SMARTLOCKER_ALLOWED_HOSTS.", "FORBIDDEN")
@@ -92,7 +85,6 @@ class HostOriginCheck:
 
 
 def _is_same_host(origin: str, host: str) -> bool:
-    """Whether an origin is valid and has this host."""
     scheme, separator, rest = origin.partition("://")
     return scheme in {"http", "https"} and bool(separator) and rest == host
 

@@ -48,7 +48,6 @@ def choose_media_type(accept: str, offered: tuple[str, ...]) -> str | None:
 
 @lru_cache(_REMEMBERED)
 def choose_coding(accept_encoding: str, offered: tuple[str, ...] = _CODINGS) -> str:
-    """The offered content coding that the client prefers, or `identity`."""
     weights = {name: weight for name, _, weight in _elements(accept_encoding)}
     unnamed = weights.get("*", 0.0)
     best = max(offered, key=lambda coding: weights.get(coding, unnamed))

@@ -40,11 +40,6 @@ class PersistedDocuments:
         self._supports_hashes = bool(trusted) or only_trusted or cache_size > 0
 
     def find(self, request: GraphQLRequest) -> str:
-        """The document of a request.
-
-        Raises:
-            HttpError: if the document is unknown or not trusted.
-        """
         if request.document_id is not None:
             return self._lookup(request.document_id, request.document_id.removeprefix(_SHA256))
         if not request.query:

@@ -49,12 +49,10 @@ class GraphQLRequest(NamedTuple):
 
 
 def has_document(request: Request) -> bool:
-    """Whether a URL contains a GraphQL request."""
     return not {"query", "documentId", "extensions"}.isdisjoint(request.query_params)
 
 
 async def read_content(request: Request) -> Any:
-    """The JSON content of a GET or POST request."""
     return _from_url(request) if request.method == "GET" else await _from_body(request)
 
 
@@ -175,7 +173,6 @@ def _too_deep() -> HttpError:
 
 
 def parse_request(content: Any, headers: Mapping[str, str]) -> GraphQLRequest:
-    """The GraphQL request in the JSON content."""
     if not isinstance(content, dict):
         raise HttpError(400, "The request must be a JSON object.")
     query, document_id, name = _text(content, "query"), _text(content, "documentId"), _text(content, "operationName")

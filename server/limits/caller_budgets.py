@@ -10,8 +10,6 @@ from domain.budgets import Budget, BudgetState
 
 
 class CallerBudgets(Protocol):
-    """The budgets of all callers."""
-
     async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
         """Charges a request to its caller.
 
@@ -39,7 +37,6 @@ class ProcessBudgets:
         self._full_at: OrderedDict[str, int] = OrderedDict()
 
     async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
-        """See CallerBudgets."""
         self._full_at[caller], state = self._budget.charge(
             self._full_at.pop(caller, 0), self._now(), units, taken, may_owe=may_owe
         )

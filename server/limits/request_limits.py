@@ -21,8 +21,6 @@ _FIRST_UNIT: Final = 1
 
 @dataclass(slots=True, eq=False)
 class RequestLimits:
-    """Enforces the limits of requests."""
-
     seconds: float
     """The deadline of a request, from its headers to its response."""
     max_concurrent: int
@@ -41,7 +39,6 @@ class RequestLimits:
         return asyncio.timeout(self.seconds)
 
     def timeout_error(self) -> HttpError:
-        """The error of a request that has exceeded its deadline."""
         message = (
             f"The request took longer than {self.seconds:g} s and was canceled. A mutation may or may not have been "
             "applied: send it again with the same id, it then has one effect."
@@ -69,20 +66,16 @@ class RequestLimits:
         return caller
 
     def return_permit(self, caller: str) -> None:
-        """Gives a permit back."""
         self._running -= 1
         self._running_by[caller] -= 1
         if not self._running_by[caller]:
             del self._running_by[caller]
 
     def budget(self, principal: Principal) -> RequestBudget:
-        """Charges one request to its caller."""
         return RequestBudget(self.budgets, principal)
 
 
 class RequestBudget:
-    """Charges one request to its caller's budget."""
-
     def __init__(self, budgets: CallerBudgets | None, principal: Principal) -> None:
         self._budgets = budgets
         self._caller = _key(principal)
@@ -92,7 +85,6 @@ class RequestBudget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a rate limit."""
         return self._budgets is not None
 
     @property

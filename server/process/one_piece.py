@@ -23,8 +23,6 @@ _CLOSE: Final = b"connection: close\r\n"
 
 
 class OnePieceProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with responses in one piece."""
-
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         cycle.__class__ = _OnePieceCycle  # uvicorn names its own class in the middle of a long method
         super()._start_asgi_task(cycle, app)

@@ -28,8 +28,6 @@ _REASONS: Final = {400: "Bad Request", 413: "Content Too Large", 431: "Request H
 
 
 class _RefusedError(Exception):
-    """The request exceeds a limit or breaks the protocol."""
-
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
@@ -43,7 +41,6 @@ class DeadlineProtocol(OnePieceProtocol):
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Waits for a first request."""
         super().connection_made(transport)
         self._phase = ""
         self._has_deadline = False
@@ -63,7 +60,6 @@ class DeadlineProtocol(OnePieceProtocol):
         self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
-        """Parses what has come, then starts the deadline of what is to come."""
         self._parse(data)
         self._start_deadline()
 
@@ -88,7 +84,6 @@ class DeadlineProtocol(OnePieceProtocol):
                 self._refuse(_RefusedError(431, _HEADER_TOO_LARGE))
 
     def on_message_begin(self) -> None:
-        """Starts to count the head of a request."""
         super().on_message_begin()
         self._is_in_head = True
         self._head_bytes = self._header_bytes = 0
@@ -156,12 +151,10 @@ class DeadlineProtocol(OnePieceProtocol):
                 self._fail(_RefusedError(431, _HEADER_TOO_LARGE))
 
     def on_message_complete(self) -> None:
-        """Waits for the response."""
         super().on_message_complete()
         self._enter(_RESPONSE)
 
     def on_response_complete(self) -> None:
-        """Waits for the client to read it, and for a next request."""
         super().on_response_complete()
         self._unset_keepalive_if_required()  # deadlines of idle connections are those below
         if self._deferred is not None and self.cycle.response_complete:
@@ -180,7 +173,6 @@ class DeadlineProtocol(OnePieceProtocol):
         self._rest()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Waits for nothing any more."""
         self._cancel_sending()
         self._cancel_reading()
         super().connection_lost(exc)

@@ -77,11 +77,9 @@ class WorkerConfig:
 
     @property
     def shared_metrics(self) -> SharedMetrics | None:
-        """The files in which the worker counts."""
         return None if self.metrics is None else _shared_metrics(self.metrics, self.number)
 
     def environment(self) -> dict[str, str]:
-        """Returns the environment of the worker."""
         return os.environ | {_VARIABLE: json.dumps(asdict(self))}
 
 
@@ -97,7 +95,6 @@ class WorkerServer(HttpServer):
         self._has_lost_supervisor = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts, and tells the supervisor."""
         await super().startup(sockets)
         asyncio.get_running_loop().add_reader(self._channel, self._on_message)
         self._send(_READY)
@@ -183,7 +180,6 @@ class Heartbeat:
             self._unanswered += 1
 
     def answered(self) -> None:
-        """Notes that the worker has answered."""
         self._unanswered = 0
 
 
@@ -213,7 +209,6 @@ class _Worker:
         await self.send(_STOP)
 
     def kill(self) -> None:
-        """Kills the worker."""
         self.is_killed = True
         with suppress(ProcessLookupError):
             self.process.kill()
@@ -245,7 +240,6 @@ class Supervisor:
         self._has_failed = False
 
     async def run(self) -> None:
-        """Serves until a signal stops it."""
         loop = asyncio.get_running_loop()
         with ExitStack() as stack:
             if self._settings.budget is not None and self._settings.rate_limit_store == "process":
@@ -270,7 +264,6 @@ class Supervisor:
             sys.exit(1)  # the worker has said why
 
     async def _keep_running(self, number: int) -> None:
-        """Runs one worker, again and again."""
         pause = _RESTART_PAUSE_SECONDS
         while not self._stop_requested.is_set():
             has_been_ready = await self._run_worker(number)

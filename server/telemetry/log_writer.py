@@ -47,7 +47,6 @@ class LineWriter(logging.Handler):
             self._has_lines.set()
 
     def close(self) -> None:
-        """Writes what is left."""
         self._closing.set()
         self._has_lines.set()
         self._thread.join(self._closing_seconds)
@@ -68,5 +67,4 @@ class LineWriter(logging.Handler):
 
 
 def dropped_lines() -> int:
-    """How many lines this process could not write."""
     return sum(handler.dropped for handler in logging.getLogger().handlers if isinstance(handler, LineWriter))

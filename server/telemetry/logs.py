@@ -46,13 +46,10 @@ def configured_logging(settings: Settings) -> Iterator[None]:
 
 
 def log_formatter(*, is_json: bool) -> logging.Formatter:
-    """The formatter of log lines."""
     return _JsonFormatter() if is_json else _ReadableFormatter()
 
 
 class _JsonFormatter(logging.Formatter):
-    """One JSON object a line."""
-
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
             "event": _event(record),
@@ -77,8 +74,6 @@ def _iso(value: Any) -> str:
 
 
 class _ReadableFormatter(logging.Formatter):
-    """A line for people."""
-
     def format(self, record: logging.LogRecord) -> str:
         pairs = " ".join(f"{name}={value}" for name, value in _fields(record).items())
         text = f"{record.levelname + ':':<10}{_event(record)} {pairs}".rstrip()
@@ -93,7 +88,6 @@ def _event(record: logging.LogRecord) -> str:
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    """Returns the fields of a line beside its message."""
     fields: dict[str, Any] = getattr(record, "fields", {})
     request_id = REQUEST_ID.get()
     return fields if request_id is None else fields | {"request_id": request_id}

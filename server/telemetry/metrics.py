@@ -69,7 +69,6 @@ class Metrics:
         self._shown.register(_ProcessState(health))
 
     def watch(self, observation: Observation) -> Callable[[], None]:
-        """Observes a request; returns the function to call at its end."""
         observation.recorder = self
         observation.wants_units = True
         self._running.inc()
@@ -79,7 +78,6 @@ class Metrics:
         """See Recorder."""
 
     def end(self, record: Record) -> None:
-        """See Recorder."""
         contract = record.contract
         self._operations.labels(contract, record.operation.name, record.outcome).inc()
         self._units.labels(contract, "write" if record.is_write else "read").inc(record.units)
@@ -91,11 +89,9 @@ class Metrics:
             self._conflicts.labels(contract).inc()
 
     def note_introspection(self) -> None:
-        """Counts an introspection field, which graphql-core executes."""
         self._introspections.inc()
 
     async def page(self, _: Request) -> Response:
-        """The endpoint /metrics."""
         return Response(generate_latest(self._shown), headers={"Content-Type": CONTENT_TYPE_PLAIN_1_0_0})
 
     def _finished(self, observation: Observation) -> None:
@@ -120,7 +116,6 @@ class _ProcessState(Collector):
         self._health = health
 
     def collect(self) -> Iterator[Metric]:
-        """See Collector."""
         build = GaugeMetricFamily("smartlocker_build_info", "Version of the server.", labels=["version"])
         build.add_metric([version("smartlocker")], 1)
         yield build

@@ -53,13 +53,11 @@ class Observation:
         return self.trace
 
     def response_started(self, status: int, content_type: bytes) -> None:
-        """Records the start of the response."""
         self.status = status
         self.is_page = content_type.startswith(b"text/html")
         self.duration = time.perf_counter_ns() - self.started_ns
 
     def finished(self) -> None:
-        """Records the end of the request."""
         self.duration = self.duration or time.perf_counter_ns() - self.started_ns
 
     @property
@@ -73,7 +71,6 @@ class Observation:
 
     @property
     def is_server_error(self) -> bool:
-        """Whether the request failed because of the server."""
         return self.error is not None and self.error[1] >= _SERVER_ERROR
 
     @property
@@ -83,7 +80,6 @@ class Observation:
 
     @property
     def operation_name(self) -> str | None:
-        """The name of the operation, if it has one."""
         name = None if self.trace is None else self.trace.operation_name
         return None if name is None else name[:_MAX_NAME_LENGTH]
 
@@ -106,14 +102,12 @@ REQUEST_ID: ContextVar[str | None] = ContextVar("REQUEST_ID", default=None)
 
 
 def record_caller(principal: Principal) -> None:
-    """Records the caller of the current request."""
     observation = OBSERVATION.get()
     if observation is not None:
         observation.principal = principal
 
 
 def record_document(text: str) -> None:
-    """Records the document of the current request."""
     observation = OBSERVATION.get()
     if observation is not None:
         observation.document = text

@@ -31,7 +31,6 @@ class RequestLog:
     names_callers: bool
 
     def watch(self, observation: Observation) -> Callable[[], None]:
-        """Observes a request; returns the function to call at its end."""
         observation.wants_units = True
         return partial(self._finished, observation)
 

@@ -131,7 +131,6 @@ class Spans:
 
 
 def _set(span: Span, attributes: dict[str, AttributeValue | None]) -> None:
-    """Sets the attributes that are not None."""
     span.set_attributes({name: value for name, value in attributes.items() if value is not None})
 
 

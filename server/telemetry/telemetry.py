@@ -51,7 +51,6 @@ class Telemetry:
         self._watchers: list[Watcher] = [part.watch for part in parts if part is not None]
 
     def routes(self) -> list[Route]:
-        """The routes of telemetry: /metrics."""
         return [] if self._metrics is None else [Route("/metrics", self._metrics.page)]
 
     def measured(self, store: DynamoStore) -> DynamoStore | RecordedStore:
@@ -60,7 +59,6 @@ class Telemetry:
 
     @property
     def note_introspection(self) -> Callable[[], None] | None:
-        """Counts introspection fields, if metrics are on."""
         return None if self._metrics is None else self._metrics.note_introspection
 
     def observe(self, app: ASGIApp) -> ASGIApp:
@@ -69,7 +67,6 @@ class Telemetry:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Exports the remaining spans at the end of the block."""
         try:
             yield
         finally:
@@ -78,8 +75,6 @@ class Telemetry:
 
 
 class _ObservedApp:
-    """An ASGI application whose requests are observed."""
-
     def __init__(self, app: ASGIApp, watchers: Sequence[Watcher]) -> None:
         self._app = app
         self._watchers = watchers

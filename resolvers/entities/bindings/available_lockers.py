@@ -28,15 +28,11 @@ DEFAULT = 10
 
 
 class Found(NamedTuple):
-    """The result of a search."""
-
     lockers: list[Locker]
     is_complete: bool
 
 
 class BoundSearch(NamedTuple):
-    """The checked arguments of a search."""
-
     start_at: Instant
     end_at: Instant
     size: LockerSize | None
@@ -125,7 +121,6 @@ def _wanted(bound: BoundSearch, location: Any, request: RequestState) -> Wanted:
 def _found(
     search: Search | None, first: int, location: Any, records: list[Any], request: RequestState
 ) -> Found | Exception:
-    """The result of one search, with the records of the lockers that it found."""
     if search is None:
         return Found([], is_complete=True)
     failure = search.failure or next((record for record in records if is_failure(record)), None)

@@ -22,8 +22,6 @@ _Window: TypeAlias = tuple[Instant, Instant]
 
 
 class BusySpan(NamedTuple):
-    """A span of time in which a locker is reserved."""
-
     start_at: Instant
     end_at: Instant
 

@@ -34,8 +34,6 @@ _INSTANT = timedelta(milliseconds=1)
 
 
 class CodeValidity(NamedTuple):
-    """When an access code opens its door."""
-
     state: AccessCodeState
     valid_from: Instant | None
     valid_until: Instant | None
