@@ -29,12 +29,11 @@ from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import Authenticator, CredentialAuthenticator
 from server.auth.development import demo_tokens, read_secret
 from server.clock import ServerClock
-from server.http.endpoint import GraphQLEndpoint
+from server.http.endpoint import GraphQLEndpoint, RequestObserver
 from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
 from server.http.health import Readiness, health_routes
 from server.http.host_origin import Cors, HostOriginCheck, RefusedOrigins
-from server.http.observer import RequestObserver
 from server.http.persisted_documents import PersistedDocuments, read_manifest
 from server.http.request_states import RequestStates
 from server.limits.caller_budgets import CallerBudgets, ProcessBudgets

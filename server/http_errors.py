@@ -9,11 +9,7 @@ class HttpError(Exception):
     """The request fails with this HTTP status, whatever the media type of the response."""
 
     def __init__(
-        self,
-        status: int,
-        message: str,
-        code: str = "BAD_USER_INPUT",
-        headers: dict[str, str] | None = None,
+        self, status: int, message: str, code: str = "BAD_USER_INPUT", headers: dict[str, str] | None = None
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -24,6 +20,10 @@ class HttpError(Exception):
 
 class GraphQLRequestError(HttpError):
     """The request is well-formed but cannot be executed: as `application/json`, its HTTP status is 200."""
+
+
+class InvalidCredentialsError(Exception):
+    """The credentials are rejected; the message is sent to the client and contains nothing of the credentials."""
 
 
 def to_http_error(error: SmartLockerError) -> HttpError:

@@ -25,8 +25,8 @@ from loaders.table.http_client import Timeouts
 from loaders.table.transport import Transport
 from server.app import Parts, create_app, new_id
 from server.auth.authenticator import Authenticator
+from server.http.endpoint import RequestObserver
 from server.http.health import Readiness
-from server.http.observer import RequestObserver
 from server.settings import Settings, parse_ring
 from tests.api import Api
 from tests.e2e.reports import beyond_plans

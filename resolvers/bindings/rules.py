@@ -140,11 +140,7 @@ LOCKER_LOOKUP = Rule(
 BUSY = replace(LOCKER_LOOKUP, device=NO)
 OFFERS = Rule(OFFERED, Scope.RESERVATIONS_WRITE)
 NEXT_RESERVATIONS = Rule(
-    OWN,
-    Scope.RESERVATIONS_READ,
-    OWN_LOCKER,
-    allows=may_see_next_reservations,
-    subjects=("owner_id", "locker_id"),
+    OWN, Scope.RESERVATIONS_READ, OWN_LOCKER, allows=may_see_next_reservations, subjects=("owner_id", "locker_id")
 )
 RESERVATIONS = Rule(OWN, Scope.RESERVATIONS_READ, allows=_acts(Scope.RESERVATIONS_READ))
 EVENTS = Rule(OWN, Scope.EVENTS_READ, allows=_acts(Scope.EVENTS_READ))

@@ -7,13 +7,7 @@ from typing import Any
 import strawberry
 
 from domain.access_codes import AccessCode as Record
-from domain.access_codes import (
-    AccessCodeKind,
-    AccessCodeState,
-    CodeId,
-    DeviceStatus,
-    check_door,
-)
+from domain.access_codes import AccessCodeKind, AccessCodeState, CodeId, DeviceStatus, check_door
 from domain.authorization import Principal, Scope, acts_for
 from domain.commands import access_codes as commands
 from domain.ids import check_id
@@ -34,8 +28,7 @@ from resolvers.bindings.lists import PAGING
 from resolvers.bindings.references import Visibility
 from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES, Rule
 from resolvers.entities.base import entity
-from resolvers.entities.bindings.code_pages import EventCodes, ReservationCodes
-from resolvers.entities.bindings.code_validity import CodeValidity, ValidityOf
+from resolvers.entities.bindings.access_codes import CodeValidity, EventCodes, ReservationCodes, ValidityOf
 from resolvers.request_state import RequestState
 
 

@@ -168,9 +168,7 @@ class BookingQueries:
         description="Look up a booking by its id.",
     )
     pending_bookings: Connection[Booking] | None = pages(
-        PENDING_BOOKINGS,
-        rule=ADMINS,
-        description="Bookings that wait for a decision, oldest first. Requires an admin.",
+        PENDING_BOOKINGS, rule=ADMINS, description="Bookings that wait for a decision, oldest first. Requires an admin."
     )
 
 

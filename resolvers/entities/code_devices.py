@@ -24,7 +24,7 @@ from resolvers.bindings.base import bound_field, column, described, embedded
 from resolvers.bindings.rules import CODE_CHANGES, DOOR_DEVICES, Rule
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import entity
-from resolvers.entities.bindings.code_lists import CodeListOf
+from resolvers.entities.bindings.access_codes import CodeListOf
 
 
 @entity(LockoutRecord)

@@ -30,7 +30,7 @@ from loaders.contracts.locations import (
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.pages import ALL_TIMES
-from loaders.reads.offers import AT_ONCE
+from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES
 from loaders.writes import locations as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node, TimeSpan, in_window
@@ -39,10 +39,8 @@ from resolvers.bindings.base import Argument, bound_field, column, embedded
 from resolvers.bindings.lists import MergedPages, Whole, pages
 from resolvers.bindings.references import look_up, one
 from resolvers.bindings.rules import ADMINS, LOCATION, LOCATION_CODE_LIST, LOCATIONS, LOCKER_LOOKUP, OFFERS
-from resolvers.entities.available_lockers import AvailableLockers
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
-from resolvers.entities.bindings.available_lockers import DEFAULT, Available
-from resolvers.entities.bindings.offered_lockers import OfferedPages
+from resolvers.entities.bindings.offers import DEFAULT, Available, Found, OfferedPages
 from resolvers.entities.calendar import CalendarDay, DateWindow, DayAvailability, availability_of, calendar_of
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
@@ -90,6 +88,19 @@ class Address:
     place_id: str | None = column("Id of the location at a maps service.")
     lat: ExactNumber | None = decimal("Latitude in degrees.", "lat")
     lng: ExactNumber | None = decimal("Longitude in degrees.", "lng")
+
+
+@entity(Found)
+class AvailableLockers:
+    """Lockers that seem to be free. `createReservation` decides whether one can still be reserved."""
+
+    lockers: list[Locker] = embedded(
+        "Lockers that the caller may reserve, in service and free in the whole window.", of_page=True
+    )
+    is_complete: bool = column(
+        "Whether every locker that the caller may reserve here was checked. If false, others may be free too: at most "
+        f"{MOST_CANDIDATES} are checked, starting at a point that depends on the caller and the window."
+    )
 
 
 @entity(Record, node={"contract": LOCATION_BY_ID, "key": {"location_id": check_id}, "rule": LOCATION})
@@ -187,9 +198,7 @@ class LocationQueries:
         kind=MergedPages,
         merged=("status", tuple(LocationStatus)),
         rule=LOCATIONS,
-        arguments=[
-            Argument("status", LocationStatus | None, "Status that the locations must have; any if left out."),
-        ],
+        arguments=[Argument("status", LocationStatus | None, "Status that the locations must have; any if left out.")],
         description="Locations, newest first.",
     )
 

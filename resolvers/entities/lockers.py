@@ -44,9 +44,7 @@ from resolvers.bindings.rules import (
 )
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument
-from resolvers.entities.bindings.active_reservation import CURRENT, NEXT
-from resolvers.entities.bindings.busy import Busy, BusySpan
-from resolvers.entities.bindings.overlapping import OverlappingPages
+from resolvers.entities.bindings.reservations import CURRENT, NEXT, Busy, BusySpan, OverlappingPages
 from resolvers.entities.code_devices import AccessCodeList, Lockout, code_list
 from resolvers.entities.events import AccessEvent
 from resolvers.entities.reservations import Reservation

@@ -76,16 +76,11 @@ class Owner(Node):
         key="owner_id",
         window=ALL_DAYS,
         rule=BOOKINGS,
-        arguments=[
-            Argument("window", DateRange | None, "Range of days that the date of a booking must lie in."),
-        ],
+        arguments=[Argument("window", DateRange | None, "Range of days that the date of a booking must lie in.")],
         description="Bookings requested by the owner by date.",
     )
     notifications: Connection[Notification] | None = pages(
-        OWNER_NOTIFICATIONS,
-        key="owner_id",
-        rule=NOTIFICATIONS,
-        description="Notifications of the owner, newest first.",
+        OWNER_NOTIFICATIONS, key="owner_id", rule=NOTIFICATIONS, description="Notifications of the owner, newest first."
     )
 
 

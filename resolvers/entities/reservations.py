@@ -48,7 +48,7 @@ from resolvers.bindings.rules import (
 )
 from resolvers.entities.access_codes import AccessCode, reservation_codes
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, json
-from resolvers.entities.bindings.offer_search import search_charges
+from resolvers.entities.bindings.offers import search_charges
 from resolvers.request_state import RequestState
 
 _NOT_FREE = "only where a locker that was found free cannot be reserved any more"

@@ -69,12 +69,7 @@ class _Run:
     group: asyncio.TaskGroup | None
     """Of reads that start early."""
 
-    def __init__(
-        self,
-        bound: Mapping[PlanStep, Any],
-        request: RequestState,
-        type_of: Mapping[type, str],
-    ) -> None:
+    def __init__(self, bound: Mapping[PlanStep, Any], request: RequestState, type_of: Mapping[type, str]) -> None:
         self._bound = bound
         self.request = request
         self._type_of = type_of

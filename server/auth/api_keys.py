@@ -12,7 +12,7 @@ from domain.api_keys import ApiKey, ApiKeyId, parse_key_id, principal_for_key, v
 from domain.authorization import Principal
 from domain.errors import UnavailableError
 from domain.times import Instant
-from server.auth.errors import InvalidCredentialsError
+from server.http_errors import InvalidCredentialsError
 
 # A revoked key is rejected within five seconds; a read takes part of that time.
 _CACHE_SECONDS = 3

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from domain.api_keys import KEY_PREFIX
 from domain.authorization import Principal
 from server.auth.api_keys import ApiKeyVerifier
-from server.auth.errors import InvalidCredentialsError
-from server.http_errors import HttpError
+from server.http_errors import HttpError, InvalidCredentialsError
 
 if TYPE_CHECKING:
     from server.auth.tokens import TokenVerifier

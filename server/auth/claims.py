@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from domain.authorization import Principal, Role, Scope
 from domain.ids import check_id
 from domain.models import LocationId, LockerId, OwnerId
-from server.auth.errors import InvalidCredentialsError
+from server.http_errors import InvalidCredentialsError
 from server.settings import ClaimName
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from jwt.types import Options
 from domain.authorization import Principal
 from server.auth.claims import principal_from
 from server.auth.development import DEVELOPMENT_ALGORITHM, DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER
-from server.auth.errors import InvalidCredentialsError
 from server.auth.jwks import ALGORITHMS, KeySource
+from server.http_errors import InvalidCredentialsError
 from server.settings import ClaimName
 
 _LEEWAY_SECONDS = 30
@@ -144,13 +144,7 @@ def _decode(
     """The claims of a token; without a key and an algorithm, no signature is accepted."""
     try:
         claims = jwt.decode(
-            token,
-            key,
-            algorithms=algorithms,
-            issuer=issuer,
-            audience=audience,
-            leeway=_LEEWAY_SECONDS,
-            options=options,
+            token, key, algorithms=algorithms, issuer=issuer, audience=audience, leeway=_LEEWAY_SECONDS, options=options
         )
     except _INVALID as error:
         raise _invalid_credentials(error) from None

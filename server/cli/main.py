@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from domain.times import Instant
     from loaders.table.http_client import Timeouts
-    from server.http.observer import RequestObserver
+    from server.http.endpoint import RequestObserver
 
     Sleep: TypeAlias = Callable[[float], Awaitable[None]]
     Clock: TypeAlias = Callable[[], Instant]
@@ -41,7 +41,7 @@ _COMMANDS = {
     "table": ("table_commands:table_app", "Manage the table."),
     "demo": ("demo_commands:demo_app", "Manage demo data."),
     "schema": ("schema_commands:schema_app", "Export and check the GraphQL schema."),
-    "contracts": ("contract_commands:contracts_app", "The query contracts."),
+    "contracts": ("schema_commands:contracts_app", "The query contracts."),
     "permissions": ("schema_commands:permissions_app", "List and check permissions."),
     "settings": ("settings_commands:settings_app", "List and check the settings."),
     "codes": ("code_commands:codes_app", "Manage access codes."),

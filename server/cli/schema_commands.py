@@ -1,4 +1,4 @@
-"""The commands for what the API offers and to whom: `smartlocker schema …` and `smartlocker permissions …`."""
+"""The commands `smartlocker schema …`, `contracts …` and `permissions …`: what the API offers, how, and to whom."""
 
 from __future__ import annotations
 
@@ -6,47 +6,68 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+from loaders.contracts.registry import CONTRACTS
 from resolvers.schema import bound_schema, sdl
 from server.cli.command import check_generated
-from server.cli.documentation import permissions
+from server.cli.documentation import access_patterns, fields_by_contract, permissions
 
 schema_app = typer.Typer(help="Export and check the GraphQL schema.", no_args_is_help=True, add_completion=False)
+contracts_app = typer.Typer(help="The query contracts.", no_args_is_help=True, add_completion=False)
 permissions_app = typer.Typer(help="List and check permissions.", no_args_is_help=True, add_completion=False)
 
-_SCHEMA_PATH = Path("schema.graphql")
-_PERMISSIONS_PATH = Path("docs/permissions.md")
+File = Annotated[Path, typer.Option(help="The file to compare with.")]
+Page = Annotated[Path, typer.Option(help="The page to compare with.")]
+
+_SCHEMA = Path("schema.graphql")
+_CONTRACTS = Path("docs/access-patterns.md")
+_PERMISSIONS = Path("docs/permissions.md")
 
 
 @schema_app.command("export")
-def schema_export(path: Annotated[Path, typer.Option(help="The file to write.")] = _SCHEMA_PATH) -> None:
+def schema_export(path: Annotated[Path, typer.Option(help="The file to write.")] = _SCHEMA) -> None:
     """Write the schema to a file."""
-    path.write_text(_schema_text())
+    path.write_text(sdl() + "\n")
 
 
 @schema_app.command("check")
-def schema_check(path: Annotated[Path, typer.Option(help="The file to compare with.")] = _SCHEMA_PATH) -> None:
+def schema_check(path: File = _SCHEMA) -> None:
     """Fail if the file differs from the schema."""
-    check_generated(path, _schema_text(), "smartlocker schema export")
+    check_generated(path, sdl() + "\n", "smartlocker schema export")
+
+
+@contracts_app.command("list")
+def contracts_list(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As the page docs/access-patterns.md.")] = False,
+) -> None:
+    """List the contracts."""
+    schema = bound_schema()
+    if markdown:
+        typer.echo(access_patterns(schema), nl=False)
+        return
+    used = fields_by_contract(schema)
+    listing = Table("id", "purpose", "operation", "used by")
+    for contract in CONTRACTS.values():
+        names = ", ".join(field.name for field in used[contract.id])
+        listing.add_row(contract.id, contract.purpose, contract.operation, names)
+    Console().print(listing)
+
+
+@contracts_app.command("check")
+def contracts_check(path: Page = _CONTRACTS) -> None:
+    """Fail where the page is not what the contracts say."""
+    check_generated(path, access_patterns(bound_schema()), f"smartlocker contracts list --markdown > {path}")
 
 
 @permissions_app.command("list")
 def permissions_list() -> None:
     """Print the page docs/permissions.md."""
-    typer.echo(_permission_text(), nl=False)
+    typer.echo(permissions(bound_schema()), nl=False)
 
 
 @permissions_app.command("check")
-def permissions_check(
-    path: Annotated[Path, typer.Option(help="The page to compare with.")] = _PERMISSIONS_PATH,
-) -> None:
+def permissions_check(path: Page = _PERMISSIONS) -> None:
     """Fail if the page differs from the permissions of the schema."""
-    check_generated(path, _permission_text(), f"smartlocker permissions list > {path}")
-
-
-def _schema_text() -> str:
-    return sdl() + "\n"
-
-
-def _permission_text() -> str:
-    return permissions(bound_schema())
+    check_generated(path, permissions(bound_schema()), f"smartlocker permissions list > {path}")

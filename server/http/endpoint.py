@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from graphql import GraphQLError, get_operation_ast
@@ -27,7 +27,6 @@ from server.http.graphiql import graphiql_page
 from server.http.headers import HttpRequest
 from server.http.host_origin import HostOriginCheck
 from server.http.negotiation import GRAPHQL, HTML, JSON, choose_media_type
-from server.http.observer import RequestObserver
 from server.http.persisted_documents import PersistedDocuments
 from server.http.request import GraphQLRequest, has_document, parse_request, read_content, wants_cost, wants_cost_early
 from server.http_errors import GraphQLRequestError, HttpError, to_http_error
@@ -40,6 +39,16 @@ _OPERATION_TYPES = {"GET": {"query"}, "POST": {"query", "mutation", "subscriptio
 _OK = 200
 _CONTENT_TYPES = {media_type: f"{media_type}; charset=utf-8".encode() for media_type in (JSON, GRAPHQL)}
 _HEADERS = [(b"cache-control", b"no-store"), (b"vary", b"Accept, Accept-Encoding")]
+
+
+class RequestObserver(Protocol):
+    """Sees every GraphQL request that is executed, from its state to its result."""
+
+    def started(self, state: RequestState) -> None:
+        """Called with the state that the request is executed with."""
+
+    def finished(self, state: RequestState, request: GraphQLRequest, result: Result | None) -> None:
+        """Called once for each started request; `result` is None if the execution raised an exception."""
 
 
 @dataclass(slots=True, eq=False)

@@ -27,12 +27,7 @@ class PersistedDocuments:
     """
 
     def __init__(
-        self,
-        trusted: Mapping[str, str],
-        *,
-        only_trusted: bool,
-        cache_size: int,
-        cache_bytes: int = 8 * 1024 * 1024,
+        self, trusted: Mapping[str, str], *, only_trusted: bool, cache_size: int, cache_bytes: int = 8 * 1024 * 1024
     ) -> None:
         self._trusted = {_SHA256 + _hash(text): text for text in trusted.values()} | dict(trusted)
         self._only_trusted = only_trusted

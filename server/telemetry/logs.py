@@ -1,4 +1,4 @@
-"""Log format: one formatter for all lines, also those of libraries."""
+"""Log format: one formatter for all lines, also those of libraries, and tracebacks without values of clients."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,10 +14,10 @@ from typing import Any
 
 import orjson
 
+from domain.errors import InternalError
 from server.settings import Settings
 from server.telemetry.log_writer import LineWriter
 from server.telemetry.observation import REQUEST_ID
-from server.telemetry.tracebacks import format_traceback
 
 # Other loggers are limited to warnings: at debug level, the SDK logs whole requests.
 _OWN_LOGGERS = ("domain", "loaders", "resolvers", "server", "uvicorn")
@@ -96,3 +97,40 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 def _exception(record: logging.LogRecord) -> str | None:
     error = record.exc_info[1] if record.exc_info else None
     return None if error is None else format_traceback(error)
+
+
+def format_traceback(error: BaseException) -> str:
+    """The traceback of an exception with its causes and parts, without messages that may quote a value."""
+    return "\n".join(_lines(error, set()))
+
+
+def _lines(error: BaseException, seen: set[int]) -> Iterator[str]:
+    seen.add(id(error))
+    earlier = error.__context__ if error.__cause__ is None and not error.__suppress_context__ else error.__cause__
+    if earlier is not None and id(earlier) not in seen:
+        yield from _lines(earlier, seen)
+        yield "The exception above caused:"
+    yield "Traceback (most recent call last):"
+    yield from (part.rstrip() for part in traceback.format_tb(error.__traceback__))
+    yield _name(error) + _message(error)
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            if id(part) not in seen:
+                yield "Part of the group:"
+                yield from _lines(part, seen)
+
+
+def _name(error: BaseException) -> str:
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _message(error: BaseException) -> str:
+    """Only messages that quote no data: any other may contain a value, an id or a whole request."""
+    match error:
+        case InternalError():
+            return f": {error.log_text}"
+        case OSError(strerror=str() as reason):
+            return f": {reason}"
+        case _:
+            return ""

@@ -59,11 +59,7 @@ class Metrics:
         self._conflicts = self._counter("conflicts", "Writes whose condition failed.", "contract")
         self._retries = self._counter("retries", "Requests to the store that were retried.", "contract")
         self._batches = Histogram(
-            "smartlocker_batch_size",
-            "Keys of one BatchGetItem.",
-            ["contract"],
-            buckets=_SIZES,
-            registry=self._registry,
+            "smartlocker_batch_size", "Keys of one BatchGetItem.", ["contract"], buckets=_SIZES, registry=self._registry
         )
         self._introspections = self._counter("introspections", "Introspection fields, which graphql-core executes.")
         self._shown.register(_ProcessState(health))

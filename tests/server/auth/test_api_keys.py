@@ -11,7 +11,7 @@ from domain.models import LockerId, OwnerId
 from loaders.backend import Backend
 from loaders.writes.api_keys import create_api_key, revoke_api_key
 from server.auth.api_keys import ApiKeyVerifier
-from server.auth.errors import InvalidCredentialsError
+from server.http_errors import InvalidCredentialsError
 from tests.conftest import Clock
 
 

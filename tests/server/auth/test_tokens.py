@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from domain.authorization import Principal, Role, Scope
 from domain.models import LocationId, LockerId, OwnerId
 from server.auth.claims import claims_of, principal_from
-from server.auth.errors import InvalidCredentialsError
+from server.http_errors import InvalidCredentialsError
 from tests.conftest import OpenApi
 from tests.issuer import AUDIENCE, KeyServer, bearer, claims, jwk, key_of, production, served_keys, sign
 from tests.over_http import assert_rejected

@@ -25,9 +25,8 @@ from loaders.writes.api_keys import create_api_key
 from server.app import create_app
 from server.settings import Settings
 from server.telemetry.log_writer import LineWriter, dropped_lines
-from server.telemetry.logs import configured_logging, log_formatter
+from server.telemetry.logs import configured_logging, format_traceback, log_formatter
 from server.telemetry.observation import REQUEST_ID
-from server.telemetry.tracebacks import format_traceback
 from tests.api import UPDATE_STATUS, Api
 from tests.conftest import OpenApi
 from tests.issuer import bearer

@@ -1,4 +1,4 @@
-"""When an access code is valid: from what gives the right to open its door, and from the door itself."""
+"""Access codes: their pages, when they are valid, and the lists for the devices of doors."""
 
 from __future__ import annotations
 
@@ -15,20 +15,72 @@ from domain.access_codes import (
     grace_end,
     is_in_grace,
     is_void,
+    reservation_purpose,
     validity_of,
 )
+from domain.authorization import Scope, acts_for
+from domain.models import door_of
 from domain.times import Instant, shift
 from loaders.concurrency import together
-from loaders.contracts.access_codes import CODE_DOOR_BY_ID
+from loaders.contracts.access_codes import AT_LOCATION, AT_LOCKER, CODE_DOOR_BY_ID
 from loaders.contracts.base import Contract
 from loaders.contracts.bookings import BOOKING_BY_ID
+from loaders.contracts.cost import MET_OTHERS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reading import ReadOne
 from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
+from loaders.contracts.writing import WriteContract
 from loaders.reads.code_keys import basis_key
+from loaders.reads.code_lists import read_code_lists
+from loaders.table.recording import asking
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge, rows_of
-from resolvers.bindings.lists import query_each
+from resolvers.bindings.lists import Pages, query_each
 from resolvers.request_state import RequestState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservationCodes(Pages):
+    """The codes of a reservation, which its locker's id and its own identify."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"locker_id", "reservation_id"})
+
+    def row_keys(self, rows: Sequence[Any]) -> list[Any]:
+        return [reservation_purpose(row.locker_id, row.reservation_id) for row in rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventCodes(Pages):
+    """The codes of the booking that a calendar event comes from, for those who act for the booking's owner."""
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (self.contract, BOOKING_BY_ID)
+
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
+        return [look_up_charge(BOOKING_BY_ID, parents), *Pages.price(self, step, parents, bound)]
+
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request, rows = execution.request, rows_of(calls)
+        wanted = list(dict.fromkeys((row.booking_id,) for row in rows if row.booking_id is not None))
+        bookings = await request.loaders.of(BOOKING_BY_ID).load_bulk(wanted, calls[0].step.path)
+        by_id = {key[0]: booking for key, booking in zip(wanted, bookings, strict=True)}
+        refusals = {row.booking_id: self._refusal(by_id.get(row.booking_id), request) for row in rows}
+        asked = [
+            call._replace(rows=[row for row in call.rows if row.booking_id and refusals[row.booking_id] is None])
+            for call in calls
+        ]
+        pages = iter(await Pages.fetch(self, asked, execution))
+        return [None if row.booking_id is None else refusals[row.booking_id] or next(pages) for row in rows]
+
+    def _refusal(self, booking: Any, request: RequestState) -> Exception | None:
+        if isinstance(booking, Exception):
+            return booking
+        if booking is not None and acts_for(request.principal, booking.owner_id, Scope.CODES_READ):
+            return None
+        return self.rule.refusal(request.principal)
+
 
 _INSTANT = timedelta(milliseconds=1)
 
@@ -124,3 +176,33 @@ class ValidityOf(Reading):
             lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, path, request
         )
         return dict(zip(lockers, found, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeListOf(Reading):
+    """The lists for the devices of doors, read together, as an acknowledgement reads its own: strongly consistent."""
+
+    contract: WriteContract
+    key: str
+
+    def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
+        elsewhere = AT_LOCATION if self.key == "locker_id" else AT_LOCKER
+        charges = [
+            Charge(self.contract, request.operation, request.expected, request.maximum)
+            for request in self.contract.read_costs(parents)
+            if request.when != elsewhere
+        ]
+        rounds = self.contract.rounds - 1
+        again = [
+            Charge(self.contract, charge.operation, maximum=charge.maximum * rounds, condition=MET_OTHERS)
+            for charge in charges
+        ]
+        return charges + again
+
+    async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
+        request, is_locker = execution.request, self.key == "locker_id"
+        keys = self.row_keys(rows_of(calls))
+        doors = [door_of(key if is_locker else None, None if is_locker else key) for key in keys]
+        with asking(calls[0].step.path):
+            found = await read_code_lists(request.backend, doors, request.queries)
+        return [found[door] for door in doors]

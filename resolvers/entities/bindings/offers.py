@@ -1,4 +1,4 @@
-"""Lockers of a location that the caller may reserve and that seem to be free."""
+"""Lockers that are offered: those of a location, those of them that seem to be free, and the price of the search."""
 
 from __future__ import annotations
 
@@ -7,22 +7,74 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from domain.authorization import Audience, is_offered, searched_audiences
+from domain.authorization import Audience, is_admin, is_offered, searched_audiences
 from domain.errors import BadInputError
 from domain.lifecycle import is_in_service
 from domain.models import LocationStatus, Locker, LockerSize
 from domain.schedule import check_span, future_of
 from domain.times import Instant
 from loaders.contracts.base import Contract
+from loaders.contracts.locations import LOCATION_OFFERS, LOCATION_OFFERS_OF_SIZE
 from loaders.contracts.lockers import LOCKER_BY_ID
-from loaders.contracts.reservations import ACTIVE_RESERVATION
-from loaders.reads.offers import AT_ONCE, Search, Wanted, find_offers, look_further
+from loaders.contracts.reading import ReadPage
+from loaders.contracts.reservations import ACTIVE_RESERVATION, RESERVATION_BEFORE
+from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted, find_offers, look_further
 from loaders.table.recording import asking
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge
-from resolvers.bindings.copies import is_failure
+from resolvers.bindings.copies import CopyPages, is_failure
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND
-from resolvers.entities.bindings.offer_search import SEARCH_CONTRACTS, search_charges
 from resolvers.request_state import ArgumentContext, RequestState
+
+SEARCH_CONTRACTS: tuple[Contract, ...] = (
+    LOCATION_OFFERS,
+    LOCATION_OFFERS_OF_SIZE,
+    ACTIVE_RESERVATION,
+    RESERVATION_BEFORE,
+)
+_MANY_OFFERS = f"only where more than {MOST_CANDIDATES} lockers are offered"
+_TOO_FEW = "only where too few free lockers were found"
+_POINTER_DOES_NOT_TELL = "only where a locker's active pointer does not tell whether it is free"
+
+
+def search_charges(size: LockerSize | None, audiences: int, *, most_audiences: int, searches: int = 1) -> list[Charge]:
+    """A Query for each audience, and the pointers of all searches together; more where these do not suffice."""
+    offers: ReadPage[Any] = LOCATION_OFFERS if size is None else LOCATION_OFFERS_OF_SIZE
+    expected = offers.expected(MOST_CANDIDATES) * (audiences * searches)
+    maximum = offers.maximum(MOST_CANDIDATES) * (most_audiences * searches)
+    pointers = look_up_charge(ACTIVE_RESERVATION, AT_ONCE * searches)
+    more_pointers = pointers.maximum * (MOST_CANDIDATES // AT_ONCE - 1)
+    before = RESERVATION_BEFORE.maximum(1) * (MOST_CANDIDATES * searches)
+    return [
+        Charge(offers, "Query", expected, maximum),
+        Charge(offers, "Query", maximum=maximum, condition=_MANY_OFFERS),
+        pointers,
+        Charge(ACTIVE_RESERVATION, pointers.operation, maximum=more_pointers, condition=_TOO_FEW),
+        Charge(RESERVATION_BEFORE, "Query", maximum=before, condition=_POINTER_DOES_NOT_TELL),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedPages(CopyPages):
+    """A page of the whole list for admins; for other callers of what is `offers` to their audiences, merged."""
+
+    offers: ReadPage[Any]
+
+    @property
+    def contracts(self) -> tuple[Contract, ...]:
+        return (*super(OfferedPages, self).contracts, self.offers)  # slots leave no other way
+
+    def lists(
+        self, values: Mapping[str, Any], request: ArgumentContext
+    ) -> tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]:
+        owner_ids = values.get("owner_ids")
+        if is_admin(request.principal):
+            if owner_ids is not None:
+                raise BadInputError("Admins get all lockers: leave out ownerIds.", ("ownerIds",))
+            return CopyPages.lists(self, values, request)
+        if values.get("status") is not None:
+            raise BadInputError("Only admins can select a status.", ("status",))
+        return self.offers, tuple(searched_audiences(request.principal, owner_ids))
+
 
 DEFAULT = 10
 
