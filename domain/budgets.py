@@ -47,7 +47,7 @@ class Budget:
         return min(math.ceil(units * self._unit), self.window)
 
     def charge(
-        self, full_at: int, now: int, units: float, taken: int, *, may_owe: bool = False
+        self, full_at: int, now: int, units: float, taken: float, *, may_owe: bool = False
     ) -> tuple[int, BudgetState]:
         """When the budget is full after a request, and its state; `taken` is what the request was charged before.
 

@@ -13,7 +13,7 @@ from loaders import keys
 from loaders.contracts.cost import Cost
 from loaders.table.operations import BatchGet, Get, Operation, Put, Query, Scan, Transact, Update
 from loaders.table.positions import Between, IndexPartition, Key, KeyRange, Prefix
-from loaders.table.recording import Record, Recorder
+from loaders.table.recording import FINISHED, Record, Recorder
 
 
 class Trace:
@@ -84,6 +84,11 @@ class Trace:
             else:
                 read_units += record.units
         return Cost(len(self.records), items, read_units, write_units)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the store told the units of every operation."""
+        return all(record.outcome == FINISHED for record in self.records)
 
     def by_step(self) -> dict[tuple[str, str], Cost]:
         """The measured cost of each step, by its response path and contract."""

@@ -15,10 +15,11 @@ SPEND_BUDGET = WriteContract(
         update("whole", keys.rate, "attribute_not_exists(#PK) OR #fullAt < :now", when="the whole budget is available"),
     ),
     most_steps=2,
-    note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request, and again where its plan costs "
-    "more than one unit. The store adds the charge to what is owed, so concurrent servers never grant more than the "
-    "budget; a response that is lost may be charged twice. The steps are tried in this order, one at a time. The "
-    "time-to-live attribute `expiresAt` removes the record of a budget that is whole again.",
+    note="Only where SMARTLOCKER_RATE_LIMIT_STORE is `table`, once for every request, again where its plan costs more "
+    "than one unit, and once more where it took more or less than that. The store adds the charge to what is owed, so "
+    "concurrent servers never grant more than the budget; a charge whose response is lost may count twice. The steps "
+    "are tried in this order, one at a time. The time-to-live attribute `expiresAt` removes the record of a budget "
+    "that is whole again.",
     cardinality="One item for each caller.",
     hot_partition="Each caller has its own partition, which takes the caller's own requests; the budget bounds their "
     "rate.",

@@ -33,7 +33,7 @@ class TableBudgets:
         self._budget = budget
         self._now = now
 
-    async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
+    async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
         """Charges a caller's budget with units, less those that the same request was charged before.
 
         Where the budget does not suffice, the state says when it will, for the request as a whole. With `may_owe` it

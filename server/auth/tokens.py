@@ -34,6 +34,7 @@ _WITHOUT_SIGNATURE: Final[Options] = {
     "verify_jti": True,
 }
 _TIMES: Final = ("exp", "nbf", "iat")
+_LATEST_TIME: Final = 10**15
 # The library does not expect a time that is infinite, which Python's JSON allows.
 _INVALID: Final = (exceptions.InvalidTokenError, OverflowError)
 _UNTRUSTED: Final = "The token is malformed or its signature is invalid."
@@ -153,10 +154,14 @@ def _decode(
 
 
 def _check_times(claims: Mapping[str, Any]) -> None:
-    """The library also takes a time that is given as a string; RFC 7519 has numbers only."""
+    """The library also takes a time that is given as a string; RFC 7519 has numbers only, and no date is that far."""
     for name in _TIMES:
-        if name in claims and (isinstance(claims[name], bool) or not isinstance(claims[name], int | float)):
+        if name not in claims:
+            continue
+        if isinstance(claims[name], bool) or not isinstance(claims[name], int | float):
             raise InvalidCredentialsError(f"The token's claim {name} must be a number.")
+        if abs(claims[name]) > _LATEST_TIME:
+            raise InvalidCredentialsError(f"The token's claim {name} is too large: it is in seconds since 1970.")
 
 
 def _invalid_credentials(error: Exception) -> InvalidCredentialsError:

@@ -9,7 +9,7 @@ import typer
 from loaders.tools.definition import check_table
 from loaders.tools.demo import DemoShape
 from server.cli.command import CommandError, asynchronous, load_settings
-from server.cli.demo_data import has_demo_data, load, make_demo_table
+from server.cli.demo_data import has_demo_data, load, make_demo_table, require_demo_store
 from server.cli.table import Yes, confirm, open_table
 from server.clock import utc_now
 from server.process.store import connect
@@ -25,9 +25,10 @@ async def demo_load(
     lockers: Annotated[int, typer.Option(min=1, help="Number of lockers of all owners.")] = DemoShape().lockers,
     events: Annotated[int, typer.Option(min=0, help="Number of access events of all lockers.")] = DemoShape().events,
 ) -> None:
-    """Load demo data; existing items are not changed."""
+    """Load demo data, in development, on the embedded store or a local endpoint; existing items are not changed."""
     shape = DemoShape(owners, lockers, events)
     settings = load_settings()
+    require_demo_store(settings)
     async with open_table(settings, creates=True) as (connection, _):
         written = await load(settings, connection, shape, context.obj.clock or utc_now)
     typer.echo(f"{written} items written")
@@ -38,11 +39,8 @@ async def demo_load(
 async def demo_reset(yes: Yes = False) -> None:
     """Replace the table by a new one with demo data; in development, on the embedded store or a local endpoint."""
     settings = load_settings()
-    if settings.is_production:
-        raise CommandError("demo data is reset in the development profile only")
+    require_demo_store(settings)
     async with connect(settings) as connection:
-        if not connection.local:
-            raise CommandError("demo data is reset in the embedded store or at a local endpoint only")
         await check_table(connection)
         if not await has_demo_data(connection):
             raise CommandError(f"table {settings.table_name} has no demo data, so it is not reset")

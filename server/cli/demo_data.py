@@ -19,6 +19,7 @@ from server.app import new_id
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
 from server.clock import utc_now
+from server.process.store import is_local
 from server.settings import Settings
 
 
@@ -29,6 +30,14 @@ async def prepare(settings: Settings, connection: StoreConnection) -> None:
         await make_demo_table(settings, connection)
     else:
         await create_table(connection)
+
+
+def require_demo_store(settings: Settings) -> None:
+    """Demo data is never written where real data may be."""
+    if settings.is_production:
+        raise CommandError("demo data is for the development profile only")
+    if not is_local(settings):
+        raise CommandError("demo data is for the embedded store or a local endpoint only")
 
 
 async def make_demo_table(settings: Settings, connection: StoreConnection, *, replaces: bool = False) -> None:

@@ -13,7 +13,7 @@ from loaders.tools.migration import Migration, migration_cost
 from loaders.tools.table_state import drain_seconds
 from loaders.tools.target import Report
 from server.cli.command import CommandError, asynchronous, load_settings
-from server.cli.demo_data import make_demo_table
+from server.cli.demo_data import make_demo_table, require_demo_store
 from server.cli.table import ReadRate, Yes, confirm, open_table
 from server.clock import utc_now
 from server.process.store import connect
@@ -28,6 +28,8 @@ async def table_create(
 ) -> None:
     """Create the table, unless it exists."""
     settings = load_settings()
+    if demo:
+        require_demo_store(settings)
     async with connect(settings) as connection:
         if demo and await describe_table(connection) is None:
             await make_demo_table(settings, connection)

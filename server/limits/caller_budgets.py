@@ -10,7 +10,7 @@ from domain.budgets import Budget, BudgetState
 
 
 class CallerBudgets(Protocol):
-    async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
+    async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
         """Charges a request to its caller.
 
         Args:
@@ -36,7 +36,7 @@ class ProcessBudgets:
         self._max_callers = max_callers
         self._full_at: OrderedDict[str, int] = OrderedDict()
 
-    async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
+    async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
         self._full_at[caller], state = self._budget.charge(
             self._full_at.pop(caller, 0), self._now(), units, taken, may_owe=may_owe
         )

@@ -109,16 +109,23 @@ class RequestBudget:
         Raises:
             HttpError: 429 if the budget is too low.
         """
-        self._charged = max(_FIRST_UNIT, price.admitted.read_units + price.admitted.write_units)
-        if self._charged > _FIRST_UNIT:
-            await self._take(self._charged, _FIRST_UNIT)
+        expected = max(_FIRST_UNIT, price.admitted.read_units + price.admitted.write_units)
+        if expected > _FIRST_UNIT:
+            await self._take(expected, _FIRST_UNIT)
+            self._charged = expected
 
     async def settle(self, state: RequestState) -> None:
-        """Charges what a request took beyond that; it has been executed, so it is not rejected any more."""
+        """Charges a request that has been executed what it took, in place of what it was expected to need.
+
+        The difference is given back only if the store told the units of every operation: an error does not tell them.
+        """
         if self._budgets is None or state.trace is None:
             return
         spent = state.trace.spent()
-        await self.spend(spent.read_units + spent.write_units - self._charged)
+        actual = max(_FIRST_UNIT, spent.read_units + spent.write_units)
+        if actual > self._charged or (actual < self._charged and state.trace.is_measured):
+            with suppress(HttpError):  # the budget cannot be reached: the request has its answer
+                await self._take(actual, self._charged, may_owe=True)
 
     async def spend(self, units: float) -> None:
         """Charges work that is done in any case; the caller may owe it."""
@@ -126,7 +133,7 @@ class RequestBudget:
             with suppress(HttpError):  # the budget cannot be reached: the request goes on
                 await self._take(units, may_owe=True)
 
-    async def _take(self, units: float, taken: int = 0, *, may_owe: bool = False) -> None:
+    async def _take(self, units: float, taken: float = 0, *, may_owe: bool = False) -> None:
         if self._budgets is None:
             return
         try:

@@ -40,7 +40,7 @@ class SharedBudgets:
         self._budget = budget
         self._now = now
 
-    async def take(self, caller: str, units: float, taken: int = 0, *, may_owe: bool = False) -> BudgetState:
+    async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
         digest = blake2b(caller.encode(), digest_size=16).digest()
         group = int.from_bytes(digest[:4]) % _GROUPS * _GROUP_BYTES
         # The lock is held for microseconds, and the system releases it if a worker dies.

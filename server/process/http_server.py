@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import signal
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 from starlette.applications import Starlette
@@ -46,6 +47,26 @@ class HttpServer(uvicorn.Server):
         self._readiness = readiness
         self._drain_seconds = settings.drain_seconds
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stops. Clients that have connected are served, also those whose connections are not accepted yet."""
+        opening = [self.open_connection(connection) for connection in _accept_all(sockets or [])]
+        for server in self.servers:
+            server.close()
+        await asyncio.gather(*opening)
+        await super().shutdown(sockets)
+
+    async def open_connection(self, connection: socket.socket) -> None:
+        """Serves a connection that was accepted."""
+        loop = asyncio.get_running_loop()
+        connection.settimeout(0)
+        with suppress(OSError):  # the client is gone
+            await loop.connect_accepted_socket(
+                lambda: self.config.http_protocol_class(  # type: ignore[call-arg]  # as uvicorn does
+                    config=self.config, server_state=self.server_state, app_state=self.lifespan.state, _loop=loop
+                ),
+                connection,
+            )
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
@@ -60,3 +81,10 @@ class HttpServer(uvicorn.Server):
             asyncio.get_running_loop().call_later(self._drain_seconds, self.handle_exit, number, None)
         else:
             self.handle_exit(number, None)
+
+
+def _accept_all(listeners: list[socket.socket]) -> Iterator[socket.socket]:
+    for listener in listeners:
+        with suppress(OSError):  # none is left
+            while True:
+                yield listener.accept()[0]

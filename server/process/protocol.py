@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Final
 
 import httptools
@@ -21,10 +22,9 @@ _PARTING_SECONDS: Final = 1
 _PIECE_BYTES: Final = 4096
 _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding"})
 _INVALID: Final = "Invalid HTTP request received."
-_IDLE, _HEAD, _BODY, _RESPONSE = "idle", "head", "body", "response"
-_SECONDS: Final = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _BODY: _BODY_SECONDS}
+_IDLE, _HEAD, _LAST_HEAD, _BODY, _RESPONSE = "idle", "head", "last head", "body", "response"
+_SECONDS: Final = {_IDLE: _IDLE_SECONDS, _HEAD: _HEADER_SECONDS, _LAST_HEAD: _PARTING_SECONDS, _BODY: _BODY_SECONDS}
 _HEADER_TOO_LARGE: Final = f"The header is larger than {_HEADER_BYTES // 1024} KB."
-_REASONS: Final = {400: "Bad Request", 413: "Content Too Large", 431: "Request Header Fields Too Large"}
 
 
 class _RefusedError(Exception):
@@ -92,9 +92,11 @@ class DeadlineProtocol(OnePieceProtocol):
 
     def on_headers_complete(self) -> None:
         """Starts a request whose head is complete, unless it asks for an upgrade."""
-        names = {name for name, _ in self.headers}
-        if names >= _BODY_HEADERS:
-            self._fail(_RefusedError(400, "Send Content-Length or Transfer-Encoding, not both."))
+        if sum(name == b"host" for name, _ in self.headers) > 1:
+            self._fail(_RefusedError(400, "Send one Host header."))
+        codings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if codings and codings != [b"chunked"]:
+            self._fail(_RefusedError(501, "The only transfer coding that is supported is chunked."))
         if self._header_bytes + len(self.url) > _HEADER_BYTES:
             self._fail(_RefusedError(431, _HEADER_TOO_LARGE))
         self._is_in_head = False
@@ -161,6 +163,14 @@ class DeadlineProtocol(OnePieceProtocol):
             self._refuse(self._deferred)
         self._rest()
 
+    def shutdown(self) -> None:
+        """Stops after the running request; whoever has just connected has a moment to send one."""
+        if self._phase == _HEAD:
+            self._enter(_LAST_HEAD)
+            self._start_deadline()
+        else:
+            super().shutdown()
+
     def pause_writing(self) -> None:
         """The client does not read as fast as we write."""
         super().pause_writing()
@@ -202,7 +212,8 @@ class DeadlineProtocol(OnePieceProtocol):
                 **SECURITY_HEADERS,
             }
             head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-            self.transport.write(f"HTTP/1.1 {refusal.status} {_REASONS[refusal.status]}\r\n{head}\r\n".encode() + text)
+            status = HTTPStatus(refusal.status)
+            self.transport.write(f"HTTP/1.1 {status} {status.phrase}\r\n{head}\r\n".encode() + text)
         # Closing at once, with more of the request to come, would take the response back before it is read.
         self.transport.write_eof()
         self._cancel_sending()

@@ -25,7 +25,7 @@ async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[
     else:
         store = nullcontext(None if settings.endpoint_url == "aws" else settings.endpoint_url)
     async with store as endpoint:
-        local = settings.is_embedded or _is_local(settings)
+        local = is_local(settings)
         yield StoreConnection(settings.table_name, settings.region, endpoint, local=local, client=settings.store_client)
 
 
@@ -34,7 +34,7 @@ def watched_store(settings: Settings) -> StoreHealth:
     return StoreHealth(find_problem=DatabaseFile(settings.data_dir).problem) if settings.is_embedded else StoreHealth()
 
 
-def _is_local(settings: Settings) -> bool:
-    """Whether the URL is a local store, which takes no AWS credentials: these are not sent over HTTP unless set."""
+def is_local(settings: Settings) -> bool:
+    """Whether the store is local and takes no AWS credentials: these are not sent over HTTP unless set."""
     is_plain = str(settings.endpoint_url).startswith("http://")
-    return is_plain and not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & os.environ.keys()
+    return settings.is_embedded or (is_plain and not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & os.environ.keys())

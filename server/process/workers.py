@@ -124,7 +124,7 @@ class WorkerServer(HttpServer):
             if not descriptors:
                 logger.warning("a connection was lost: too many open files")
                 return
-            task = asyncio.create_task(self._open(socket.socket(fileno=descriptors[0])))
+            task = asyncio.create_task(self.open_connection(socket.socket(fileno=descriptors[0])))
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
         else:
@@ -133,17 +133,6 @@ class WorkerServer(HttpServer):
                 asyncio.get_running_loop().remove_reader(self._channel)
                 self._has_lost_supervisor = not message
                 self.handle_exit(signal.SIGTERM, None)
-
-    async def _open(self, connection: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        connection.settimeout(0)
-        with suppress(OSError):  # the client is gone
-            await loop.connect_accepted_socket(
-                lambda: self.config.http_protocol_class(  # type: ignore[call-arg]  # as uvicorn does
-                    config=self.config, server_state=self.server_state, app_state=self.lifespan.state, _loop=loop
-                ),
-                connection,
-            )
 
 
 class Heartbeat:
@@ -418,6 +407,7 @@ class Supervisor:
                 await asyncio.wait_for(self._skip_drain.wait(), self._settings.drain_seconds)
         self._is_stopping = True
         asyncio.get_running_loop().remove_reader(self._listener)
+        self._accept()  # whoever has connected is served
         self._listener.close()
         if self._accepted is not None:
             self._accepted.close()

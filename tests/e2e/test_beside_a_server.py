@@ -69,15 +69,16 @@ def test_demo_data_is_reset_beside_the_server(tmp_path: Path, furnished: Path) -
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"profile": "production"}, "in the development profile only"),
-        ({"endpoint_url": "https://127.0.0.1:1"}, "in the embedded store or at a local endpoint only"),
+        ({"profile": "production"}, "the development profile only"),
+        ({"endpoint_url": "https://127.0.0.1:1"}, "the embedded store or a local endpoint only"),
     ],
 )
-def test_demo_data_is_reset_in_development_only_and_never_far_away(
-    furnished: Path, settings: dict[str, str], reason: str
+@pytest.mark.parametrize("words", [("demo", "load"), ("demo", "reset", "--yes"), ("table", "create", "--demo")])
+def test_demo_data_is_for_development_only_and_never_far_away(
+    tmp_path: Path, words: tuple[str, ...], settings: dict[str, str], reason: str
 ) -> None:
-    refused = refusal_of("demo", "reset", "--yes", data_dir=furnished, **settings)
-    assert refused == f"demo data is reset {reason}"
+    assert refusal_of(*words, data_dir=tmp_path / "data", **settings) == f"demo data is for {reason}"
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_table_without_demo_data_is_not_reset_and_one_with_it_only_when_confirmed(

@@ -79,6 +79,7 @@ INVALID_CLAIMS: list[tuple[dict[str, Any], str]] = [
     ({"nbf": in_seconds(10**6)}, "The token is not valid yet."),
     ({"iat": in_seconds(10**6)}, "The token is not valid yet."),
     ({"exp": float("inf")}, UNTRUSTED),
+    ({"exp": 10**309}, "The token's claim exp is too large: it is in seconds since 1970."),
     ({"exp": str(in_seconds(10**6))}, "The token's claim exp must be a number."),
     ({"nbf": str(in_seconds(-(10**6)))}, "The token's claim nbf must be a number."),
     ({"iat": str(in_seconds(-(10**6)))}, "The token's claim iat must be a number."),

@@ -9,12 +9,13 @@ import pytest
 from domain.authorization import DEVELOPMENT_ADMIN
 from domain.budgets import Budget
 from loaders.backend import Backend
+from loaders.tools.demo import DemoShape, load_demo
 from loaders.writes.budgets import TableBudgets
 from resolvers.request_state import RequestState
 from server.limits.caller_budgets import ProcessBudgets
 from server.settings import Settings
 from tests.api import Api
-from tests.conftest import Clock, Dump, OpenApi
+from tests.conftest import NOW, Clock, Dump, OpenApi
 from tests.over_http import GRAPHQL, JSON, assert_rejected, post
 from tests.server.deadlines import held_until_its_deadline
 from tests.wire import Answer, Call, Hold, Lose, Wire
@@ -208,6 +209,47 @@ async def test_a_request_costs_what_its_plan_always_takes(open_api: OpenApi, clo
         assert refused.json()["extensions"]["rateLimit"] == {"limit": 17, "remaining": 0, "resetSeconds": 17}
         clock.move(seconds=3)
         assert (await ask(api, THREE)).status_code == 200  # after Retry-After the budget suffices
+
+
+BOARD = """{ locations(first: 20) { nodes { name lockers(first: 50) { nodes { alias status
+  owner { name } activeReservation { endAt owner { name } } } } } } }"""
+
+
+async def test_a_wall_board_that_is_polled_every_two_seconds_stays_within_the_default_budget(
+    open_api: OpenApi, backend: Backend, clock: Clock
+) -> None:
+    await load_demo(backend.store, DemoShape(lockers=240, events=0), NOW, lambda _: None)
+    budget = Settings(profile="production").budget
+    assert budget is not None
+    async with open_api(rate_limit_units=budget.per_minute) as api:
+        for _ in range(30):
+            answer = (await ask(api, BOARD, extensions={"cost": True})).json()
+            assert len(answer["data"]["locations"]["nodes"]) == 12
+            price, measured = (answer["extensions"]["cost"][name]["readUnits"] for name in ("expected", "actual"))
+            clock.move(seconds=2)
+        assert price > measured * 4
+        assert answer["extensions"]["rateLimit"]["remaining"] >= budget.burst - measured * 2
+
+
+@BOTH
+async def test_a_request_is_charged_what_it_took_and_needs_what_it_is_expected_to_take(
+    open_api: OpenApi, wire: Wire, store: str
+) -> None:
+    query = """{ owner(ownerId: "ada") { name lockers(first: 50) { nodes { alias } } } }"""
+    async with open_api(rate_limit_units=60, rate_limit_store=store) as api:
+        await ask(api, query)  # the document is known from now on
+        before = await left(api)
+        assert await left(api, query) == before - 1
+        # A store that fails does not say what it took, so nothing is given back.
+        wire.fault = lambda call: Answer.error("ThrottlingException") if call.operation == "Query" else None
+        failed = await left(api, query)
+        assert failed == before - 4
+        wire.reset()
+        while await left(api) > 1:
+            pass
+        wire.reset()
+        assert (await ask(api, query)).status_code == 429
+        assert not wire.of("Query")
 
 
 @BOTH

@@ -233,6 +233,44 @@ async def test_a_broken_request_is_rejected_and_the_application_hears_of_a_disco
     assert worst(caplog) == logging.WARNING
 
 
+@pytest.mark.parametrize(
+    ("headers", "status", "message"),
+    [
+        (b"Host: localhost", 400, b"Send one Host header."),
+        (b"Host: example.com", 400, b"Send one Host header."),
+        (b"Transfer-Encoding: chunked\r\nContent-Length: 6", 400, b"Invalid HTTP request received."),
+        (b"Content-Length: 6\r\nTransfer-Encoding: chunked", 400, b"Invalid HTTP request received."),
+        (b"Transfer-Encoding: gzip, chunked", 501, b"The only transfer coding that is supported is chunked."),
+        (b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", 501, b"coding that is supported is chunked."),
+    ],
+)
+async def test_headers_that_two_programs_may_read_in_two_ways_are_rejected(
+    http: Http, headers: bytes, status: int, message: bytes
+) -> None:
+    answer = await http.exchange(POST + headers + b"\r\n\r\n" + CHUNK + END)
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert answer.endswith(message)
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+async def test_a_server_that_stops_serves_whoever_has_just_connected_and_waits_for_a_moment(http: Http) -> None:
+    for sent in (b"", POST[:20]):
+        async with http.connect() as (reader, writer):
+            await http.send(writer, sent)
+            assert http.protocol is not None
+            http.protocol.shutdown()
+            http.loop.move(0.75)
+            writer.write((CHUNKED + END)[len(sent) :])
+            assert (await reader.readuntil(b"\r\n\r\n0")).startswith(b"HTTP/1.1 200 ")
+            http.protocol.shutdown()
+            assert await reader.read() == b""
+    async with http.connect() as (reader, _):
+        assert http.protocol is not None
+        http.protocol.shutdown()
+        http.loop.move(1)
+        assert await reader.read() == b""
+
+
 @pytest.mark.parametrize("rest", [b"ZZZ\r\n", CHUNK * 2049], ids=["broken", "too many"])
 async def test_an_invalid_rest_of_a_body_after_the_response_only_closes_the_connection(
     http: Http, caplog: pytest.LogCaptureFixture, rest: bytes
