@@ -19,8 +19,28 @@ const explorerWithoutFocusStealing = {
   },
 };
 
+const NAME = 'operationName: operationName ?? null';
+
+/**
+ * GraphiQL learns the name of an operation 100 ms after its text. A tab that is left earlier would keep the name of the text
+ * before for good: that of the previous tab, where it is new. With this it takes a name only from its own text.
+ */
+const tabsWithTheirOwnNames = {
+  name: 'tabs-with-their-own-names',
+  transform: {
+    filter: { id: /@graphiql\/react\/dist\/stores\/editor\.js$/ },
+    handler(code) {
+      if (!code.includes(NAME)) {
+        this.error('@graphiql/react has changed: see how it names a tab that is left');
+      }
+      const isInText = 'operationName && new RegExp(`\\\\b${operationName}\\\\b`).test(queryEditor?.getValue())';
+      return code.replace(NAME, `operationName: ${isInText} ? operationName : null`);
+    },
+  },
+};
+
 export default defineConfig({
-  plugins: [explorerWithoutFocusStealing],
+  plugins: [explorerWithoutFocusStealing, tabsWithTheirOwnNames],
   base: '/graphql/',
   build: {
     outDir: 'dist',

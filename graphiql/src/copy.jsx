@@ -2,7 +2,7 @@
 import { pick, ToolbarButton, ToolbarMenu, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 
-import { operationNames } from './operation.js';
+import { chosenOperation, operationNames } from './operation.js';
 import { requestOf } from './request.js';
 import { tokenSource } from './signin.jsx';
 import { curl, javascript, python } from './snippets.js';
@@ -53,7 +53,7 @@ function sendable({ query, variables, operationName, headers }) {
     body.variables = variables;
   }
   if (operationNames(query).length > 1) {
-    body.operationName = operationName;
+    body.operationName = chosenOperation(query, operationName);
   }
   return { url: location.origin + location.pathname, body, tokenSource: tokenSource(headers) };
 }

@@ -1,20 +1,29 @@
+import { Kind, parse } from 'graphql';
+
 /** The name of GraphiQL's own request for the schema. */
 export const INTROSPECTION = 'IntrospectionQuery';
 
-const OPERATION = /\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)/g;
-
-/** The names of the operations in a document. */
+/** The names of the operations in a document; none if it has errors. */
 export function operationNames(query) {
-  return Array.from(query.matchAll(OPERATION), ([, name]) => name);
+  try {
+    const operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+    return operations.flatMap(({ name }) => name?.value ?? []);
+  } catch {
+    return [];
+  }
 }
 
 /**
- * A fetcher that drops an operation name that is not in the document. GraphiQL updates the name shortly after the last
- * key press or change of tab; until then it would send the name from the previous text.
+ * The name of the operation to run: the chosen one, or the first. GraphiQL updates its choice shortly after the last key press
+ * or change of tab; until then it is a name from the previous text.
  */
+export function chosenOperation(query, choice) {
+  const names = operationNames(query);
+  return names.includes(choice) ? choice : names[0];
+}
+
+/** A fetcher that never sends a name that is not in the document, and names one operation of several. */
 export function withMatchingOperationName(fetcher) {
-  return (request, options) => {
-    const { operationName, ...unnamed } = request;
-    return fetcher(operationNames(request.query).includes(operationName) ? request : unnamed, options);
-  };
+  return ({ operationName, ...request }, options) =>
+    fetcher({ ...request, operationName: chosenOperation(request.query, operationName) }, options);
 }

@@ -21,12 +21,6 @@ addEventListener('securitypolicyviolation', event =>
 """
 
 
-NEW_TAB_IS_STORED = """() => {
-    const { tabs = [], activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
-    return activeTabIndex === document.querySelectorAll('[role=tab]').length - 1 && !tabs[activeTabIndex]?.query;
-}"""
-
-
 class GraphiQL:
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -123,7 +117,6 @@ class GraphiQL:
     async def paste(self, text: str) -> None:
         """Inserts a text into a new tab, as one line because the editor would indent further lines."""
         await self.page.get_by_role("button", name="New tab").click()
-        await self.page.wait_for_function(NEW_TAB_IS_STORED)  # until then GraphiQL names it after the tab before
         await self.editor.click()
         await self.page.keyboard.insert_text(" ".join(text.split()))
 
@@ -157,7 +150,7 @@ class GraphiQL:
 
     async def run(self) -> Any:
         """Runs the operation in the focused editor, and returns the response."""
-        async with self.page.expect_response(lambda response: response.request.method == "POST") as response:
+        async with self.page.expect_response(lambda response: is_run(response.request)) as response:
             await self.page.keyboard.press("Control+Enter")
         return await (await response.value).json()
 
@@ -203,3 +196,9 @@ class GraphiQL:
 def explain_of(request: Request) -> Any:
     """The explanation that a request asks for: true, "plan" or None."""
     return json.loads(request.post_data or "{}").get("extensions", {}).get("explain")
+
+
+def is_run(request: Request) -> bool:
+    """Whether a request runs an operation of the user: it is neither GraphiQL's introspection nor a plan."""
+    sent = json.loads(request.post_data or "{}")
+    return bool(sent) and sent.get("operationName") != "IntrospectionQuery" and explain_of(request) != "plan"

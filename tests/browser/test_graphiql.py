@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.graphiql import GraphiQL
+from tests.browser.graphiql import GraphiQL, is_run
 
 SCHEMA = (Path(__file__).parent.parent.parent / "schema.graphql").read_text()
 
@@ -168,6 +168,20 @@ async def test_the_docs_heading_and_the_search_box_do_not_cover_each_other(graph
     await expect(heading).to_be_visible()
 
 
+async def test_tabs_opened_in_quick_succession_have_no_name_of_another(graphiql: GraphiQL) -> None:
+    await graphiql.page.get_by_role("button", name="New tab").evaluate("button => { button.click(); button.click(); }")
+    await expect(graphiql.tabs).to_have_count(len(EXAMPLES) + 2)
+    assert await graphiql.tabs.all_inner_texts() == [*EXAMPLES, "<untitled>", "<untitled>"]
+
+
+async def test_a_pasted_document_runs_its_first_operation_before_graphiql_has_read_it(graphiql: GraphiQL) -> None:
+    await graphiql.page.evaluate(
+        "() => { const on = setTimeout; setTimeout = (f, ms) => on(f, ms === 100 ? 1e6 : ms); }"
+    )
+    await graphiql.paste("query One { __typename } query Other { viewer { role } }")
+    assert (await graphiql.run())["data"] == {"__typename": "Query"}
+
+
 @pytest.mark.parametrize("width", [1400, 800, 400])
 async def test_the_active_tab_is_in_view_with_its_close_button(graphiql: GraphiQL, width: int) -> None:
     await graphiql.page.set_viewport_size({"width": width, "height": 900})
@@ -248,7 +262,7 @@ async def test_editor_and_run_button_can_be_used_in_narrow_windows(graphiql: Gra
         await graphiql.page.keyboard.press("Control+A")
         await graphiql.page.keyboard.press("Delete")
         await graphiql.page.keyboard.insert_text("{ __typename }")
-        async with graphiql.page.expect_response(lambda response: response.request.method == "POST") as response:
+        async with graphiql.page.expect_response(lambda response: is_run(response.request)) as response:
             await run.click()
         assert (await (await response.value).json())["data"] == {"__typename": "Query"}
 

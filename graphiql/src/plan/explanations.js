@@ -1,7 +1,7 @@
 // Asks the server to explain requests, and keeps the explanation that the pane shows.
 import { useSyncExternalStore } from 'react';
 
-import { INTROSPECTION, operationNames } from '../operation.js';
+import { chosenOperation, INTROSPECTION } from '../operation.js';
 
 const KEY = 'graphiql:explain';
 const TOO_COMPLEX = 'QUERY_TOO_COMPLEX';
@@ -109,8 +109,7 @@ function isForbidden(response) {
 }
 
 function nameOf({ query, operationName }) {
-  const names = operationNames(query);
-  return names.find(name => name === operationName) ?? (names.length === 1 ? names[0] : 'Unnamed operation');
+  return chosenOperation(query, operationName) ?? 'Unnamed operation';
 }
 
 function change(part) {
