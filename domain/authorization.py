@@ -21,7 +21,7 @@ class Role(DescribedEnum):
 
 
 class Scope(DescribedEnum):
-    """Permission of a partner, for the owners that it acts for."""
+    """Permission of a partner, for the owners that it acts for. In tokens, commands and errors: `codes:write`."""
 
     OWNERS_READ = "owners:read", "Read owners."
     OWNERS_WRITE = "owners:write", "Change owners."

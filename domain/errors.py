@@ -181,8 +181,8 @@ class TooManyPendingError(ConflictError):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"The owner has {most} bookings that wait for a decision, which is the maximum. Cancel one, or wait for a "
-            "decision.",
+            f"The owner has {most} bookings that wait for a decision, which is the maximum "
+            "(SMARTLOCKER_MAX_PENDING_BOOKINGS). Cancel one, or wait for a decision.",
             ("input", "ownerId"),
         )
 
@@ -253,9 +253,10 @@ class TooManyReservationsError(ConflictError):
 
     code = "TOO_MANY_RESERVATIONS"
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, setting: str) -> None:
         super().__init__(
-            f"The owner has {most} reservations that have not ended, which is the maximum. Cancel or release one.",
+            f"The owner has {most} reservations that have not ended, which is the maximum ({setting}). Cancel or "
+            "release one.",
             ("input", "ownerId"),
         )
 

@@ -161,6 +161,12 @@ class Lock:
 
 def main() -> None:
     """Runs one command."""
+    if (
+        len(sys.argv) == 1
+        or not {"URL", "STATE"} <= os.environ.keys()
+        or not {"LOCKER", "LOCATION"} & os.environ.keys()
+    ):
+        raise SystemExit(__doc__)
     command, *values = sys.argv[1:]
     location = os.environ.get("LOCATION")
     door = {"lockerId": os.environ["LOCKER"]} if location is None else {"locationId": location}

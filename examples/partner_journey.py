@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+import urllib.error
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -49,8 +50,13 @@ class Partner:
         }
         body = json.dumps({"query": document, "variables": variables}).encode()
         request = urllib.request.Request(self._url, body, headers)  # noqa: S310  # the URL is the user's own
-        with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310  # as above
-            answer = json.load(response)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310  # as above
+                answer = json.load(response)
+        except urllib.error.HTTPError as error:  # such as 401: the body says why
+            answer = json.load(error)
+        except urllib.error.URLError as error:
+            raise SystemExit(f"{step}: {self._url} cannot be reached: {error.reason}") from error
         if "errors" in answer:
             raise SystemExit(f"{step}: {answer['errors'][0]['message']}")
         cost = answer["extensions"]["cost"]
@@ -87,4 +93,6 @@ def main(url: str, owner: str, token: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != len(("program", "url", "owner", "token")):
+        raise SystemExit(__doc__)
     main(*sys.argv[1:])

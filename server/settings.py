@@ -91,9 +91,11 @@ def parse_ring(text: str) -> CodeRing:
     """The ring that a setting names, as `<id>:<base64>` for each key, or a ValueError that contains no secret."""
     pairs = [part.strip().partition(":") for part in text.split(",") if part.strip()]
     try:
-        return CodeRing.of([(key_id, base64.b64decode(secret, validate=True)) for key_id, _, secret in pairs])
+        if all(colon for _, colon, _ in pairs):
+            return CodeRing.of([(key_id, base64.b64decode(secret, validate=True)) for key_id, _, secret in pairs])
     except binascii.Error:
-        raise ValueError("must be keys such as k1:<base64>, separated by commas") from None
+        pass
+    raise ValueError("must be keys <id>:<base64>, such as k1:$(openssl rand -base64 32), separated by commas")
 
 
 def _check_ring(value: SecretStr) -> SecretStr:

@@ -103,7 +103,7 @@ async def _made_before(
     if claim is None:
         return None
     if claim.fingerprint != content:
-        raise IdTakenError(reservation_id, "another reservation of any locker", ("input", "reservationId"))
+        raise IdTakenByOwnerError(reservation_id, "another reservation of any locker")
     place = (claim.locker_id, claim.start_at, claim.reservation_id)
     return await claimed(
         keys.reservation(*place), lambda: RESERVATION_BY_KEY.read(backend.store, *place, consistent=True)

@@ -83,6 +83,10 @@ _LOCKER = ("locker", "lockerId")
 class IdTakenByOwnerError(IdTakenError):
     """The owner has used the id itself: for any locker, or for the same start at another one. No locker is left."""
 
+    def __init__(self, used_id: ReservationId, used_for: str) -> None:
+        where = "reservationByReference finds it, if it has a reference"
+        super().__init__(used_id, f"{used_for}; {where}", ("input", "reservationId"))
+
 
 async def create_reservation(
     backend: Backend, command: CreateReservation, principal: Principal, *, claim: AnyClaim | None = None
@@ -135,7 +139,8 @@ async def create_reservation(
             raise OverlapError(latest, ("input", "startAt"))
         slot = free_slot(slots, most, now, f"{locker_id} {reservation_id}")
         if slot is None:
-            raise TooManyReservationsError(most)
+            is_own = command.owner_id in backend.live_reservations_of
+            raise TooManyReservationsError(most, f"SMARTLOCKER_{'' if is_own else 'MAX_'}LIVE_RESERVATIONS")
         steps = create_steps(
             reservation,
             content,
@@ -447,9 +452,8 @@ def _reservable_locker(context: ReservationContext, command: CreateReservation, 
 
 
 def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -> None:
-    path = ("input", "reservationId")
     if "any claim" in refusal.failed:
-        raise IdTakenByOwnerError(wanted.reservation_id, "a reservation by reserveAnyLocker", path) from None
+        raise IdTakenByOwnerError(wanted.reservation_id, "a reservation by reserveAnyLocker") from None
     # A locker whose check fails is in maintenance by now, has another owner, or is offered to others, and a slot was
     # taken by another reservation at once: reading them again tells.
     if refusal.failed.keys() & (MOVED | {"locker", "slot"}):
@@ -457,4 +461,4 @@ def _raise_unless_moved(refusal: TransactionRefusedError, wanted: Reservation) -
     if "reference" in refusal.failed:
         raise ReferenceTakenError from None
     if "copy" in refusal.failed:
-        raise IdTakenByOwnerError(wanted.reservation_id, "the same start at another locker", path) from None
+        raise IdTakenByOwnerError(wanted.reservation_id, "the same start at another locker") from None

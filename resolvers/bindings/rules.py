@@ -80,8 +80,9 @@ class Rule:
         if self.admits(principal):
             return ForbiddenError(path=path)
         if self._admits_role(principal.role):
-            scope = Scope(self.partner).name
-            return ForbiddenError(f"This requires the scope {scope}.", path, {"requiredScope": scope})
+            return ForbiddenError(
+                f"This requires the scope {self.partner}.", path, {"requiredScope": str(self.partner)}
+            )
         roles = [role.name for role in Role if self._admits_role(role)]
         return ForbiddenError(f"This requires the role {' or '.join(roles)}.", path, {"requiredRoles": roles})
 

@@ -32,7 +32,8 @@ def principal_from(claims: Mapping[str, Any], names: Mapping[ClaimName, str]) ->
         case Role.PARTNER:
             partner_of, scopes = read.owner_ids("partnerOf"), read.scopes()
             if not partner_of or not scopes:
-                raise InvalidCredentialsError(f"A partner's token needs the claims {read.name('partnerOf')} and scope.")
+                message = f"A partner's token needs the claims {read.name('partnerOf')} and {read.name('scope')}."
+                raise InvalidCredentialsError(message)
             return Principal(subject=subject, role=role, partner_of=partner_of, scopes=scopes)
         case Role.DEVICE:
             locker_id = read.optional_id("lockerId", LockerId)

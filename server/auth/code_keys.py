@@ -10,6 +10,7 @@ from domain.errors import OperatorError
 from server.auth.development import read_or_create_secret
 from server.settings import Settings, parse_ring
 
+SECRETS = "secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as k1:$(openssl rand -base64 32)"
 _FILE = "codes.secret"
 
 
@@ -18,10 +19,7 @@ def read_ring(settings: Settings) -> CodeRing:
     if settings.code_keys is not None:
         return parse_ring(settings.code_keys.get_secret_value())
     if settings.is_production:
-        raise OperatorError(
-            "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
-            "k1:$(openssl rand -base64 32)"
-        )
+        raise OperatorError(f"the production profile needs {SECRETS}")
     return parse_ring(read_or_create_secret(settings.data_dir / _FILE, _new_ring))
 
 

@@ -29,12 +29,21 @@ from server.cli.command import CommandError, asynchronous, load_settings, table_
 from server.cli.table import open_table
 from server.clock import utc_now
 from server.http_errors import InvalidCredentialsError
+from server.settings import ClaimName
 
 keys_app = typer.Typer(help="Manage API keys of partners and devices.", no_args_is_help=True, add_completion=False)
 
 _DURATION = re.compile(r"(?P<count>[1-9][0-9]{0,4})(?P<unit>[dh])")
 _CREATED_BY = "command line"
 _OPTIONS = {"ownerIds": "--owner", "scopes": "--scope", "lockerId": "--locker", "locationId": "--location"}
+_CLAIMS: dict[ClaimName, str] = {
+    "ownerId": "--owner",
+    "organizations": "--organization",
+    "partnerOf": "--owner",
+    "lockerId": "--locker",
+    "locationId": "--location",
+    "scope": "--scope",
+}
 
 Owners = Annotated[list[str] | None, typer.Option("--owner", help="Owner id; for a partner, repeat the option.")]
 Scopes = Annotated[list[Scope] | None, typer.Option("--scope", help="Scope of a partner; repeat the option.")]
@@ -129,17 +138,16 @@ def token(
     claims: dict[str, Any] = {
         "sub": f"development-{role}",
         "role": role,
-        "ownerId": owners[0] if owners and role in {Role.OWNER, Role.ADMIN} else None,
-        "organizations": organization,
-        "partnerOf": owners,
-        "lockerId": locker,
-        "locationId": location,
-        "scope": list(scope or []),
+        "--owner": owners if role is Role.PARTNER else next(iter(owners), None),
+        "--organization": organization,
+        "--locker": locker,
+        "--location": location,
+        "--scope": list(scope or []),
     }
     try:
-        principal: Principal = principal_from(claims, {})
+        principal: Principal = principal_from(claims, _CLAIMS)
     except InvalidCredentialsError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(re.sub("[Tt]he (token's )?claims? ", "", str(error))) from None
     typer.echo(development_token(settings.data_dir, principal, timedelta(hours=hours)))
 
 

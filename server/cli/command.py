@@ -54,13 +54,13 @@ def read_settings(**options: str | None) -> Settings:
         (name,) = _FIELD.findall(str(error))
         raise CommandError(f"{variable_of(name)}: must be valid JSON") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        problem = first["msg"].removeprefix("Value error, ")
-        if not first["loc"]:
-            raise CommandError(problem) from None
-        name = str(first["loc"][0])
-        option = f" (--{name})" if name in options else ""
-        raise CommandError(f"{variable_of(name)}{option}: {problem}") from None
+        problems: dict[str, str] = {}
+        for detail in error.errors():
+            name = str(detail["loc"][0]) if detail["loc"] else ""
+            option = f" (--{name})" if name in options else ""
+            problem = detail["msg"].removeprefix("Value error, ")
+            problems.setdefault(name, f"{variable_of(name)}{option}: {problem}" if name else problem)
+        raise CommandError("; and ".join(problems.values())) from None
 
 
 def unknown_variables() -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import logging
 import socket
 from collections.abc import Iterator
@@ -18,9 +17,8 @@ from typer.core import TyperCommand
 
 from loaders.table.client import StoreConnection
 from loaders.tools.definition import check_table
-from loaders.tools.demo import owner_id
 from server.app import Parts, create_app
-from server.auth.code_keys import read_ring
+from server.auth.code_keys import SECRETS
 from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
 from server.cli.main import Injected
@@ -71,18 +69,19 @@ def serve(
 
 def check_profile(settings: Settings) -> None:
     """Checks that production has an issuer, secrets and a store, and that development listens on loopback only."""
-    if settings.profile == "production" and settings.jwks is None:
-        raise CommandError(
-            "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
-            "SMARTLOCKER_JWKS"
-        )
-    if settings.is_production:
-        read_ring(settings)
-    if settings.is_production and settings.is_embedded and not settings.allow_embedded_store:
-        raise CommandError(
-            "the embedded store is not for production: it checks no credentials and runs on one machine; set "
-            "SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use it nevertheless"
-        )
+    issuer = "an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS"
+    store = (
+        "a store: set SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use the embedded one, "
+        "although it checks no credentials and runs on one machine"
+    )
+    missing = {
+        issuer: settings.jwks is None,
+        SECRETS: settings.code_keys is None,
+        store: settings.is_embedded and not settings.allow_embedded_store,
+    }
+    if settings.is_production and any(missing.values()):
+        needs = "; and ".join(need for need, is_missing in missing.items() if is_missing)
+        raise CommandError(f"the production profile needs {needs}")
     if settings.profile == "development" and not is_loopback(settings.host):
         raise CommandError(
             "in the development profile every caller is an admin, so the server does not listen on "
@@ -161,12 +160,9 @@ def _print_greeting(settings: Settings, connection: StoreConnection, port: int) 
     data = (
         settings.data_dir.resolve() if settings.is_embedded else connection.endpoint_url or f"AWS {connection.region}"
     )
-    query = (
-        f'{{ owner(ownerId: "{owner_id(0)}") {{ name lockers(first: 3) {{ nodes {{ lockerId alias status }} }} }} }}'
-    )
     credentials = "" if settings.profile == "development" else ' -H "Authorization: Bearer $TOKEN"'
     typer.echo(f"SmartLocker serves {address}")
     typer.echo(f"Data: {data}, table {settings.table_name}")
-    typer.echo("Open it in a browser, or run:")
-    body = json.dumps({"query": query})
+    typer.echo("Open it in a browser, or run:" if settings.shows_graphiql else "To try it, run:")
+    body = '{"query": "{ viewer { role } locations(first: 3) { nodes { code name } } }"}'
     typer.echo(f"  curl -s {address}{credentials} -H 'Content-Type: application/json' -d '{body}'")

@@ -1,6 +1,9 @@
 import re
+import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.e2e.serving import ROOT, command, serving
 
@@ -31,3 +34,19 @@ def test_a_partner_finds_a_locker_reserves_it_for_a_recipient_checks_in_and_rele
             "details": {"recipient": {"name": "Rita Rossi"}},
             "locker": {"status": "AVAILABLE"},
         }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["partner_journey.py"], "python examples/partner_journey.py http://127.0.0.1:8000/graphql owner-0001 TOKEN"),
+        (["partner_journey.py", "http://127.0.0.1:9/graphql", "o1", "t"], "find: http://127.0.0.1:9/graphql cannot be"),
+        (["device.py"], "python device.py enter 123456"),
+        (["device.py", "sync"], "export LOCKER=locker-000001"),
+    ],
+)
+def test_an_example_that_lacks_something_says_how_it_is_run(words: list[str], said: str) -> None:
+    run = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, cwd=ROOT / "examples")
+    assert (run.returncode, run.stdout) == (1, "")
+    assert said in run.stderr
+    assert "Traceback" not in run.stderr

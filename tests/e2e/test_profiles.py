@@ -1,3 +1,5 @@
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,13 @@ def test_production_begins_with_a_table_without_demo_data(tmp_path: Path) -> Non
     query = '{ locations { nodes { code } } owner(ownerId: "owner-0001") { name } }'
     for run in ("first", "again"):
         with serving(tmp_path / run, **settings) as server:
+            assert server.greeting[2] == "To try it, run:"
+            curl = subprocess.run(
+                ["sh", "-c", server.greeting[3]], capture_output=True, env={"TOKEN": sign()}, check=True
+            )
+            shown = json.loads(curl.stdout)
+            assert shown["data"] == {"viewer": {"role": "ADMIN"}, "locations": {"nodes": []}}
+            assert "errors" not in shown
             answer = server.post(query, bearer(sign())).json()
             assert answer["data"] == {"locations": {"nodes": []}, "owner": None}
             assert [error["extensions"]["code"] for error in answer["errors"]] == ["NOT_FOUND"]

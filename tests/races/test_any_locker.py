@@ -82,7 +82,10 @@ async def test_a_repeated_request_returns_the_first_reservation_as_it_is_now(api
         assert payload["reservation"] == first | {"status": "CANCELLED"}
         assert wire.operations == {"GetItem": 2}
         for other in ({"size": "M"}, {"endAt": "2026-03-02T13:00:00Z"}, {"locationId": ulid(1)}):
-            assert codes(await api.mutate(ANY, **ASKED | other)) == ["ID_TAKEN"]
+            (error,) = (await api.mutate(ANY, **ASKED | other))["userErrors"]
+            where = "reservationByReference finds it, if it has a reference"
+            message = f"The id r1 was used before, for another reservation of any locker; {where}."
+            assert (error["code"], error["message"]) == ("ID_TAKEN", message)
 
 
 @pytest.mark.parametrize("lockers", [1, 5])

@@ -136,9 +136,15 @@ async def test_a_reference_that_nobody_has_is_not_found_and_one_that_cannot_be_i
         assert error["extensions"]["code"] == code
 
 
-@pytest.mark.parametrize("limits", [{"max_live_reservations": 3}, {"live_reservations": {"shop": 3}}])
+@pytest.mark.parametrize(
+    ("limits", "setting"),
+    [
+        ({"max_live_reservations": 3}, "SMARTLOCKER_MAX_LIVE_RESERVATIONS"),
+        ({"live_reservations": {"shop": 3}}, "SMARTLOCKER_LIVE_RESERVATIONS"),
+    ],
+)
 async def test_an_owner_has_so_many_live_reservations_and_no_more_however_many_ask_at_once(
-    open_api: OpenApi, dump: Dump, clock: Clock, limits: dict[str, Any]
+    open_api: OpenApi, dump: Dump, clock: Clock, limits: dict[str, Any], setting: str
 ) -> None:
     async with open_api(**limits) as api:
         await api.owner("shop")
@@ -151,7 +157,8 @@ async def test_an_owner_has_so_many_live_reservations_and_no_more_however_many_a
         )
         made = [payload["reservation"]["reservationId"] for payload in payloads if payload["reservation"]]
         refused = [error for payload in payloads for error in payload["userErrors"]]
-        message = "The owner has 3 reservations that have not ended, which is the maximum. Cancel or release one."
+        most = f"The owner has 3 reservations that have not ended, which is the maximum ({setting})."
+        message = f"{most} Cancel or release one."
         assert refused == [user_error("TOO_MANY_RESERVATIONS", message, 409, "ownerId")] * 3
         assert len(made) == 3
         check_invariants(await dump(), clock.now)

@@ -176,7 +176,7 @@ async def test_a_partner_that_may_only_write_gets_the_public_fields_of_what_it_c
     change = {"lockerId": "l1", "alias": "B2", "expectedVersion": 1}
     answer = await shared.by(partner(Scope.LOCKERS_WRITE, of="ada")).send(renamed, input=change)
     assert answer["data"]["renameLocker"]["locker"] == {"lockerId": "l1", "alias": "B2", "version": None}
-    message = "This requires the scope LOCKERS_READ."
+    message = "This requires the scope lockers:read."
     assert described(answer) == [(["renameLocker", "locker", "version"], message, "FORBIDDEN", 403)]
 
 
@@ -221,20 +221,20 @@ async def test_a_hidden_profile_is_not_read_hides_no_list_and_looks_like_a_missi
 @pytest.mark.parametrize(
     ("principal", "query", "path", "missing"),
     [
-        (partner(), '{ locker(lockerId: "l1") { alias } }', ["locker"], {"requiredScope": "LOCKERS_READ"}),
-        (partner(), '{ owner(ownerId: "ada") { ownerId } }', ["owner"], {"requiredScope": "OWNERS_READ"}),
-        (partner(), '{ owner(ownerId: "ada") { name id } }', ["owner", "name"], {"requiredScope": "OWNERS_READ"}),
+        (partner(), '{ locker(lockerId: "l1") { alias } }', ["locker"], {"requiredScope": "lockers:read"}),
+        (partner(), '{ owner(ownerId: "ada") { ownerId } }', ["owner"], {"requiredScope": "owners:read"}),
+        (partner(), '{ owner(ownerId: "ada") { name id } }', ["owner", "name"], {"requiredScope": "owners:read"}),
         (
             partner(),
             '{ owner(ownerId: "ada") { lockers { nextCursor } } }',
             ["owner", "lockers"],
-            {"requiredScope": "LOCKERS_READ"},
+            {"requiredScope": "lockers:read"},
         ),
         (
             partner(),
             f'{{ node(id: "{to_global_id("Booking", "b1")}") {{ id }} }}',
             ["node"],
-            {"requiredScope": "BOOKINGS_READ"},
+            {"requiredScope": "bookings:read"},
         ),
         (owner("ada"), "{ apiKeys { nextCursor } }", ["apiKeys"], {"requiredRoles": ["ADMIN"]}),
         (

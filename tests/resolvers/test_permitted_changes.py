@@ -114,7 +114,7 @@ async def test_a_device_records_events_of_its_own_locker_only(shared: Api, wire:
 
 async def test_the_input_of_a_forbidden_mutation_is_not_validated(shared: Api, wire: Wire) -> None:
     event = {"lockerId": "#", "action": "OPEN", "actorId": "#", "result": "SUCCESS", "metadata": []}
-    for caller, missing in ((owner("ada"), "role PARTNER or DEVICE or ADMIN"), (partner(), "scope EVENTS_WRITE")):
+    for caller, missing in ((owner("ada"), "role PARTNER or DEVICE or ADMIN"), (partner(), "scope events:write")):
         payload = await shared.by(caller).mutate(RECORD_EVENTS, events=[event])
         assert forbidden(payload, f"This requires the {missing}.") == ["input"]
     payload = await shared.by(device("l1")).mutate(RECORD_EVENTS, events=[event])

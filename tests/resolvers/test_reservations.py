@@ -99,7 +99,10 @@ async def test_a_canceled_reservation_blocks_no_other(reserved: Api) -> None:
 
 async def test_one_owner_cannot_use_one_id_at_two_lockers_for_the_same_start(reserved: Api, dump: Dump) -> None:
     payload = await refused(reserved, dump, CREATE, **R1 | {"lockerId": "l2"})
-    message = "The id r1 was used before, for the same start at another locker."
+    message = (
+        "The id r1 was used before, for the same start at another locker; reservationByReference finds it, if it has a "
+        "reference."
+    )
     assert payload == {"reservation": None, "userErrors": [user_error("ID_TAKEN", message, 409, "reservationId")]}
     await reserved.reservation("r2", "l2", "ada", R1["startAt"], R1["endAt"])
 

@@ -137,8 +137,10 @@ def test_a_token_is_for_the_chosen_principal(
         (("--role", "owner"), "an owner's token needs exactly one --owner"),
         (("--role", "owner", "--owner", "o1", "--owner", "o2"), "an owner's token needs exactly one --owner"),
         (("--role", "admin", "--owner", "o1", "--owner", "o2"), "an admin's token takes one --owner at most"),
-        (("--role", "partner", "--owner", "o1"), "A partner's token needs the claims partnerOf and scope."),
-        (("--role", "device"), "A device's token needs either lockerId or locationId."),
+        (("--role", "partner", "--owner", "o1"), "A partner's token needs --owner and --scope."),
+        (("--role", "device"), "A device's token needs either --locker or --location."),
+        (("--role", "device", "--locker", "a#b"), "--locker must be a valid id."),
+        (("--role", "owner", "--owner", "a#b"), "--owner must be a valid id."),
     ],
 )
 def test_a_token_without_a_principal_is_not_created(

@@ -147,26 +147,39 @@ def test_in_development_nothing_but_loopback_is_listened_on(refused: Refused, tm
     assert not (tmp_path / "data").exists()
 
 
-def test_production_does_not_start_without_an_issuer(refused: Refused, tmp_path: Path) -> None:
-    assert refused(profile="production") == (
-        "the production profile needs an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and "
-        "SMARTLOCKER_JWKS"
-    )
+NO_ISSUER = "an issuer: set SMARTLOCKER_JWT_ISSUER, SMARTLOCKER_JWT_AUDIENCE and SMARTLOCKER_JWKS"
+NO_CODE_KEYS = "secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as k1:$(openssl rand -base64 32)"
+NO_STORE = (
+    "a store: set SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use the embedded one, "
+    "although it checks no credentials and runs on one machine"
+)
+NO_FORM = "must be keys <id>:<base64>, such as k1:$(openssl rand -base64 32), separated by commas"
+
+
+def test_a_first_start_in_production_names_everything_that_is_missing(refused: Refused, tmp_path: Path) -> None:
+    for settings, missing in (
+        ({}, f"{NO_ISSUER}; and {NO_CODE_KEYS}; and {NO_STORE}"),
+        ({"endpoint_url": "aws", "code_keys": CODE_KEYS}, NO_ISSUER),
+    ):
+        assert refused(profile="production", **settings) == f"the production profile needs {missing}"
     assert not (tmp_path / "data").exists()
 
 
-NO_CODE_KEYS = (
-    "the production profile needs secrets for access codes: set SMARTLOCKER_CODE_KEYS, such as "
-    "k1:$(openssl rand -base64 32)"
-)
+def test_every_setting_that_is_not_valid_is_named(refused: Refused) -> None:
+    assert refused(workers="0", code_keys="abc", port="x") == (
+        "SMARTLOCKER_PORT (--port): Input should be a valid integer, unable to parse string as an integer; and "
+        "SMARTLOCKER_WORKERS (--workers): Input should be greater than or equal to 1; and "
+        f"SMARTLOCKER_CODE_KEYS: {NO_FORM}"
+    )
 
 
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ("", NO_CODE_KEYS),
+        ("", f"the production profile needs {NO_CODE_KEYS}"),
         ("k1:c2hvcnQ=", "SMARTLOCKER_CODE_KEYS: must have secrets of 32 bytes or more"),
-        ("k1:no base64", "SMARTLOCKER_CODE_KEYS: must be keys such as k1:<base64>, separated by commas"),
+        ("k1:no base64", f"SMARTLOCKER_CODE_KEYS: {NO_FORM}"),
+        ("abc", f"SMARTLOCKER_CODE_KEYS: {NO_FORM}"),
         (f"{CODE_KEYS},{CODE_KEYS}", "SMARTLOCKER_CODE_KEYS: must have 1 to 3 keys with different ids"),
     ],
 )
@@ -180,10 +193,7 @@ def test_production_does_not_start_without_good_secrets_for_access_codes(
 def test_production_does_not_use_the_embedded_store_unless_told_to(
     refused: Refused, issuer: dict[str, str], tmp_path: Path
 ) -> None:
-    assert refused(**issuer) == (
-        "the embedded store is not for production: it checks no credentials and runs on one machine; set "
-        "SMARTLOCKER_ENDPOINT_URL=aws, or SMARTLOCKER_ALLOW_EMBEDDED_STORE=true to use it nevertheless"
-    )
+    assert refused(**issuer) == f"the production profile needs {NO_STORE}"
     assert not (tmp_path / "data").exists()
 
 
