@@ -142,7 +142,6 @@ class AccessCode:
 
     @property
     def door(self) -> Door:
-        """The door that it opens."""
         return door_of(self.locker_id, self.location_id)
 
     @property
@@ -206,7 +205,6 @@ class Lockout:
     """Number of lockouts in a row."""
 
     def is_locked(self, now: Instant) -> bool:
-        """Whether the door refuses all codes."""
         return self.locked_until is not None and now < self.locked_until
 
     def after_failure(self, now: Instant) -> Lockout:
@@ -223,8 +221,6 @@ class Lockout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """The answer to an attempt, kept for a day."""
-
     attempt_id: str
     key_id: str
     digits_mac: str
@@ -237,8 +233,6 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validity:
-    """When a code opens its door, and its state now."""
-
     state: AccessCodeState
     valid_from: Instant | None
     valid_until: Instant | None
@@ -246,8 +240,6 @@ class Validity:
 
 @dataclass(frozen=True, slots=True)
 class RingKey:
-    """A secret and its id."""
-
     key_id: str
     secret: bytes = field(repr=False)
 
@@ -319,7 +311,6 @@ def reservation_purpose(locker_id: LockerId, reservation_id: ReservationId) -> s
 
 
 def check_door(value: str) -> Door:
-    """Checks a door that comes from a global id."""
     kind, _, name = value.partition(":")
     if kind not in {"locker", "location"}:
         raise ValueError("must be a door")
@@ -328,12 +319,10 @@ def check_door(value: str) -> Door:
 
 
 def claim_name(key: RingKey, door: Door, digits: str) -> str:
-    """The name of digits at a door under one key."""
     return f"{key.key_id}#{key.mac('claim', door, digits).hex()}"
 
 
 def digits_mac(key: RingKey, door: Door, attempt_id: str, digits: str) -> str:
-    """Returns the MAC of its digits that an attempt stores."""
     return key.mac("attempt", door, attempt_id, digits).hex()
 
 

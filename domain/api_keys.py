@@ -1,7 +1,5 @@
 """API keys of partners and devices: the stored record, the text of a key, and its verification."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -54,7 +52,6 @@ def format_key(key_id: ApiKeyId, secret: str) -> str:
 
 
 def parse_key_id(text: str) -> ApiKeyId | None:
-    """Returns the id inside a key, or None if the text does not have the form of a key."""
     match = _KEY.fullmatch(text)
     return None if match is None else ApiKeyId(match["id"])
 
@@ -70,7 +67,6 @@ def verify_key(api_key: ApiKey, text: str) -> bool:
 
 
 def principal_for_key(api_key: ApiKey) -> Principal:
-    """Returns the principal that a key authenticates."""
     return Principal(
         subject=f"key:{api_key.key_id}",
         role=Role(api_key.role),

@@ -1,7 +1,5 @@
 """Principals, roles and scopes, and the authorization rules. The rules only use the values passed to them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -50,11 +48,9 @@ class Principal:
     partner_of: frozenset[OwnerId] = frozenset()
     """Owners that a partner may act for."""
     locker_id: LockerId | None = None
-    """Locker of a device."""
     location_id: LocationId | None = None
     """Location of a device that controls a location's door."""
     scopes: frozenset[Scope] = frozenset()
-    """Scopes of a partner."""
     by_key: bool = False
     """Whether the caller used an API key; the subject alone does not tell, since a token may have any subject."""
 
@@ -63,7 +59,6 @@ DEVELOPMENT_ADMIN = Principal(subject="development", role=Role.ADMIN)
 
 
 def is_admin(principal: Principal) -> bool:
-    """Whether the caller is an admin, who may do everything."""
     return principal.role is Role.ADMIN
 
 
@@ -120,7 +115,6 @@ def may_see_next_reservations(principal: Principal, locker_owner: OwnerId, locke
 
 
 def is_device_of(principal: Principal, locker_id: LockerId) -> bool:
-    """Whether the caller is the device of this locker."""
     return principal.role is Role.DEVICE and principal.locker_id == locker_id
 
 
@@ -242,7 +236,6 @@ def may_see_location(principal: Principal, location_id: LocationId) -> bool:
 
 
 def is_device_at(principal: Principal, location_id: LocationId) -> bool:
-    """Whether the caller is the device of this location's door."""
     return principal.role is Role.DEVICE and principal.location_id == location_id
 
 

@@ -1,7 +1,5 @@
 """Bookings of a location by the day or half day, its calendar, payments and notifications."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NewType
@@ -64,7 +62,6 @@ class Booking:
 
     @property
     def is_pending(self) -> bool:
-        """Whether it waits for a decision."""
         return self.status is BookingStatus.PENDING
 
 
@@ -86,7 +83,6 @@ class CalendarSlot:
 
     @property
     def part(self) -> DayPart:
-        """Part of the day that the event takes."""
         return self.duration or DayPart(self.slot.value)
 
     @property
@@ -97,8 +93,6 @@ class CalendarSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Money:
-    """An exact amount of a currency."""
-
     amount: Decimal
     currency: str
 
@@ -131,14 +125,12 @@ class Notification:
 
 
 def slots_in(duration: DayPart) -> tuple[DaySlot, ...]:
-    """Half days that a duration takes."""
     if duration is DayPart.FULL_DAY:
         return (DaySlot.MORNING, DaySlot.AFTERNOON)
     return (DaySlot(duration.value),)
 
 
 def check_calendar_window(first: Day, last: Day) -> None:
-    """Rejects a window that ends before it starts or has too many days."""
     if first > last:
         raise BadInputError("window.from must not be after window.to.", ("window", "from"))
     if count_days(first, last) > MAX_CALENDAR_DAYS:

@@ -1,7 +1,5 @@
 """Token-bucket budgets: how much a caller may spend, how much remains, and when to retry."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,12 +9,9 @@ _SECOND = 1_000_000
 
 
 class BudgetState(NamedTuple):
-    """State of a budget after a request."""
-
     limit: int
     """Capacity in units."""
     remaining: int
-    """Units left."""
     reset_seconds: int
     """Seconds until the budget is full."""
     retry_seconds: int

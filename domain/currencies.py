@@ -4,8 +4,6 @@ Without units of account and funds (CLF, XDR), precious metals (XAU), codes for 
 and without withdrawn codes (BGN): nobody pays in these. Payments recorded before a code was withdrawn keep it.
 """
 
-from __future__ import annotations
-
 CURRENCIES = frozenset(
     """
     AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP CNY COP

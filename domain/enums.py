@@ -1,7 +1,5 @@
 """The base of enums that are part of the API."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Self
 

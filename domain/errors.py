@@ -42,8 +42,6 @@ class OperatorError(Exception):
 
 
 class Problem(NamedTuple):
-    """One problem of an input and its path."""
-
     message: str
     path: tuple[str, ...]
 
@@ -67,8 +65,6 @@ class InvalidCursorError(SmartLockerError):
 
 
 class QueryTooComplexError(SmartLockerError):
-    """The operation exceeds the cost limit of a request."""
-
     code = "QUERY_TOO_COMPLEX"
     status = 400
 
@@ -77,8 +73,6 @@ class QueryTooComplexError(SmartLockerError):
 
 
 class NotFoundError(SmartLockerError):
-    """The object does not exist."""
-
     code = "NOT_FOUND"
     status = 404
 
@@ -106,8 +100,6 @@ class ConflictError(SmartLockerError):
 
 
 class VersionConflictError(ConflictError):
-    """The entity has changed since the client read it."""
-
     code = "VERSION_CONFLICT"
     retryable = True
 
@@ -175,8 +167,6 @@ class SlotTakenError(ConflictError):
 
 
 class TooManyPendingError(ConflictError):
-    """The owner has as many bookings that wait for a decision as it may have."""
-
     code = "TOO_MANY_PENDING_BOOKINGS"
 
     def __init__(self, most: int) -> None:
@@ -198,14 +188,10 @@ class BookingClosedError(ConflictError):
 
 
 class EmailTakenError(ConflictError):
-    """Another owner uses this email address."""
-
     code = "EMAIL_TAKEN"
 
 
 class InvalidTransitionError(ConflictError):
-    """The locker cannot change from its current status to the requested one."""
-
     code = "INVALID_TRANSITION"
 
     def __init__(self, locker: Locker, new_status: LockerStatus, allowed: Sequence[LockerStatus]) -> None:
@@ -225,8 +211,6 @@ class OutOfServiceError(ConflictError):
 
 
 class LockerInMaintenanceError(OutOfServiceError):
-    """A locker in maintenance cannot be reserved."""
-
     code = "LOCKER_IN_MAINTENANCE"
 
 
@@ -240,8 +224,6 @@ class LockerRetiredError(OutOfServiceError):
 
 
 class ReferenceTakenError(ConflictError):
-    """The owner has another reservation with this reference."""
-
     code = "REFERENCE_TAKEN"
 
     def __init__(self) -> None:
@@ -249,8 +231,6 @@ class ReferenceTakenError(ConflictError):
 
 
 class TooManyReservationsError(ConflictError):
-    """The owner has as many live reservations as it may have."""
-
     code = "TOO_MANY_RESERVATIONS"
 
     def __init__(self, most: int, setting: str) -> None:
@@ -262,8 +242,6 @@ class TooManyReservationsError(ConflictError):
 
 
 class OverlapError(ConflictError):
-    """The window overlaps another active reservation."""
-
     code = "RESERVATION_OVERLAP"
 
     def __init__(self, reservation: Reservation, path: Sequence[str]) -> None:
@@ -312,8 +290,6 @@ class ReservationNotStartedError(ReservationStateError):
 
 
 class CodeOverError(ConflictError):
-    """The access code is used up, revoked or expired."""
-
     code = "ACCESS_CODE_OVER"
 
     def __init__(self, message: str = "The access code is used up, revoked or expired.") -> None:
@@ -321,8 +297,6 @@ class CodeOverError(ConflictError):
 
 
 class StaleListError(ConflictError):
-    """The list of access codes has changed since the device read it."""
-
     code = "STALE_ACCESS_CODE_LIST"
     retryable = True
 
@@ -331,8 +305,6 @@ class StaleListError(ConflictError):
 
 
 class TooManyCodesError(ConflictError):
-    """The door, the reservation or the booking has as many live access codes as it may have."""
-
     code = "TOO_MANY_ACCESS_CODES"
 
     def __init__(self, subject: str, most: int) -> None:

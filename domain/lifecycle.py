@@ -1,7 +1,5 @@
 """State machine of a locker."""
 
-from __future__ import annotations
-
 from domain.errors import InvalidTransitionError, LockerInMaintenanceError, LockerRetiredError
 from domain.models import Locker, LockerStatus
 
@@ -19,13 +17,11 @@ def is_in_service(locker: Locker) -> bool:
 
 
 def check_not_retired(locker: Locker) -> None:
-    """Rejects a locker that has left service for good."""
     if locker.status is LockerStatus.RETIRED:
         raise LockerRetiredError(locker)
 
 
 def check_in_service(locker: Locker) -> None:
-    """Rejects a locker that is not in service."""
     check_not_retired(locker)
     if not is_in_service(locker):
         raise LockerInMaintenanceError(locker, "is in maintenance")

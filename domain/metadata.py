@@ -1,7 +1,5 @@
 """Validation of the metadata of an access event."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from decimal import Decimal

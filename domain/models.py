@@ -1,7 +1,5 @@
 """Entities as immutable records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -112,8 +110,6 @@ class AccessResult(DescribedEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locker:
-    """A locker."""
-
     locker_id: LockerId
     owner_id: OwnerId
     status: LockerStatus
@@ -255,7 +251,6 @@ class ReservationDetails:
 
     @property
     def recipient(self) -> Recipient | None:
-        """The recipient, if there is one."""
         if self.recipient_name is None:
             return None
         return Recipient(name=self.recipient_name, email=self.recipient_email, phone=self.recipient_phone)
@@ -305,12 +300,10 @@ class AccessEvent:
 
     @property
     def door(self) -> Door:
-        """The door that it happened at."""
         return door_of(self.locker_id, self.location_id)
 
 
 def door_of(locker_id: LockerId | None, location_id: LocationId | None) -> Door:
-    """The door of a locker, or else of a location."""
     return Door(f"location:{location_id}" if locker_id is None else f"locker:{locker_id}")
 
 

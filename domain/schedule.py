@@ -1,7 +1,5 @@
 """Rules for reservation windows, which are half-open intervals, and for event timestamps."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -19,7 +17,6 @@ MAX_EVENT_CLOCK_SKEW = timedelta(minutes=5)
 
 
 def check_end_after_start(start: Instant, end: Instant, end_field: str) -> None:
-    """Rejects a window whose end is not after its start."""
     if end <= start:
         raise BadInputError(f"{end_field} must be after the start", ("input", end_field))
 
@@ -106,7 +103,6 @@ def has_begun(reservation: Reservation, now: Instant) -> bool:
 
 
 def is_current(reservation: Reservation, now: Instant) -> bool:
-    """Whether `now` is inside the window."""
     return reservation.start_at <= now < reservation.end_at
 
 
@@ -142,7 +138,6 @@ def free_slot(slots: Sequence[ReservationSlot], most: int, now: Instant, chosen_
 
 
 def slot_name(number: int) -> str:
-    """The name of the slot with that number."""
     return f"{number:04d}"
 
 

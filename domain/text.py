@@ -3,8 +3,6 @@
 Each function returns the canonical value or raises ValueError with a message for the client.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import cache
@@ -56,7 +54,6 @@ def normalize_email(email: str) -> str:
 
 
 def check_phone(value: str) -> str:
-    """Trims and checks a phone number."""
     return _phone(value.strip())
 
 
@@ -66,21 +63,18 @@ def check_reference(value: str) -> str:
 
 
 def check_currency(value: str) -> str:
-    """Checks the code of a currency."""
     if value not in CURRENCIES:
         raise ValueError("must be the ISO 4217 code of a currency in use, such as EUR")
     return value
 
 
 def check_time_zone(value: str) -> str:
-    """Checks the name of an IANA time zone."""
     if value not in _time_zones():
         raise ValueError("must be an IANA time zone such as Europe/Rome")
     return value
 
 
 def check_encodable(text: str) -> str:
-    """Checks that a text can be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -3,8 +3,6 @@
 The form has a fixed width, so that instants sort as text, in Python and in sort keys of the table.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime, timedelta
 from typing import NewType
@@ -55,7 +53,6 @@ def parse_instant(text: str) -> Instant:
 
 
 def to_datetime(instant: Instant) -> datetime:
-    """Converts an instant to an aware datetime."""
     return datetime.fromisoformat(instant)
 
 
@@ -83,7 +80,6 @@ def parse_day(text: str) -> Day:
 
 
 def local_day(time_zone: str, now: Instant) -> Day:
-    """Returns the date in a time zone at `now`."""
     return Day(to_datetime(now).astimezone(ZoneInfo(time_zone)).date().isoformat())
 
 

@@ -32,7 +32,6 @@ class Backend:
     """The secrets of access codes, which a development server creates on first use."""
 
     def with_store(self, store: Store) -> Backend:
-        """The same on another store."""
         return Backend(store, *_all_else(self))
 
 

@@ -1,7 +1,5 @@
 """The kinds of items: one codec each, with its key and sizes, and the models that only the table needs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from domain.access_codes import AccessCode, Attempt, CodeClaim, CodeDoor, Lockout
@@ -74,8 +72,6 @@ class EventClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailClaim:
-    """The owner of an email address."""
-
     owner_id: OwnerId
 
 
@@ -125,16 +121,12 @@ class StoredReservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedBooking:
-    """A booking and the fingerprint of the request that created it."""
-
     booking: Booking
     fingerprint: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAccessCode:
-    """An access code and the fingerprint of the request that created it."""
-
     code: AccessCode
     fingerprint: str
 

@@ -44,7 +44,6 @@ class ListOf:
     kind: type[str]
 
     def decode(self, value: Any) -> tuple[str, ...]:
-        """The strings of a stored list."""
         if type(value) is not list or any(type(part) is not str for part in value):
             raise ValueError(value)
         return tuple(map(self.kind, value))
@@ -94,7 +93,6 @@ class Codec(Generic[M]):
         return Codec(self._model, self.entity_type, key, index=self.index, **sizes)
 
     def key_of(self, model: M) -> Key:
-        """The key of the item that holds the model."""
         return self.key(*(value_of(model) for value_of in self._key_values))
 
     @cached_property
@@ -126,7 +124,6 @@ class Codec(Generic[M]):
         return kinds
 
     def decode(self, item: Item) -> M:
-        """The model that the item holds."""
         if item.get("entityType") != self.entity_type:
             raise DamagedItemError(f"{_where(item)} is {item.get('entityType')!r}, not {self.entity_type!r}")
         values: dict[str, Any] = {name: codec.decode(item) for name, codec in self._records.items()}
@@ -166,7 +163,6 @@ class Codec(Generic[M]):
             return damage
 
     def try_read_all(self, items: Sequence[FoundItem]) -> list[M | DamagedItemError]:
-        """The same for many items."""
         try:
             return [item.record for item in items]  # type: ignore[union-attr]  # as a rule, all have one
         except AttributeError:

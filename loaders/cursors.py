@@ -4,8 +4,6 @@ A cursor is checked against the range of the query that it is given to. The embe
 silently, and DynamoDB would answer with a ValidationException that says nothing to a client.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json
@@ -17,7 +15,6 @@ _PART_LONGEST = 1024
 
 
 def encode_cursor(key: Position) -> str:
-    """The cursor of an item."""
     text = json.dumps({name: value["S"] for name, value in key.wire.items()}, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 

@@ -1,7 +1,5 @@
 """The DataLoaders of a request, on BatchGetItem: every key once, and what is asked at the same time is one read."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any, Generic, Self, TypeVar
@@ -118,7 +116,6 @@ class RecordLoader(DataLoader[_Batch, list[Any]], Generic[T]):
             raise
 
     async def batch_load_fn(self, batches: list[_Batch]) -> list[list[Any]]:
-        """Reads one batch."""
         (batch,) = batches
         with asking(batch.path, batch.asked):
             return [await self._contract.read_many(self._store, batch.keys, consistent=self._consistent)]

@@ -4,8 +4,6 @@ Ids and times are canonical here (see `domain.text` and `domain.times`), so `#` 
 which sorts after every character of an id, closes a range.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 from collections.abc import Callable
@@ -34,7 +32,6 @@ _VALUES = ("EMAIL#", "LOCATION_CODE#")
 
 
 def locker(locker_id: LockerId) -> Key:
-    """The canonical record of a locker."""
     return Key(f"LOCKER#{locker_id}", "META")
 
 
@@ -69,7 +66,6 @@ def reservation_details(locker_id: LockerId, reservation_id: ReservationId) -> K
 
 
 def event(locker_id: LockerId, timestamp: Instant, event_id: EventId) -> Key:
-    """An access event, ordered by time within its locker."""
     return Key(f"LOCKER#{locker_id}", f"EVT#{timestamp}#{event_id}")
 
 
@@ -79,7 +75,6 @@ def event_claim(locker_id: LockerId, event_id: EventId) -> Key:
 
 
 def door_event(door: Door, timestamp: Instant, event_id: EventId) -> Key:
-    """An access event of a locker or of a location's door."""
     return Key(_door(door), f"EVT#{timestamp}#{event_id}")
 
 
@@ -89,12 +84,10 @@ def door_event_claim(door: Door, event_id: EventId) -> Key:
 
 
 def owner(owner_id: OwnerId) -> Key:
-    """The profile of an owner."""
     return Key(f"OWNER#{owner_id}", "META")
 
 
 def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:
-    """An owner's copy of a locker."""
     return Key(f"OWNER#{owner_id}", f"LOCKER#{locker_id}")
 
 
@@ -124,7 +117,6 @@ def email_claim(email: str) -> Key:
 
 
 def location(location_id: LocationId) -> Key:
-    """The canonical record of a location."""
     return Key(f"LOCATION#{location_id}", "META")
 
 
@@ -134,7 +126,6 @@ def location_code(code: str) -> Key:
 
 
 def location_locker(location_id: LocationId, locker_id: LockerId) -> Key:
-    """A location's copy of a locker."""
     return Key(f"LOCATION#{location_id}", f"LOCKER#{locker_id}")
 
 
@@ -164,12 +155,10 @@ def offers_of_size(location_id: LocationId, audience: str, owner_id: OwnerId, si
 
 
 def location_offers(location_id: LocationId) -> KeyRange:
-    """All offers at a location."""
     return Prefix(f"LOCATION#{location_id}", "OFFER#")
 
 
 def calendar_slot(location_id: LocationId, date: Day, slot: DaySlot) -> Key:
-    """A half day of a location that is taken."""
     return Key(f"LOCATION#{location_id}", f"DAY#{date}#{slot}")
 
 
@@ -179,12 +168,10 @@ def calendar_claim(location_id: LocationId, event_id: str) -> Key:
 
 
 def booking(booking_id: BookingId) -> Key:
-    """The canonical record of a booking."""
     return Key(f"BOOKING#{booking_id}", "META")
 
 
 def payment(booking_id: BookingId, payment_id: str) -> Key:
-    """A payment of a booking."""
     return Key(f"BOOKING#{booking_id}", f"PAYMENT#{payment_id}")
 
 
@@ -204,7 +191,6 @@ def notification(owner_id: OwnerId, created_at: Instant, notification_id: str) -
 
 
 def api_key(key_id: ApiKeyId) -> Key:
-    """The record of an API key."""
     return Key(f"APIKEY#{key_id}", "META")
 
 
@@ -219,12 +205,10 @@ def api_keys() -> KeyRange:
 
 
 def access_code(door: Door, code_id: CodeId) -> Key:
-    """An access code of a door."""
     return Key(_door(door), f"CODE#{code_id}")
 
 
 def locker_access_codes(locker_id: LockerId) -> KeyRange:
-    """All access codes of a locker, by code id."""
     return Prefix(f"LOCKER#{locker_id}", "CODE#")
 
 
@@ -234,27 +218,22 @@ def code_claim(door: Door, claim: str) -> Key:
 
 
 def code_door(door: Door) -> Key:
-    """The item that all codes of a door share."""
     return Key(_door(door), "DOOR")
 
 
 def lockout(door: Door) -> Key:
-    """The failed attempts at a door."""
     return Key(_door(door), "LOCKOUT")
 
 
 def locker_lockout(locker_id: LockerId) -> Key:
-    """The failed attempts at the door of a locker."""
     return Key(f"LOCKER#{locker_id}", "LOCKOUT")
 
 
 def location_lockout(location_id: LocationId) -> Key:
-    """The failed attempts at the door of a location."""
     return Key(f"LOCATION#{location_id}", "LOCKOUT")
 
 
 def attempt(door: Door, attempt_id: str) -> Key:
-    """The answer to an attempt at a door."""
     return Key(_door(door), f"ATTEMPT#{attempt_id}")
 
 
@@ -290,12 +269,10 @@ def pending_index(requested_at: Instant, booking_id: BookingId) -> dict[str, str
 
 
 def owner_locker_index(owner_id: OwnerId, status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
-    """The index attributes of an owner's copy of a locker: among those of its status, by locker id."""
     return {"GSI1PK": owner_lockers_by_status(owner_id, status).pk, "GSI1SK": locker_id}
 
 
 def location_locker_index(location_id: LocationId, status: LockerStatus, locker_id: LockerId) -> dict[str, str]:
-    """The index attributes of a location's copy of a locker: among those of its status, by locker id."""
     return {"GSI1PK": location_lockers_by_status(location_id, status).pk, "GSI1SK": locker_id}
 
 
@@ -310,12 +287,10 @@ def location_lockers_by_status(location_id: LocationId, status: LockerStatus) ->
 
 
 def locker_of(partition: str) -> LockerId:
-    """The locker whose partition this is."""
     return LockerId(partition.removeprefix("LOCKER#"))
 
 
 def owner_of(partition: str) -> OwnerId:
-    """The owner whose partition this is."""
     return OwnerId(partition.removeprefix("OWNER#"))
 
 
@@ -325,7 +300,6 @@ def half_day_of(place: str) -> tuple[str, ...]:
 
 
 def address_of(partition: str) -> str:
-    """The email address whose claim has this partition."""
     return partition.removeprefix("EMAIL#")
 
 
@@ -345,7 +319,6 @@ def pending_bookings() -> KeyRange:
 
 
 def location_lockers(location_id: LocationId) -> KeyRange:
-    """All lockers at a location, by locker id."""
     return Prefix(f"LOCATION#{location_id}", "LOCKER#")
 
 
@@ -360,17 +333,14 @@ def owner_bookings(owner_id: OwnerId, first: Day = FIRST_DAY, last: Day = LAST_D
 
 
 def owner_notifications(owner_id: OwnerId) -> KeyRange:
-    """The notifications of an owner, by time."""
     return Prefix(f"OWNER#{owner_id}", "NOTIFICATION#")
 
 
 def booking_payments(booking_id: BookingId) -> KeyRange:
-    """The payments of a booking, by id."""
     return Prefix(f"BOOKING#{booking_id}", "PAYMENT#")
 
 
 def owner_lockers(owner_id: OwnerId) -> KeyRange:
-    """All lockers of an owner, by locker id."""
     return Prefix(f"OWNER#{owner_id}", "LOCKER#")
 
 
@@ -388,12 +358,10 @@ def locker_timeline(locker_id: LockerId) -> KeyRange:
 
 
 def reservation_claims(locker_id: LockerId) -> KeyRange:
-    """The claims of all reservations of a locker."""
     return Prefix(f"LOCKER#{locker_id}", "RID#")
 
 
 def location_days(location_id: LocationId) -> KeyRange:
-    """All half days of a location that are taken."""
     return Prefix(f"LOCATION#{location_id}", "DAY#")
 
 
@@ -423,12 +391,10 @@ def owner_reservations(owner_id: OwnerId, start: Instant = EARLIEST, end: Instan
 
 
 def reservation_slots(owner_id: OwnerId) -> KeyRange:
-    """The slots of an owner's live reservations."""
     return Prefix(f"OWNER#{owner_id}", "SLOT#")
 
 
 def reservation_references(owner_id: OwnerId) -> KeyRange:
-    """The claims of the references of an owner's reservations."""
     return Prefix(f"OWNER#{owner_id}", "REF#")
 
 

@@ -25,7 +25,6 @@ class PageRequest:
 
     @property
     def cursor_argument(self) -> str:
-        """The name of the argument with the cursor."""
         return "before" if self.backward else "after"
 
 
@@ -48,8 +47,6 @@ ALL_DAYS = Window(FIRST_DAY, LAST_DAY)
 
 
 class Edge(NamedTuple):
-    """An item of a page with its cursor."""
-
     cursor: str
     node: Any
 
@@ -100,7 +97,6 @@ class Page(Generic[T]):
 
     @property
     def edges(self) -> list[Edge]:
-        """Its items with their cursors."""
         return [Edge(encode_cursor(place), node) for place, node in zip(self.positions, self.nodes, strict=True)]
 
     @property
@@ -110,12 +106,10 @@ class Page(Generic[T]):
 
     @property
     def start_cursor(self) -> str | None:
-        """Cursor of the first item."""
         return None if self._bounds is None else encode_cursor(self._bounds[0])
 
     @property
     def end_cursor(self) -> str | None:
-        """Cursor of the last item."""
         return None if self._bounds is None else encode_cursor(self._bounds[1])
 
     @property

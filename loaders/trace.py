@@ -3,8 +3,6 @@
 Keys are shown, since they are made of ids and times; what items hold never is.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -48,11 +46,9 @@ class Trace:
             self._further.end(record)
 
     def note_user_error(self, code: str) -> None:
-        """Notes that a mutation failed."""
         self.user_error = self.user_error or code
 
     def operations(self) -> list[dict[str, Any]]:
-        """Every operation, as clients read it."""
         return [self._shown(record) for record in self.records]
 
     def totals(self) -> dict[str, Any]:
@@ -65,7 +61,6 @@ class Trace:
         }
 
     def cost(self) -> dict[str, Any]:
-        """The measured cost of the request, in the measures of its price."""
         spent = self.spent()
         return {
             "operations": spent.operations,

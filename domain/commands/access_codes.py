@@ -1,7 +1,5 @@
 """Inputs of the access code mutations."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -40,8 +38,6 @@ class DoorCommand(Command):
 
 
 class CreateAccessCode(Command):
-    """Input of `createAccessCode`."""
-
     kind: AccessCodeKind = Field(description="Purpose of the code.")
     code_id: CheckedCodeId | None = optional(CHOSEN_ID)
     locker_id: CheckedLockerId | None = optional("Id of the locker; not for a booking.")
@@ -71,28 +67,20 @@ class CreateAccessCode(Command):
 
 
 class RotateAccessCode(DoorCommand):
-    """Input of `rotateAccessCode`."""
-
     code_id: CheckedCodeId
     expected_rotation: int = Field(description="Rotation of the code whose digits are to be replaced.")
 
 
 class RevealAccessCode(DoorCommand):
-    """Input of `revealAccessCode`."""
-
     code_id: CheckedCodeId
     reveal_id: Id | None = optional("Id of your choice: a repeated request with the same id is recorded once.")
 
 
 class RevokeAccessCode(DoorCommand):
-    """Input of `revokeAccessCode`."""
-
     code_id: CheckedCodeId
 
 
 class VerifyAccessCode(DoorCommand):
-    """Input of `verifyAccessCode`."""
-
     digits: Digits = Field(description="Digits that were entered at the door.")
     attempt_id: Id = Field(
         description="Id of your choice for this attempt. A repeated request with the same id and digits is not counted "
@@ -105,8 +93,6 @@ class ClearLockout(DoorCommand):
 
 
 class ProvisionDevice(DoorCommand):
-    """Input of `provisionDevice`."""
-
     generation: int = Field(
         ge=1,
         le=1_000_000,
@@ -120,14 +106,10 @@ class ProvisionDevice(DoorCommand):
 
 
 class AcknowledgeAccessCodes(DoorCommand):
-    """Input of `acknowledgeAccessCodes`."""
-
     revision: str = Field(description="Revision of the list that the device has stored.")
 
 
 class ReportAccessCodeUse(DoorCommand):
-    """Input of `reportAccessCodeUse`."""
-
     code_id: CheckedCodeId
     event_id: CheckedEventId = Field(
         description="Id of your choice for this use, which is counted once. If a verification got no answer, its "

@@ -1,7 +1,5 @@
 """Inputs of the API key mutations."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -39,8 +37,6 @@ class CreateApiKey(Command):
 
 
 class RevokeApiKey(Command):
-    """Input of `revokeApiKey`."""
-
     key_id: CheckedApiKeyId
 
 

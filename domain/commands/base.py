@@ -1,7 +1,5 @@
 """Base class, parser and fingerprint of commands, and the field types that several commands share."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from decimal import Context, Decimal
@@ -58,7 +56,8 @@ _RULES = {
 class Command(BaseModel):
     """The validated input of one mutation.
 
-    Its GraphQL input type has the same fields and descriptions; the docstring of the class is the type's description.
+    Its GraphQL input type has the same fields and descriptions. The type's description is the docstring of the class,
+    or that it is the input of the mutation.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
@@ -98,7 +97,6 @@ C = TypeVar("C", bound=Command)
 
 
 def optional(description: str) -> Any:
-    """A field that may be left out."""
     return Field(default=None, description=description)
 
 

@@ -1,7 +1,5 @@
 """Inputs of the booking mutations."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field
@@ -23,8 +21,6 @@ Attendees = Annotated[int, Field(ge=1, le=100_000, description="Number of people
 
 
 class RequestBooking(Command):
-    """Input of `requestBooking`."""
-
     booking_id: CheckedBookingId | None = optional(CHOSEN_ID)
     location_id: CheckedLocationId = Field(description="Id of the location, which must be active.")
     owner_id: CheckedOwnerId = Field(description="Id of the owner who requests the booking.")
@@ -35,19 +31,13 @@ class RequestBooking(Command):
 
 
 class CancelBooking(Command):
-    """Input of `cancelBooking`."""
-
     booking_id: CheckedBookingId
 
 
 class ApproveBooking(Change):
-    """Input of `approveBooking`."""
-
     booking_id: CheckedBookingId
 
 
 class RejectBooking(Change):
-    """Input of `rejectBooking`."""
-
     booking_id: CheckedBookingId
     reason: Text = Field(description="Reason of the rejection; the owner is notified of it.")

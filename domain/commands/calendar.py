@@ -1,7 +1,5 @@
 """Inputs of the calendar mutations."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from domain.bookings import DayPart
@@ -10,8 +8,6 @@ from domain.times import Day
 
 
 class CreateCalendarEvent(Command):
-    """Input of `createCalendarEvent`."""
-
     event_id: Id | None = optional(CHOSEN_ID)
     location_id: CheckedLocationId = Field(description="Id of the location, which must be active.")
     date: Day = Field(description="Day of the event.")
@@ -20,7 +16,5 @@ class CreateCalendarEvent(Command):
 
 
 class DeleteCalendarEvent(Command):
-    """Input of `deleteCalendarEvent`."""
-
     location_id: CheckedLocationId
     event_id: Id = Field(description="Id of the event. To remove the event of a booking, cancel the booking.")

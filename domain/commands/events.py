@@ -1,7 +1,5 @@
 """Inputs of the access event mutations."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -36,8 +34,6 @@ def _check_named(value: N) -> N:
 
 
 class RecordAccessEvent(Command):
-    """Input of `recordAccessEvent`."""
-
     locker_id: CheckedLockerId
     event_id: CheckedEventId | None = optional(CHOSEN_ID)
     timestamp: Instant | None = optional(
@@ -54,8 +50,6 @@ class RecordAccessEvent(Command):
 
 
 class RecordAccessEvents(Command):
-    """Input of `recordAccessEvents`."""
-
     events: list[RecordAccessEvent] = Field(
         min_length=1, max_length=MAX_EVENTS_PER_BATCH, description="From 1 to 25 events."
     )

@@ -1,7 +1,5 @@
 """Inputs of the location mutations."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Annotated
 
@@ -34,8 +32,6 @@ class Address(Command):
 
 
 class CreateLocation(Command):
-    """Input of `createLocation`."""
-
     location_id: NewLocationId | None = optional(f"A ULID. {CHOSEN_ID}")
     code: Code = Field(description="Code of 3 to 40 characters of a-z, 0-9 and -, permanently unique.")
     name: Name = Field(description="Name of the location.")
@@ -55,12 +51,8 @@ class UpdateLocation(Change):
 
 
 class DeactivateLocation(Change):
-    """Input of `deactivateLocation`."""
-
     location_id: CheckedLocationId
 
 
 class ReactivateLocation(Change):
-    """Input of `reactivateLocation`."""
-
     location_id: CheckedLocationId

@@ -1,7 +1,5 @@
 """Inputs of the locker mutations."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -33,8 +31,6 @@ _FEATURES = f"Features of the locker, at most {MOST_FEATURES}, each of 1 to 32 c
 
 
 class RegisterLocker(Command):
-    """Input of `registerLocker`."""
-
     locker_id: CheckedLockerId | None = optional(CHOSEN_ID)
     owner_id: CheckedOwnerId = Field(description="Id of the owner, who must exist.")
     alias: Name | None = optional("Display name of the locker.")
@@ -54,35 +50,25 @@ class ConfigureLocker(Change):
 
 
 class RenameLocker(Change):
-    """Input of `renameLocker`."""
-
     locker_id: CheckedLockerId
     alias: Name | None = Field(description="New display name of the locker; null removes the present one.")
 
 
 class UpdateLockerStatus(Change):
-    """Input of `updateLockerStatus`."""
-
     locker_id: CheckedLockerId
     new_status: LockerStatus = Field(description="New status of the locker.")
 
 
 class RetireLocker(Change):
-    """Input of `retireLocker`."""
-
     locker_id: CheckedLockerId
 
 
 class TransferLocker(Change):
-    """Input of `transferLocker`."""
-
     locker_id: CheckedLockerId
     new_owner_id: CheckedOwnerId = Field(description="Id of the new owner, who must exist.")
 
 
 class MoveLocker(Change):
-    """Input of `moveLocker`."""
-
     locker_id: CheckedLockerId
     new_location_id: CheckedLocationId | None = Field(
         description="Id of the new location, which must be active. Required: null removes the locker from its location."

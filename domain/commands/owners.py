@@ -1,7 +1,5 @@
 """Inputs of the owner mutations."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -15,8 +13,6 @@ Phone = Annotated[str, AfterValidator(check_phone)]
 
 
 class CreateOwner(Command):
-    """Input of `createOwner`."""
-
     owner_id: CheckedOwnerId | None = optional(CHOSEN_ID)
     kind: OwnerKind = Field(description="Whether the owner is a person or an organization.")
     name: Name = Field(description="Name of the owner.")

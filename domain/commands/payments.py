@@ -1,7 +1,5 @@
 """Inputs of the payment mutations."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Annotated
 
@@ -23,8 +21,6 @@ class Money(Command):
 
 
 class RecordPayment(Command):
-    """Input of `recordPayment`."""
-
     payment_id: Id | None = optional(CHOSEN_ID)
     booking_id: CheckedBookingId
     amount: Money = Field(description="Amount of the payment.")

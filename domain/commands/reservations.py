@@ -1,7 +1,5 @@
 """Inputs of the reservation mutations."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -51,14 +49,10 @@ class Reserve(Command):
 
 
 class CreateReservation(Reserve):
-    """Input of `createReservation`."""
-
     locker_id: CheckedLockerId
 
 
 class ReserveAnyLocker(Reserve):
-    """Input of `reserveAnyLocker`."""
-
     location_id: CheckedLocationId
     size: LockerSize | None = optional("Size of the locker; any if left out.")
 
@@ -70,39 +64,29 @@ _REASON = (
 
 
 class CancelReservation(OptionalChange):
-    """Input of `cancelReservation`."""
-
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
     reason: Name | None = optional(_REASON)
 
 
 class StartReservation(OptionalChange):
-    """Input of `startReservation`."""
-
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
 
 
 class ReleaseReservation(OptionalChange):
-    """Input of `releaseReservation`."""
-
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
     reason: Name | None = optional(_REASON)
 
 
 class ExtendReservation(OptionalChange):
-    """Input of `extendReservation`."""
-
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
     new_end_at: Instant = Field(description="New end of the reservation, after the present one.")
 
 
 class ShortenReservation(OptionalChange):
-    """Input of `shortenReservation`."""
-
     locker_id: CheckedLockerId
     reservation_id: CheckedReservationId
     new_end_at: Instant = Field(description="New end of the reservation, in the future and before the present one.")

@@ -1,7 +1,5 @@
 """The access patterns of access codes: all items of a door's codes are in the partition of its locker or location."""
 
-from __future__ import annotations
-
 from domain.access_codes import MAX_LIVE_CODES, MAX_RING_KEYS
 from domain.errors import (
     BadInputError,

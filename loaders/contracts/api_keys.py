@@ -1,7 +1,5 @@
 """The access patterns of API keys."""
 
-from __future__ import annotations
-
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys
 from loaders.codecs import API_KEY

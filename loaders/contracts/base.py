@@ -3,8 +3,6 @@
 A contract that breaks a principle cannot be created, so a module with one cannot be imported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,8 +28,6 @@ class Order(DescribedEnum):
 
 
 class Consistency(StrEnum):
-    """Read consistency."""
-
     EVENTUAL = "eventual"
     EVENTUAL_OR_STRONG = "eventual; strong on request"
     STRONG = "strong"

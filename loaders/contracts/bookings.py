@@ -1,7 +1,5 @@
 """The access patterns of bookings, the calendar, payments and notifications."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from domain.bookings import MAX_CALENDAR_DAYS

@@ -1,7 +1,5 @@
 """The access pattern of rate limits that are shared between servers."""
 
-from __future__ import annotations
-
 from loaders import keys
 from loaders.contracts.write_parts import update
 from loaders.contracts.writing import WriteContract

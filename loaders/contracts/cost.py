@@ -22,8 +22,6 @@ _ANSWER_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Operations, items and capacity units."""
-
     operations: int = 0
     items: int = 0
     read_units: float = 0
@@ -59,7 +57,6 @@ class Part:
     usual: int | None = None
 
     def serves(self, variant: str | None) -> bool:
-        """Whether this variant of the write sends it."""
         return not self.only or variant in self.only
 
     def cost(self, entries: int = 1, most_entries: int = 1) -> Cost:

@@ -1,7 +1,5 @@
 """The access patterns of access events. None of them changes or deletes an event."""
 
-from __future__ import annotations
-
 from domain.commands.events import MAX_EVENTS_PER_BATCH
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from loaders import keys

@@ -1,7 +1,5 @@
 """The access patterns of lockers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from domain.errors import (

@@ -1,7 +1,5 @@
 """Contracts that only commands use; no request of the API does."""
 
-from __future__ import annotations
-
 from loaders.codecs import TABLE_STATE
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.scanning import ReadItems, ReadTable

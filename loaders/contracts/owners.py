@@ -1,7 +1,5 @@
 """The access patterns of owners."""
 
-from __future__ import annotations
-
 from domain.errors import (
     BadInputError,
     EmailTakenError,

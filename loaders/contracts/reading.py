@@ -31,8 +31,6 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, kw_only=True)
 class _ReadContract(Contract, Generic[M]):
-    """The part that all read contracts share."""
-
     codec: Codec[M]
 
     def __post_init__(self) -> None:
@@ -56,11 +54,9 @@ class ReadOne(_ReadContract[M]):
 
     @property
     def key(self) -> Callable[..., Key]:
-        """Builds the key of an item."""
         return self.codec.key
 
     async def read(self, store: Store, *key: Any, consistent: bool = False) -> M | None:
-        """Reads the item with this key."""
         (found,) = await self.read_many(store, [key], consistent=consistent)
         if isinstance(found, Exception):
             raise found

@@ -1,7 +1,5 @@
 """Every contract by its id, whichever module of this package states it."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
 

@@ -1,7 +1,5 @@
 """The access patterns of reservations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from domain.errors import (

@@ -1,7 +1,5 @@
 """The contracts of commands that read whole tables or partitions; no field can be bound to them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,11 +31,9 @@ class ReadTable(Contract):
         return f"reads the whole table once: about {items:,} items, {units:,.0f} read units"
 
     async def page(self, store: DynamoStore, start: Key | None) -> ScanPage:
-        """The next items after a key."""
         return await store.scan(Scan(self.id, self.page_size, start, self.consistent))
 
     async def pages(self, store: DynamoStore, start: Key | None = None) -> AsyncIterator[ScanPage]:
-        """All pages after a key."""
         while True:
             page = await self.page(store, start)
             yield page
@@ -57,7 +53,6 @@ class ReadRanges(Contract):
     ALLOWED_OPERATIONS = frozenset({"Query"})
 
     async def items(self, store: Store, wanted: Callable[..., KeyRange], *key: Any) -> AsyncIterator[WireItem]:
-        """The items of one range."""
         if wanted not in self.ranges:
             raise ContractError(f"{self.id} does not read {wanted.__name__}")
         start = None

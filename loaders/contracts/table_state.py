@@ -1,7 +1,5 @@
 """The access patterns of the table's state: its format, and whether it is being migrated."""
 
-from __future__ import annotations
-
 from loaders.codecs import TABLE_STATE
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne

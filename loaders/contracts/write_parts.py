@@ -4,8 +4,6 @@ A read or a step is declared once. The declaration builds the key, states the co
 the price and the documentation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -46,7 +44,6 @@ class ItemRead:
 
     @property
     def part(self) -> Part:
-        """Its price."""
         return Part(
             operation="GetItem" if self.at_once == 1 else "BatchGetItem",
             sizes=(self.codec.largest,) * self.at_once,
@@ -59,7 +56,6 @@ class ItemRead:
 
     @property
     def text(self) -> str:
-        """Its line in the documentation."""
         several = "" if self.at_once == 1 else f" of up to {self.at_once} keys"
         return _line(f"{self.part.operation}{several}, {self.name}: {_spelled(self.codec.key)}", self.part)
 
@@ -72,12 +68,10 @@ class BatchRead:
 
     @property
     def part(self) -> Part:
-        """Its price."""
         return Part(operation="BatchGetItem", sizes=tuple(item.codec.largest for item in self.items))
 
     @property
     def text(self) -> str:
-        """Its line in the documentation."""
         items = "; ".join(f"{item.name}: {_spelled(item.codec.key)}" for item in self.items)
         return _line(f"BatchGetItem, {items}", self.part)
 
@@ -102,13 +96,11 @@ class RangeRead:
 
     @property
     def part(self) -> Part:
-        """Its price."""
         sizes = (self.codec.largest,) * self.limit
         return Part(operation="Query", sizes=sizes, when=self.when, only=self.only, usual=self.usual)
 
     @property
     def text(self) -> str:
-        """Its line in the documentation."""
         order = "ascending" if self.forward else "descending"
         return _line(f"Query, {self.name}: {_spelled(self.range)}; {order}, Limit {self.limit}", self.part)
 
@@ -137,7 +129,6 @@ class StepRule:
 
     @property
     def key(self) -> Callable[..., Key]:
-        """Builds the key of the item."""
         return self.item.key if isinstance(self.item, Codec) else self.item
 
     def size(self, of_any: int) -> int:
@@ -146,7 +137,6 @@ class StepRule:
 
     @property
     def codec(self) -> Codec[Any]:
-        """The kind of item."""
         if not isinstance(self.item, Codec):
             raise ContractError(f"{self.name} is an item of any kind")
         return self.item

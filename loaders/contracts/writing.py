@@ -1,7 +1,5 @@
 """Write contracts: they send the declared reads, build the declared steps, and state the price of both."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -119,7 +117,6 @@ class WriteContract(Contract):
         return BatchGet(self.id, tuple(wanted), consistent=True)
 
     def range_operation(self, name: str, *arguments: Any, start: Position | None = None) -> Query:
-        """The request of a declared range."""
         read = self._declared(RangeRead, name)
         return Query(self.id, read.range(*arguments), read.limit, read.forward, start, consistent=True)
 
@@ -160,21 +157,18 @@ class WriteContract(Contract):
         return rule.step(rule.key(*at) if at else rule.codec.key_of(before), changes | (more or {}), values)
 
     def transact(self, *steps: Step) -> Transact:
-        """All these steps or none."""
         if self.operation == "UpdateItem" or not 1 <= len(steps) <= self.most_steps:
             raise ContractError(f"{self.id} does not write {len(steps)} items in a transaction")
         self._check_own(steps)
         return Transact(self.id, steps)
 
     def put(self, step: Step) -> Put:
-        """The step alone, as a PutItem."""
         if self.operation != "PutItem" or step.action is not Action.PUT or step.condition is None:
             raise ContractError(f"{self.id} does not put {step.name} alone")
         self._check_own((step,))
         return Put(self.id, step)
 
     def update(self, step: Step) -> Update:
-        """The step alone, as an UpdateItem."""
         if self.operation != "UpdateItem" or step.action is not Action.UPDATE or step.condition is None:
             raise ContractError(f"{self.id} does not update {step.name} alone")
         self._check_own((step,))

@@ -1,7 +1,5 @@
 """Which secrets of the ring are in use: a secret may leave the ring only when no live code and no device needs it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from domain.models import LockerId, Reservation, ReservationId
 from loaders import keys
+from loaders.codecs import Guard, StoredReservation
+from loaders.contracts.writing import WriteContract
+from loaders.table.client import Store
+from loaders.table.positions import Position
 
 if TYPE_CHECKING:
-    from domain.models import LockerId, Reservation, ReservationId
-    from loaders.codecs import Guard, StoredReservation
-    from loaders.contracts.writing import WriteContract
-    from loaders.table.client import Store
     from loaders.table.operations import Query
-    from loaders.table.positions import Position
 
 
 class MovedError(Exception):

@@ -3,8 +3,6 @@
 What is found is a hint: only the transaction that makes a reservation decides.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
@@ -57,7 +55,6 @@ class Search:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to check."""
         return not self._candidates or self.failure is not None
 
     @property
@@ -90,7 +87,6 @@ class Search:
         self._candidates = offers[:MOST_CANDIDATES]
 
     def next_candidates(self) -> list[LockerOffer]:
-        """The next offers to look at."""
         candidates = self._candidates[:AT_ONCE]
         self._candidates = self._candidates[AT_ONCE:]
         return candidates

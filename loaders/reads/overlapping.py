@@ -1,7 +1,5 @@
 """The live reservations of a locker that overlap a window, whenever they start."""
 
-from __future__ import annotations
-
 from domain.models import LockerId, Reservation
 from domain.times import Instant
 from loaders.contracts.base import Order

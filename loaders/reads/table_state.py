@@ -5,8 +5,6 @@ a migration that marks the table knows when the last server has stopped serving 
 reach the store.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable
@@ -58,7 +56,6 @@ class TableWatch:
 
     @property
     def is_due(self) -> bool:
-        """Whether the state is to be read again."""
         return self._clock() - self._sent_at >= READ_SECONDS
 
     def require_current(self) -> None:
@@ -74,7 +71,6 @@ class TableWatch:
         self._sent_at, self._refusal = sent_at, refusal(state)
 
     def log(self) -> None:
-        """Logs what has changed."""
         reason = self.refusal
         if reason != self._logged:
             self._logged = reason

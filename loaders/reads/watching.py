@@ -1,7 +1,5 @@
 """Reads the table's state beside the requests: whether the table can be used, and whether the store works."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress

@@ -1,7 +1,5 @@
 """The store of the process: runs operations on the table through a transport."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -73,14 +71,11 @@ class Store(Protocol):
 
 
 class DynamoStore:
-    """The store behind DynamoDB's protocol."""
-
     def __init__(self, transport: Transport, table: str) -> None:
         self.transport = transport
         self.table = table
 
     async def get(self, operation: Get) -> FoundItem | None:
-        """See Store."""
         answer = await self.answer(operation, operation.render(self.table))
         return answer.body.get("Item") or None
 
@@ -117,7 +112,6 @@ class DynamoStore:
             rest = replace(operation, limit=operation.limit - len(found), start=position_of(last))
 
     async def put(self, operation: Put) -> None:
-        """See Store."""
         await self._write(operation)
 
     async def transact(self, operation: Transact) -> None:
@@ -160,7 +154,6 @@ class DynamoStore:
 
 @asynccontextmanager
 async def open_store(connection: StoreConnection) -> AsyncIterator[DynamoStore]:
-    """The store of a connection."""
     async with open_transport(connection) as transport:
         yield DynamoStore(transport, connection.table)
 

@@ -1,7 +1,5 @@
 """The embedded store: finds or fetches its binary, and runs it on a data directory for as long as it is needed."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import json

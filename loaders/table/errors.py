@@ -1,7 +1,5 @@
 """From a wire error to a class: one flat table."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,7 +21,6 @@ class StoreError(InternalError):
 
     @property
     def log_text(self) -> str:
-        """Without the detail."""
         return self._message
 
 
@@ -87,7 +84,6 @@ _CONDITION_FAILED = "ConditionalCheckFailed"
 
 
 def translated(error: RefusedRequestError, operation: object) -> Exception:
-    """The exception that stands for the store's answer."""
     code = error.code
     if code == "TransactionCanceledException":
         return _canceled(error.body.get("CancellationReasons", []), operation)  # type: ignore[arg-type]

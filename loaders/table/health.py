@@ -1,7 +1,5 @@
 """Whether the store works, judged from the requests that reach it."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable
@@ -93,7 +91,6 @@ class StoreHealth:
         return self._problem is None and self.writes.is_up
 
     def check(self) -> None:
-        """Logs what has changed."""
         problem = self._find_problem()
         if problem != self._problem:
             self._problem = problem

@@ -69,7 +69,6 @@ class ConnectionPool:
             return response
 
     async def close(self) -> None:
-        """Closes all connections."""
         for connection in list(self._open):
             connection.abort()
         self._idle.clear()
@@ -172,25 +171,20 @@ class _Connection(asyncio.Protocol):
             self._transport.abort()
 
     def on_message_begin(self) -> None:
-        """Called by the parser."""
         if self._response is None or self._response.done():
             raise HttpClientError("a second response to one request")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser."""
         self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
-        """Called by the parser."""
         is_measured = b"content-length" in self._headers or b"transfer-encoding" in self._headers
         self._ends_at_close = not (is_measured or self._parser.should_keep_alive())
 
     def on_body(self, body: bytes) -> None:
-        """Called by the parser."""
         self._body.append(body)
 
     def on_message_complete(self) -> None:
-        """Called by the parser."""
         if self._parser.get_status_code() < _FIRST_FINAL_STATUS:
             self._headers = {}  # an interim response: the final one follows
             return

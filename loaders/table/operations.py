@@ -4,8 +4,6 @@ Each carries its name in DynamoDB and the id of the contract that it serves. A n
 stands for the attribute `version`, always, so that no reserved word can get in the way.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,15 +26,12 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Get(Read):
-    """One item by its key."""
-
     name: ClassVar = "GetItem"
     contract: str
     key: Key
     consistent: bool = False
 
     def render(self, table: str) -> dict[str, Any]:
-        """The GetItem request."""
         return {"TableName": table, "Key": self.key.wire, "ConsistentRead": self.consistent}
 
 
@@ -50,7 +45,6 @@ class BatchGet(Read):
     consistent: bool = False
 
     def render(self, table: str) -> dict[str, Any]:
-        """The BatchGetItem request."""
         keys = [{"PK": {"S": pk}, "SK": {"S": sk}} for pk, sk in self.keys]  # as `Key.wire`
         return {"RequestItems": {table: {"Keys": keys, "ConsistentRead": self.consistent}}}
 
@@ -68,7 +62,6 @@ class Query(Read):
     consistent: bool = False
 
     def render(self, table: str) -> dict[str, Any]:
-        """The Query request."""
         condition, values = self.within.condition
         index = {} if self.within.index is None else {"IndexName": self.within.index}
         request = {
@@ -94,14 +87,11 @@ class Scan:
     consistent: bool
 
     def render(self, table: str) -> dict[str, Any]:
-        """The Scan request."""
         request: dict[str, Any] = {"TableName": table, "Limit": self.limit, "ConsistentRead": self.consistent}
         return request if self.start is None else request | {"ExclusiveStartKey": self.start.wire}
 
 
 class Action(StrEnum):
-    """The action of one step of a transaction on its item."""
-
     PUT = "Put"
     UPDATE = "Update"
     DELETE = "Delete"
@@ -125,7 +115,6 @@ class Step:
     """Amounts that an update adds to numbers; a missing number counts as 0."""
 
     def render(self, table: str) -> dict[str, Any]:
-        """The step inside a TransactWriteItems request."""
         request: dict[str, Any] = {"TableName": table}
         expressions = [] if self.condition is None else [self.condition]
         values = dict(self.values)
@@ -155,7 +144,6 @@ class Put:
     step: Step
 
     def render(self, table: str) -> dict[str, Any]:
-        """The PutItem request."""
         request: dict[str, Any] = self.step.render(table)[Action.PUT]
         return request
 
@@ -172,7 +160,6 @@ class Update:
     step: Step
 
     def render(self, table: str) -> dict[str, Any]:
-        """The UpdateItem request."""
         request: dict[str, Any] = self.step.render(table)[Action.UPDATE]
         return request | {"ReturnValues": "ALL_NEW"}
 
@@ -188,11 +175,9 @@ class Transact:
 
     @property
     def new_items(self) -> list[tuple[Key, Mapping[str, Any]]]:
-        """The items that it puts, with their keys."""
         return [(step.key, step.attributes) for step in self.steps if step.action is Action.PUT]
 
     def render(self, table: str) -> dict[str, Any]:
-        """The TransactWriteItems request."""
         return {"TransactItems": [step.render(table) for step in self.steps], "ClientRequestToken": self.token}
 
 

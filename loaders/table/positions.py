@@ -10,19 +10,15 @@ from loaders.table.values import FoundItem
 
 
 class Key(NamedTuple):
-    """The primary key of an item."""
-
     pk: str
     sk: str
 
     @classmethod
     def of_item(cls, item: Mapping[str, Any]) -> Key:
-        """The key of an item, from its plain attributes."""
         return cls(str(item.get("PK")), str(item.get("SK")))
 
     @property
     def wire(self) -> dict[str, Any]:
-        """As the request spells it."""
         return {"PK": {"S": self.pk}, "SK": {"S": self.sk}}
 
 
@@ -36,7 +32,6 @@ class IndexKey(NamedTuple):
 
     @property
     def wire(self) -> dict[str, Any]:
-        """As the request spells it."""
         return {name: {"S": value} for name, value in zip(INDEX_NAMES, self, strict=True)}
 
 
@@ -59,7 +54,6 @@ class _OfTable:
 
     @staticmethod
     def position(item: FoundItem) -> Position:
-        """The position of an item."""
         if isinstance(item, dict):
             return Key(item["PK"]["S"], item["SK"]["S"])
         return _NEW(Key, (item.PK.S, item.SK.S))
@@ -85,7 +79,6 @@ class Prefix(_OfTable):
 
     @property
     def condition(self) -> tuple[str, dict[str, str]]:
-        """The key condition and its values."""
         return "#PK = :pk AND begins_with(#SK, :prefix)", {":pk": self.pk, ":prefix": self.prefix}
 
 
@@ -106,7 +99,6 @@ class Between(_OfTable):
 
     @property
     def condition(self) -> tuple[str, dict[str, str]]:
-        """The key condition and its values."""
         return "#PK = :pk AND #SK BETWEEN :low AND :high", {":pk": self.pk, ":low": self.low, ":high": self.high}
 
 
@@ -132,14 +124,12 @@ class IndexPartition:
 
     @staticmethod
     def position(item: FoundItem) -> Position:
-        """The position of an item."""
         if isinstance(item, dict):
             return IndexKey(*(item[name]["S"] for name in INDEX_NAMES))
         return IndexKey(*(getattr(item, name).S for name in INDEX_NAMES))
 
     @property
     def condition(self) -> tuple[str, dict[str, str]]:
-        """The key condition and its values."""
         return "#GSI1PK = :pk", {":pk": self.pk}
 
 

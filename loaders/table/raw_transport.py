@@ -62,7 +62,6 @@ class RawTransport:
         )
 
     async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
-        """See Transport."""
         target = _PREFIX + operation
         body = orjson.dumps(request)
         parse = orjson.loads if shape is None else parser(operation, shape)

@@ -3,8 +3,6 @@
 A store without a recorder is a plain `DynamoStore`; nothing here runs then.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -69,7 +67,6 @@ class Record:
 
     @property
     def contract(self) -> str:
-        """The id of the contract that it served."""
         return self.operation.contract
 
     @property
@@ -127,7 +124,6 @@ class RecordedStore:
         await self._recorded(operation, DynamoStore.transact)
 
     async def _recorded(self, operation: AnyOperation, run: Callable[[DynamoStore, AnyOperation], Awaitable[T]]) -> T:
-        """Runs one operation and records it."""
         path, count = _ASKER.get()
         record = Record(operation, path, count)
         self._recorder.begin(record)

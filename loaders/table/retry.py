@@ -1,7 +1,5 @@
 """How operations are repeated, with exponential backoff and full jitter."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import AsyncIterator

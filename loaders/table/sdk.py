@@ -86,7 +86,6 @@ class CheckedSession(AIOHTTPSession):  # type: ignore[misc]
         return context
 
     async def send(self, request: Any) -> Any:
-        """See AIOHTTPSession."""
         response = await super().send(request)
         try:
             json_of(response.status_code, response.headers.get("x-amz-crc32"), await response.content)
@@ -96,8 +95,6 @@ class CheckedSession(AIOHTTPSession):  # type: ignore[misc]
 
 
 class SdkTransport:
-    """The AWS SDK's own client."""
-
     def __init__(self, client: Any) -> None:
         self._client = client
         client.meta.events.register("needs-retry.dynamodb", _note_attempts, unique_id="smartlocker-attempts")

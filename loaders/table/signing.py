@@ -1,7 +1,5 @@
 """AWS Signature Version 4 for DynamoDB; what the requests of a second have in common is made once."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from datetime import UTC, datetime

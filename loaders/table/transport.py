@@ -1,7 +1,5 @@
 """How requests reach the store: what every transport promises."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
@@ -54,8 +52,6 @@ class NoAnswerError(Exception):
 
 
 class Transport(Protocol):
-    """Sends requests."""
-
     async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
         """Sends one request, again where that may help. Items of this shape may come as such.
 

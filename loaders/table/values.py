@@ -1,7 +1,5 @@
 """Python values as DynamoDB's typed JSON and back; numbers stay exact, so there is no float."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,8 +15,6 @@ WireItem: TypeAlias = dict[str, WireValue]
 
 
 class WireText(msgspec.Struct, gc=False, eq=False):
-    """A text, tagged with its type."""
-
     S: str
 
 
@@ -43,7 +39,6 @@ class OtherValue:
 
 
 def to_wire(value: Any) -> WireValue:  # noqa: PLR0911  # one for each type
-    """One value, tagged with its type."""
     match value:
         case str():
             return {"S": str(value)}  # an enum's member becomes its plain text
@@ -64,7 +59,6 @@ def to_wire(value: Any) -> WireValue:  # noqa: PLR0911  # one for each type
 
 
 def from_wire(value: WireValue) -> Json:
-    """The value of a tagged one."""
     ((tag, content),) = value.items()
     match tag:
         case "S" | "BOOL":
@@ -82,12 +76,10 @@ def from_wire(value: WireValue) -> Json:
 
 
 def item_to_wire(item: Mapping[str, Any]) -> WireItem:
-    """A whole item, attribute by attribute."""
     return {name: to_wire(value) for name, value in item.items()}
 
 
 def item_from_wire(item: WireItem) -> dict[str, Json]:
-    """A whole item as plain values."""
     return {name: from_wire(value) for name, value in item.items()}
 
 

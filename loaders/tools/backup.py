@@ -1,7 +1,5 @@
 """Backups of the embedded store: copies of its database, made while it serves, and restored into a new directory."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Users, locations, bookings, calendar events, payments and notifications, from the forms of other programs."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Lockers, their reservations and their access events, from the forms of other programs and earlier versions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -117,7 +115,6 @@ class Timelines:
                 self._held[owner_id, str(item.get("lockerId")), str(item.get("reservationId"))] = slot
 
     def convert(self) -> None:
-        """Converts all of them."""
         by_locker = self._target.sources_by("lockerId", "RESERVATION", "RESERVATION_ACTIVE")
         for locker_id, sources in by_locker.items():
             self._convert(LockerId(locker_id), sources)
@@ -265,7 +262,6 @@ def old_events(target: Target) -> dict[Key, list[Key]]:
 
 
 def claim_on_event(target: Target, key: Key) -> Key:
-    """The key of the claim on the id of an event."""
     told = target.told[key]
     return keys.event_claim(LockerId(told["lockerId"]), EventId(told["eventId"]))
 

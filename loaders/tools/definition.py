@@ -1,7 +1,5 @@
 """The table: its keys and its index, how it is created, described and checked."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from contextlib import suppress
@@ -21,7 +19,6 @@ _POLL_SECONDS = 0.2
 
 
 def definition(table: str) -> dict[str, Any]:
-    """The CreateTable request."""
     return {
         "TableName": table,
         "BillingMode": "PAY_PER_REQUEST",

@@ -65,8 +65,6 @@ _RECIPIENT = Recipient(name="Rita Rossi", email="rita@example.com")
 
 @dataclass(frozen=True, slots=True)
 class DemoShape:
-    """The amount of demo data."""
-
     owners: int = 12
     lockers: int = 60
     events: int = 600
@@ -78,7 +76,6 @@ def owner_id(number: int) -> OwnerId:
 
 
 def owner_email(owner: OwnerId) -> str:
-    """The email address of an owner of the demo data."""
     return f"{owner}@example.com"
 
 
@@ -249,7 +246,6 @@ def _reservations(
 
 
 def _timeline(locker: Locker, reservations: list[Reservation], number: int, now: Instant) -> Piece:
-    """Reservations with everything that belongs to them."""
     pointed = next(reservation for reservation in reservations if not has_ended(reservation, now))
     pointer = ActivePointer(reservation=pointed, last_end_at=reservations[-1].end_at)
     items: dict[Key, Mapping[str, Any]] = {}

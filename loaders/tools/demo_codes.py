@@ -1,7 +1,5 @@
 """Demo data of access codes: for a reservation, for a booking and standing, and the devices of their doors."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from domain.access_codes import AccessCodeKind, CodeId

@@ -1,7 +1,5 @@
 """Demo data of locations: twelve around the world, with bookings in every state and calendars half full."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -63,7 +61,6 @@ def location_id(number: int) -> LocationId:
 
 
 def location_piece(number: int, owners: list[OwnerId], admin: OwnerId, midnight: Instant) -> Piece:
-    """A location with its calendar and its bookings."""
     chance = random.Random(f"location {number}")
     location = _location(number, admin, midnight)
     address = AddressInput(**asdict(location.address))

@@ -4,8 +4,6 @@ Nothing is guessed: an attribute is placed if it is one of today's, under its ow
 value can be spelled as today. Whatever has no place is kept as it is, beside the attributes of the record.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -139,7 +137,6 @@ class Draft(Generic[M]):
                 self.place(name, value)
 
     def record(self) -> M:
-        """The record."""
         for name, (_, is_required) in self.codec.kinds.items():
             if is_required and name not in self.placed:
                 raise NotConvertedError(name)

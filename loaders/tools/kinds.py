@@ -1,7 +1,5 @@
 """The kinds of items that this version writes: by their keys and lists, with the attributes that each may have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress

@@ -6,12 +6,16 @@ any moment, and run again at any time: what has today's form already is not writ
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from domain.models import LocationId
+from domain.times import Instant
 from loaders import keys
 from loaders.codecs import ACCESS_EVENT
 from loaders.contracts.base import MAX_ITEMS
 from loaders.contracts.maintenance import CONVERT_ITEMS, CONVERTED_BEFORE, MIGRATION_SCAN
+from loaders.table.client import DynamoStore
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.positions import Key
 from loaders.table.values import Item, any_item_from_wire
@@ -23,11 +27,6 @@ from loaders.tools.table_state import Mark, TableProblemError, being_migrated, o
 from loaders.tools.target import Group, Report, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
-
-    from domain.models import LocationId
-    from domain.times import Instant
-    from loaders.table.client import DynamoStore
     from loaders.table.operations import Step
 
 _MOST_STEPS = MAX_ITEMS - 1

@@ -1,7 +1,5 @@
 """The pace of a command that reads or writes the whole table."""
 
-from __future__ import annotations
-
 import asyncio
 
 
@@ -13,7 +11,6 @@ class Pace:
         self._next = asyncio.get_running_loop().time()
 
     async def keep(self, items: int) -> None:
-        """Waits as long as these items take."""
         now = asyncio.get_running_loop().time()
         self._next = max(self._next, now - 1) + items / self._items_per_second
         await asyncio.sleep(max(0.0, self._next - now))

@@ -4,8 +4,6 @@ A migration marks the table, waits until no server serves it, and then converts 
 the mark, so that no server serves a table of which only a part is converted; the next one goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -42,7 +40,6 @@ class TableProblemError(OperatorError):
 
 
 async def read_state(store: Store) -> TableState:
-    """The state of the table."""
     found: TableState | None = await SAVE_TABLE_STATE.read(store, "state")
     return FIRST_STATE if found is None else found
 

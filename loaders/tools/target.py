@@ -1,7 +1,5 @@
 """A table that is being converted, in memory: what it becomes, and the changes that lead there."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -35,9 +33,7 @@ class Report:
     unplaced: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Attributes that stay on items without a place in today's form, by kind and name."""
     unknown: Counter[str] = field(default_factory=Counter)
-    """Items of unknown kinds."""
     new_owners: list[str] = field(default_factory=list)
-    """Ids of owners that had no record."""
 
 
 class Target:
@@ -61,7 +57,6 @@ class Target:
         self.add(items)
 
     def add(self, items: Iterable[Item]) -> None:
-        """Adds items that are there."""
         added = {Key.of_item(item): item for item in items}
         self.items |= added
         for key in sorted(added):
@@ -98,7 +93,6 @@ class Target:
             self.report.left[self._kinds[key], str(obstacle)] += 1
 
     def is_left(self, key: Key) -> bool:
-        """Whether an item stays as it is."""
         return key in self._left
 
     def change(self, group: Group) -> None:

@@ -60,7 +60,6 @@ class Tally:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The last line of an export."""
         return {"Summary": {"items": self.items, "digest": f"{self._sum:064x}"}}
 
 
@@ -116,7 +115,6 @@ def check_export(path: Path) -> Tally:
 
 
 def exported_items(path: Path) -> Iterator[WireItem]:
-    """The items of an export."""
     return (line["Item"] for line in _lines(path) if "Item" in line)
 
 
@@ -180,7 +178,6 @@ def _continue(partial: Path) -> tuple[Tally, Key | None]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines after the header."""
     try:
         with path.open("rb") as file:
             header = orjson.loads(next(file, b"{}"))
@@ -200,7 +197,6 @@ def _batches(path: Path) -> Iterator[list[WireItem]]:
 
 
 async def _digests(store: DynamoStore) -> set[bytes]:
-    """The digests of all items of the table."""
     return {Tally().add(item) async for page in TRANSFER_SCAN.pages(store) for item in page.items if _is_data(item)}
 
 

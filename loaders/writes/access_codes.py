@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -48,18 +50,15 @@ from domain.errors import (
 from domain.models import Location, Locker, LockerStatus, Reservation, record_from
 from domain.schedule import check_end_after_start
 from domain.times import Instant, instant_of, shift, to_datetime, to_seconds
+from loaders.backend import Backend
 from loaders.codecs import CODE_CLAIM, Guard, StoredAccessCode
 from loaders.contracts.access_codes import CHANGE_ACCESS_CODE, CREATE_ACCESS_CODE
+from loaders.contracts.writing import WriteContract
+from loaders.table.client import Store
 from loaders.writes.doors import DOOR, basis_of, basis_step, door_step, named_door
 from loaders.writes.optimistic import Decision, optimistic_write
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Sequence
-
-    from loaders.backend import Backend
-    from loaders.contracts.writing import WriteContract
-    from loaders.table.client import Store
     from loaders.table.operations import Step
 
 _CLAIM_MEMORY = timedelta(days=1)
@@ -285,7 +284,6 @@ def _new_code(
 
 
 def _check_new(code: AccessCode, basis: Basis) -> None:
-    """Checks the window and the length of a code that does not exist yet."""
     start, end = code.valid_from, code.valid_until
     window = None if start is None or end is None else to_datetime(end) - to_datetime(start)
     shortest = shortest_length(code.kind, window)
@@ -304,7 +302,6 @@ def _half_days(booking: Booking, time_zone: str) -> tuple[Instant, Instant]:
 
 
 def _refusal(basis: Basis) -> SmartLockerError:
-    """Why there is no new code."""
     match basis:
         case Reservation():
             return ReservationOverError("The reservation is over, so it gets no access code.", basis)

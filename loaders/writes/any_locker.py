@@ -1,7 +1,5 @@
 """Reserves any locker of a location that is offered to the caller and free."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

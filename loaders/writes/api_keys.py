@@ -1,7 +1,5 @@
 """Writes of API keys: a key is created once, shown once, and revoked permanently."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass, replace
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from domain.bookings import Booking, BookingStatus, CalendarSlot, Notification, slots_in
 from domain.models import LocationStatus, OwnerId, OwnerRole, record_from
 from loaders.contracts.bookings import DECIDE_BOOKING, REQUEST_BOOKING
+from loaders.contracts.writing import WriteContract
 
 if TYPE_CHECKING:
-    from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
 
@@ -58,7 +58,6 @@ def cancel_steps(booking: Booking, canceled: Booking, *, counted: bool) -> list[
 
 
 def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
-    """The half days that an approved booking takes."""
     return [
         record_from(
             CalendarSlot,

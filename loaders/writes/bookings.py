@@ -78,7 +78,6 @@ async def approve_booking(backend: Backend, command: ApproveBooking, principal: 
 
 
 async def reject_booking(backend: Backend, command: RejectBooking, principal: Principal) -> Booking:
-    """Rejects a booking (QC-43)."""
     return await _decide(backend, command, principal, BookingStatus.REJECTED, command.reason)
 
 

@@ -1,7 +1,5 @@
 """Budgets in the table, shared by all servers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from hashlib import sha256
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from domain.authorization import Principal, is_admin, require
 from domain.bookings import CalendarSlot, Money, Payment, slots_in
 from domain.commands.base import fingerprint
+from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
+from domain.commands.payments import RecordPayment
 from domain.errors import IdTakenError, NotFoundError
 from domain.models import LocationStatus, OwnerId, record_from
+from loaders.backend import Backend
 from loaders.codecs import CALENDAR_CLAIM, PAYMENT, CalendarClaim
 from loaders.contracts.bookings import CHANGE_CALENDAR, RECORD_PAYMENT
 from loaders.table.errors import TransactionRefusedError
@@ -18,9 +21,6 @@ from loaders.writes.locations import check_location
 from loaders.writes.optimistic import created_before
 
 if TYPE_CHECKING:
-    from domain.commands.calendar import CreateCalendarEvent, DeleteCalendarEvent
-    from domain.commands.payments import RecordPayment
-    from loaders.backend import Backend
     from loaders.table.operations import Transact
 
 
@@ -72,7 +72,6 @@ async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, 
 
 
 async def record_payment(backend: Backend, command: RecordPayment) -> Payment:
-    """Records a payment for a booking that exists (QC-46)."""
     now = backend.clock()
     payment = record_from(
         Payment,
@@ -105,7 +104,6 @@ def create_transaction(claim: CalendarClaim, slots: list[CalendarSlot], admin_id
 
 
 def delete_transaction(claim: CalendarClaim, admin_id: OwnerId | None) -> Transact:
-    """The request that frees the half days of an event."""
     return CHANGE_CALENDAR.transact(
         *(
             CHANGE_CALENDAR.step("freed half day", (claim.location_id, claim.date, slot), eventId=claim.event_id)
@@ -116,7 +114,6 @@ def delete_transaction(claim: CalendarClaim, admin_id: OwnerId | None) -> Transa
 
 
 def payment_transaction(payment: Payment, content: str) -> Transact:
-    """The request that records a payment for a booking that exists."""
     return RECORD_PAYMENT.transact(
         RECORD_PAYMENT.record_step("payment", payment, {"fingerprint": content}),
         RECORD_PAYMENT.step("booking", (payment.booking_id,)),

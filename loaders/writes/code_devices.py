@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,23 +13,21 @@ from domain.access_codes import (
     loaded_entry,
 )
 from domain.authorization import Principal, may_use_door, not_found_or_forbidden, require
+from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
 from domain.commands.base import fingerprint
 from domain.errors import BadInputError, IdTakenError, StaleListError
 from domain.models import AccessAction, AccessEvent, AccessResult, Door, record_from
 from domain.schedule import check_event_time
 from domain.times import EARLIEST, Instant
+from loaders.backend import Backend
 from loaders.codecs import CODE_DOOR, EVENT_CLAIM, EventClaim
 from loaders.contracts.access_codes import ACKNOWLEDGE_ACCESS_CODES, PROVISION_DEVICE, REPORT_ACCESS_CODE_USE
+from loaders.contracts.writing import WriteContract
 from loaders.reads.code_lists import code_lists_once
 from loaders.writes.doors import DOOR, door_path, door_step, named_door, require_manager
 from loaders.writes.optimistic import Decision, optimistic_write
 
 if TYPE_CHECKING:
-    from collections import Counter
-
-    from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
-    from loaders.backend import Backend
-    from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from domain.access_codes import AccessCode, Basis, CodeDoor
 from domain.authorization import Principal, Scope, acts_for, is_admin, not_found_or_forbidden, require
 from domain.bookings import Booking, BookingStatus
+from domain.commands.access_codes import DoorCommand
 from domain.errors import BadInputError
 from domain.models import Door, Location, Locker, Reservation, door_of
 from loaders.codecs import CODE_DOOR, Guard
+from loaders.contracts.writing import WriteContract
+from loaders.table.client import Store
 
 if TYPE_CHECKING:
-    from domain.commands.access_codes import DoorCommand
-    from loaders.contracts.writing import WriteContract
-    from loaders.table.client import Store
     from loaders.table.operations import Step
 
 DOOR = ("door",)
@@ -30,7 +30,6 @@ def named_door(command: DoorCommand) -> Door:
 
 
 def door_path(command: DoorCommand) -> tuple[str, str]:
-    """Where an input names its door."""
     return "input", "lockerId" if command.location_id is None else "locationId"
 
 

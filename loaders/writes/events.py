@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from domain.authorization import Principal, Role, may_record_events, require
 from domain.commands.base import fingerprint
+from domain.commands.events import RecordAccessEvent
 from domain.errors import BadInputError, IdTakenError, NotFoundError
 from domain.models import AccessEvent, EventId, Locker, LockerId, record_from
 from domain.schedule import check_event_time
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import ACCESS_EVENT, EVENT_CLAIM, EventClaim
 from loaders.contracts.events import RECORD_EVENTS
 from loaders.reads.claimed import all_claimed
+from loaders.table.client import Store
 from loaders.table.errors import ConditionFailedError, TransactionRefusedError
+from loaders.table.positions import Key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from domain.commands.events import RecordAccessEvent
-    from loaders.backend import Backend
-    from loaders.table.client import Store
     from loaders.table.operations import Step
-    from loaders.table.positions import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,6 @@ async def _claimed(store: Store, claims: Iterable[EventClaim]) -> list[AccessEve
 
 
 def _steps(entry: Entry) -> list[Step]:
-    """The steps that record an event together with the claim on its id."""
     steps = [RECORD_EVENTS.record_step("event", entry.event)]
     if entry.claim is not None:
         steps.append(RECORD_EVENTS.record_step("claim", entry.claim))

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from domain.bookings import Booking
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
+from domain.commands.locations import Address as AddressChanges
+from domain.commands.locations import CreateLocation, DeactivateLocation, ReactivateLocation, UpdateLocation
 from domain.errors import CodeTakenError, IdTakenError, LocationInactiveError, NotFoundError
 from domain.models import Address, Location, LocationId, LocationStatus, record_from
+from loaders.backend import Backend
 from loaders.codecs import LOCATION, LocationCode
 from loaders.contracts.locations import CHANGE_LOCATION, CREATE_LOCATION
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable
-
-    from domain.bookings import Booking
-    from domain.commands.locations import Address as AddressChanges
-    from domain.commands.locations import CreateLocation, DeactivateLocation, ReactivateLocation, UpdateLocation
-    from loaders.backend import Backend
     from loaders.table.operations import Step, Transact
 
 
@@ -71,7 +70,6 @@ async def reactivate_location(backend: Backend, command: ReactivateLocation) -> 
 
 
 def create_transaction(location: Location, content: str) -> Transact:
-    """The request that creates a location."""
     steps = [
         CREATE_LOCATION.record_step("location", location, {"fingerprint": content}),
         CREATE_LOCATION.record_step("code", record_from(LocationCode, location)),

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import GRACE
 from domain.authorization import Principal, Scope, acts_for, may_transfer, not_found_or_forbidden, offered_to, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
+from domain.commands.lockers import (
+    ConfigureLocker,
+    MoveLocker,
+    RegisterLocker,
+    RenameLocker,
+    RetireLocker,
+    TransferLocker,
+    UpdateLockerStatus,
+)
 from domain.errors import IdTakenError, NotFoundError, OverlapError
 from domain.lifecycle import check_not_retired, check_transition, is_in_service
-from domain.models import LocationStatus, Locker, LockerId, LockerOffer, LockerStatus, LockerSummary, record_from
+from domain.models import (
+    LocationId,
+    LocationStatus,
+    Locker,
+    LockerId,
+    LockerOffer,
+    LockerStatus,
+    LockerSummary,
+    OwnerId,
+    record_from,
+)
 from domain.times import LATEST, Instant, shift
 from loaders import keys
+from loaders.backend import Backend
 from loaders.codecs import LOCATION_LOCKER, LOCKER, LOCKER_OFFER, OWNER_LOCKER, Guard
 from loaders.contracts.lockers import CHANGE_LOCKER, CHANGE_LOCKER_STATUS, REGISTER_LOCKER, TRANSFER_LOCKER
 from loaders.contracts.reservations import RETIRE_LOCKER
+from loaders.contracts.writing import WriteContract
 from loaders.reads.live_reservations import live_in
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.locations import check_location
@@ -23,21 +46,6 @@ from loaders.writes.optimistic import Decision, created_before, optimistic_write
 from loaders.writes.timeline import last_change_step
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Awaitable, Callable
-
-    from domain.commands.lockers import (
-        ConfigureLocker,
-        MoveLocker,
-        RegisterLocker,
-        RenameLocker,
-        RetireLocker,
-        TransferLocker,
-        UpdateLockerStatus,
-    )
-    from domain.models import LocationId, OwnerId
-    from loaders.backend import Backend
-    from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step, Transact
 
 
@@ -84,12 +92,10 @@ async def update_locker_status(backend: Backend, command: UpdateLockerStatus, pr
 
 
 async def rename_locker(backend: Backend, command: RenameLocker, principal: Principal) -> Locker:
-    """Changes a locker's alias (QC-12)."""
     return await _change(backend, CHANGE_LOCKER, command, principal, {"alias": command.alias})
 
 
 async def configure_locker(backend: Backend, command: ConfigureLocker, principal: Principal) -> Locker:
-    """Changes who may reserve a locker, its size or its features (QC-12)."""
     values = command.values("locker_id")
     if "features" in values:
         values["features"] = tuple(values["features"] or ())
@@ -140,7 +146,6 @@ async def retire_locker(backend: Backend, command: RetireLocker, principal: Prin
 
 
 def register_transaction(locker: Locker, content: str) -> Transact:
-    """The request that registers a locker."""
     steps = [
         REGISTER_LOCKER.record_step("locker", locker, {"fingerprint": content}),
         *_copy_steps(REGISTER_LOCKER, locker),

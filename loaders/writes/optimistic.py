@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from domain.errors import IdTakenError, TooManyChangesError
+from loaders.contracts.writing import WriteContract
+from loaders.conversion import Codec
 from loaders.reads.live_reservations import MovedError
+from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from loaders.contracts.writing import WriteContract
-    from loaders.conversion import Codec
-    from loaders.table.client import Store
     from loaders.table.operations import Step
 
 T = TypeVar("T")

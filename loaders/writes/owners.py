@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from domain.authorization import Principal, Scope, acts_for, is_admin, require
 from domain.changes import ChangeRequest
 from domain.commands.base import fingerprint
+from domain.commands.owners import CreateOwner, UpdateOwner
 from domain.errors import EmailTakenError, ForbiddenError, IdTakenError, NotFoundError
 from domain.models import Owner, OwnerId, record_from
 from domain.text import normalize_email
+from loaders.backend import Backend
 from loaders.codecs import EMAIL_CLAIM, OWNER, EmailClaim
 from loaders.contracts.owners import SAVE_OWNER
 from loaders.table.errors import TransactionRefusedError
 from loaders.writes.optimistic import Decision, created_before, optimistic_write
 
 if TYPE_CHECKING:
-    from collections import Counter
-
-    from domain.commands.owners import CreateOwner, UpdateOwner
-    from loaders.backend import Backend
     from loaders.table.operations import Step, Transact
 
 
@@ -69,7 +68,6 @@ async def update_owner(backend: Backend, command: UpdateOwner, principal: Princi
 
 
 def create_transaction(owner: Owner, content: str) -> Transact:
-    """The request that creates an owner."""
     return SAVE_OWNER.transact(SAVE_OWNER.record_step("new owner", owner, {"fingerprint": content}), *_claim(owner))
 
 

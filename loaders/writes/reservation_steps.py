@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from domain.bookings import Notification
@@ -12,25 +13,33 @@ from domain.models import (
     AccessAction,
     AccessEvent,
     AccessResult,
+    ActivePointer,
     EventId,
+    Locker,
+    Reservation,
     ReservationDetails,
+    ReservationId,
     ReservationSlot,
     ReservationStatus,
     record_from,
 )
+from domain.times import Instant
 from loaders.codecs import AnyClaim, ReferenceClaim, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import CREATE_RESERVATION
+from loaders.contracts.writing import WriteContract
 from loaders.writes.lockers import change_steps as locker_steps
-from loaders.writes.timeline import guard_after, guard_step, last_change_step, live_step, next_revision, pointer_step
+from loaders.writes.timeline import (
+    ReservationContext,
+    guard_after,
+    guard_step,
+    last_change_step,
+    live_step,
+    next_revision,
+    pointer_step,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from domain.models import ActivePointer, Locker, Reservation, ReservationId
-    from domain.times import Instant
-    from loaders.contracts.writing import WriteContract
     from loaders.table.operations import Step
-    from loaders.writes.timeline import ReservationContext
 
 
 def create_steps(
@@ -44,7 +53,6 @@ def create_steps(
     locker: Locker,
     any_claim: AnyClaim | None = None,
 ) -> list[Step]:
-    """The steps that create a reservation, given what was read."""
     contract, guard, locker_id = CREATE_RESERVATION, context.guard, reservation.locker_id
     stored = StoredReservation(reservation=reservation, revision=next_revision(guard), slot=slot.slot)
     in_service: dict[str, Any] = {status.lower(): status for status in IN_SERVICE}
@@ -116,7 +124,6 @@ def slot_steps(contract: WriteContract, read: StoredReservation, changed: Reserv
 
 
 def slot_of(reservation: Reservation, slot: str) -> ReservationSlot:
-    """The slot that a reservation takes."""
     return record_from(ReservationSlot, reservation, slot=slot)
 
 

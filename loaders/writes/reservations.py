@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -9,6 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from domain.authorization import Principal, Scope, acts_for, is_admin, may_reserve, not_found_or_forbidden, require
 from domain.changes import ChangeRequest, revised
 from domain.commands.base import fingerprint
+from domain.commands.reservations import (
+    CancelReservation,
+    CreateReservation,
+    ExtendReservation,
+    ReleaseReservation,
+    ShortenReservation,
+    StartReservation,
+)
 from domain.errors import (
     BadInputError,
     ForbiddenError,
@@ -22,7 +32,17 @@ from domain.errors import (
     TooManyReservationsError,
 )
 from domain.lifecycle import check_in_service
-from domain.models import LockerStatus, Reservation, ReservationId, ReservationParty, ReservationStatus, record_from
+from domain.models import (
+    Locker,
+    LockerStatus,
+    OwnerId,
+    Reservation,
+    ReservationId,
+    ReservationParty,
+    ReservationSlot,
+    ReservationStatus,
+    record_from,
+)
 from domain.schedule import (
     check_end_after_start,
     check_reservation_window,
@@ -31,12 +51,18 @@ from domain.schedule import (
     has_begun,
     overlaps,
 )
+from domain.times import Instant
 from loaders import keys
+from loaders.backend import Backend
+from loaders.codecs import AnyClaim, ReservationClaim, StoredReservation
 from loaders.concurrency import together
 from loaders.contracts.reservations import CHANGE_RESERVATION, CREATE_RESERVATION, USE_RESERVATION
+from loaders.contracts.writing import WriteContract
 from loaders.conversion import DamagedItemError
 from loaders.reads.claimed import claimed
 from loaders.reads.live_reservations import MovedError
+from loaders.table.client import Store
+from loaders.table.errors import TransactionRefusedError
 from loaders.writes.optimistic import Decision, optimistic_write
 from loaders.writes.reservation_steps import (
     change_steps,
@@ -50,29 +76,9 @@ from loaders.writes.reservation_steps import (
 from loaders.writes.timeline import MOVED, ReservationContext, earliest_other, latest_before, pointer_after
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Coroutine
-
-    from domain.commands.reservations import (
-        CancelReservation,
-        CreateReservation,
-        ExtendReservation,
-        ReleaseReservation,
-        ShortenReservation,
-        StartReservation,
-    )
-    from domain.models import Locker, OwnerId, ReservationSlot
-    from domain.times import Instant
-    from loaders.backend import Backend
-    from loaders.codecs import AnyClaim, ReservationClaim, StoredReservation
-    from loaders.contracts.writing import WriteContract
-    from loaders.table.client import Store
-    from loaders.table.errors import TransactionRefusedError
     from loaders.table.operations import Step
 
-    _Change: TypeAlias = (
-        CancelReservation | ExtendReservation | ShortenReservation | StartReservation | ReleaseReservation
-    )
+_Change: TypeAlias = CancelReservation | ExtendReservation | ShortenReservation | StartReservation | ReleaseReservation
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -411,7 +417,6 @@ def _existing_locker(context: ReservationContext, claim: ReservationClaim) -> Lo
 async def _read_existing(
     store: Store, contract: WriteContract, command: _Change, principal: Principal
 ) -> tuple[ReservationClaim, ReservationContext]:
-    """The claim of a reservation that exists, and its context."""
     locker_id = command.locker_id
     read = await contract.read_batch(
         store,
@@ -429,7 +434,6 @@ async def _read_existing(
 
 
 async def _together(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Both results."""
     results: list[Any] = await together([first, second])
     return results[0], results[1]
 

@@ -10,11 +10,11 @@ from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
 from domain.times import Instant, shift
 from loaders.codecs import GUARD, Guard, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import TIMELINE_RULES
+from loaders.contracts.writing import WriteContract
 from loaders.reads.live_reservations import live_in
+from loaders.table.client import Store
 
 if TYPE_CHECKING:
-    from loaders.contracts.writing import WriteContract
-    from loaders.table.client import Store
     from loaders.table.operations import Step
 
 MOVED = frozenset(rule.name for rule in TIMELINE_RULES) | {"reservation", "claim"}
@@ -105,7 +105,6 @@ def pointer_after(
 
 
 def next_revision(guard: Guard | None) -> int:
-    """The revision of a write that follows the one read."""
     return 1 if guard is None else guard.revision + 1
 
 

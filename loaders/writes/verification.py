@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from domain.access_codes import (
     AccessCodeState,
     AccessDecision,
     Attempt,
+    Basis,
+    CodeDoor,
+    CodeId,
     Lockout,
     digits_mac,
     is_in_grace,
@@ -22,12 +26,15 @@ from domain.access_codes import (
 from domain.authorization import Principal, may_use_door, require
 from domain.bookings import Notification
 from domain.changes import revised
+from domain.commands.access_codes import ClearLockout, VerifyAccessCode
 from domain.lifecycle import is_in_service
 from domain.models import (
     AccessAction,
     AccessEvent,
     AccessResult,
+    Door,
     EventId,
+    Location,
     Locker,
     LockerStatus,
     Reservation,
@@ -35,9 +42,11 @@ from domain.models import (
 )
 from domain.schedule import has_ended
 from domain.times import Instant, shift, to_seconds
+from loaders.backend import Backend
 from loaders.codecs import ATTEMPT, LOCKOUT, Guard, StoredReservation
 from loaders.contracts.access_codes import CLEAR_LOCKOUT, VERIFY_ACCESS_CODE
 from loaders.reads.live_reservations import MovedError, live_in
+from loaders.table.client import Store
 from loaders.writes.doors import (
     DOOR,
     basis_of,
@@ -53,20 +62,11 @@ from loaders.writes.reservation_steps import change_steps, use_steps
 from loaders.writes.timeline import ReservationContext, earliest_other, pointer_after
 
 if TYPE_CHECKING:
-    from collections import Counter
-
-    from domain.access_codes import Basis, CodeDoor, CodeId
-    from domain.commands.access_codes import ClearLockout, VerifyAccessCode
-    from domain.models import Door, Location
-    from loaders.backend import Backend
-    from loaders.table.client import Store
     from loaders.table.operations import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """The answer to an attempt."""
-
     decision: AccessDecision
     code_id: CodeId | None = None
     locked_until: Instant | None = None
@@ -161,7 +161,6 @@ async def _read(store: Store, name: Door, command: VerifyAccessCode, now: Instan
 
 
 def _has_digits(backend: Backend, read: _Read, command: VerifyAccessCode) -> bool:
-    """Whether the attempt with this id had these digits."""
     attempt = read.attempt
     for key in backend.code_ring().keys:
         if attempt is not None and key.key_id == attempt.key_id:

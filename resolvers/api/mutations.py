@@ -100,7 +100,9 @@ def input_type(command: type[Command]) -> type:
         elif not field.is_required():
             default = {"default": field.default}
         members[name] = strawberry.field(description=field.description, **default)
-    return strawberry.input(type(f"{command.__name__}Input", (), members), description=command.__doc__)
+    name = command.__name__
+    description = command.__doc__ or f"Input of `{name[0].lower()}{name[1:]}`."
+    return strawberry.input(type(f"{name}Input", (), members), description=description)
 
 
 def _graphql_type(type_: Any) -> Any:
