@@ -225,11 +225,7 @@ VERIFY_ACCESS_CODE = WriteContract(
         _LOCKER_READ,
         ItemRead("code", ACCESS_CODE, at_once=MAX_RING_KEYS, when="only where a claim is found"),
         BatchRead(
-            items=(
-                ItemRead("guard", GUARD),
-                ItemRead("pointer", ACTIVE_POINTER),
-                ItemRead("reserved locker", LOCKER),
-            )
+            items=(ItemRead("guard", GUARD), ItemRead("pointer", ACTIVE_POINTER), ItemRead("reserved locker", LOCKER))
         ),
         ItemRead("reservation", STORED_RESERVATION, when="only for a reservation's code"),
         ItemRead("booking", BOOKING, when="only for a booking's code"),

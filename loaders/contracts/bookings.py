@@ -170,10 +170,7 @@ OWNER_BOOKINGS = ReadPage(
 RECORD_PAYMENT = WriteContract(
     id="QC-46",
     purpose="Record a payment for a booking",
-    steps=(
-        put("payment", PAYMENT, IS_NEW),
-        check("booking", BOOKING, EXISTS),
-    ),
+    steps=(put("payment", PAYMENT, IS_NEW), check("booking", BOOKING, EXISTS)),
     most_steps=2,
     errors=(BadInputError, NotFoundError, IdTakenError),
     note="The same id with the same content writes nothing and returns the current state, permanently.",

@@ -24,11 +24,7 @@ _MANAGER = check("manager", OWNER, EXISTS, when="a manager is named")
 CREATE_LOCATION = WriteContract(
     id="QC-30",
     purpose="Create a location",
-    steps=(
-        put("location", LOCATION, IS_NEW, index_writes=1),
-        put("code", LOCATION_CODE, IS_NEW),
-        _MANAGER,
-    ),
+    steps=(put("location", LOCATION, IS_NEW, index_writes=1), put("code", LOCATION_CODE, IS_NEW), _MANAGER),
     most_steps=3,
     errors=(BadInputError, NotFoundError, CodeTakenError, IdTakenError),
     note="The code is unique and never reused. The same id with the same content writes nothing and "

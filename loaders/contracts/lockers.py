@@ -110,13 +110,7 @@ TRANSFER_LOCKER = WriteContract(
 REGISTER_LOCKER = WriteContract(
     id="QC-11",
     purpose="Register a locker",
-    steps=(
-        put("locker", LOCKER, IS_NEW),
-        *_COPIES,
-        check("owner", OWNER, EXISTS),
-        _LOCATION_IS_ACTIVE,
-        _OFFER,
-    ),
+    steps=(put("locker", LOCKER, IS_NEW), *_COPIES, check("owner", OWNER, EXISTS), _LOCATION_IS_ACTIVE, _OFFER),
     most_steps=7,
     errors=(BadInputError, NotFoundError, LocationInactiveError, IdTakenError),
     note="The same id with the same content writes nothing and returns the current state, permanently.",

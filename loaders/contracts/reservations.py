@@ -112,11 +112,7 @@ TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *_LAST_CHAN
 _OWN_SLOT = "#reservationId = :reservationId AND #lockerId = :lockerId"
 _CHANGE_RULES = (
     _GUARD,
-    update(
-        "reservation",
-        RESERVATION,
-        "#status = :readStatus AND #endAt = :readEnd AND #version = :readVersion",
-    ),
+    update("reservation", RESERVATION, "#status = :readStatus AND #endAt = :readEnd AND #version = :readVersion"),
     put("reservation copy", OWNER_RESERVATION, None),
     put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live"),
     delete("no live copy", STORED_LIVE_RESERVATION, None, when="it is canceled or released"),
@@ -328,11 +324,7 @@ _OVERSTAY = put(
     item_bytes=600,
 )
 _NOT_FOR_CHECK_IN = {"no live copy", "free slot", "notification", "no pointer", "still no pointer"}
-CHECK_IN_RULES = (
-    *(rule for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN),
-    *STATUS_RULES,
-    _OVERSTAY,
-)
+CHECK_IN_RULES = (*(rule for rule in _CHANGE_RULES if rule.name not in _NOT_FOR_CHECK_IN), *STATUS_RULES, _OVERSTAY)
 """The steps that check a reservation in and make its locker OCCUPIED."""
 
 USE_RESERVATION = WriteContract(
@@ -342,12 +334,7 @@ USE_RESERVATION = WriteContract(
     reads=(*_EXISTING_READS, *NEXT_READS),
     fallbacks=_EXISTING_FALLBACKS,
     rounds=_ROUNDS,
-    steps=(
-        *_CHANGE_RULES,
-        *STATUS_RULES,
-        _LOCKER_IS_OWNED,
-        _OVERSTAY,
-    ),
+    steps=(*_CHANGE_RULES, *STATUS_RULES, _LOCKER_IS_OWNED, _OVERSTAY),
     most_steps=11,
     errors=(
         BadInputError,

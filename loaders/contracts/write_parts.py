@@ -142,11 +142,7 @@ class StepRule:
         return self.item
 
     def step(
-        self,
-        key: Key,
-        attributes: Mapping[str, Any],
-        values: Mapping[str, Any],
-        added: Mapping[str, int] | None = None,
+        self, key: Key, attributes: Mapping[str, Any], values: Mapping[str, Any], added: Mapping[str, int] | None = None
     ) -> Step:
         """The step on the item with this key; the condition compares with `values`."""
         compared = {f":{placeholder}": value for placeholder, value in values.items()}

@@ -15,11 +15,7 @@ from loaders.contracts.reading import ReadOne
 from loaders.contracts.reservations import RESERVATION_BY_KEY
 from loaders.table.client import DynamoStore
 
-_BASES: dict[str, ReadOne[Any]] = {
-    "reservation": RESERVATION_BY_KEY,
-    "booking": BOOKING_BY_ID,
-    "locker": LOCKER_BY_ID,
-}
+_BASES: dict[str, ReadOne[Any]] = {"reservation": RESERVATION_BY_KEY, "booking": BOOKING_BY_ID, "locker": LOCKER_BY_ID}
 
 
 @dataclass(slots=True)

@@ -119,12 +119,7 @@ def exported_items(path: Path) -> Iterator[WireItem]:
 
 
 async def import_table(
-    store: DynamoStore,
-    path: Path,
-    *,
-    overwrite: bool,
-    items_per_second: float,
-    progress: Callable[[int], None],
+    store: DynamoStore, path: Path, *, overwrite: bool, items_per_second: float, progress: Callable[[int], None]
 ) -> int:
     """Writes all items of an export that the table does not have, and returns how many; then compares all.
 

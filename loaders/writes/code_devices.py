@@ -7,11 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from domain.access_codes import (
-    AccessCode,
-    CodeDoor,
-    loaded_entry,
-)
+from domain.access_codes import AccessCode, CodeDoor, loaded_entry
 from domain.authorization import Principal, may_use_door, not_found_or_forbidden, require
 from domain.commands.access_codes import AcknowledgeAccessCodes, ProvisionDevice, ReportAccessCodeUse
 from domain.commands.base import fingerprint

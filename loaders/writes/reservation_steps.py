@@ -65,11 +65,7 @@ def create_steps(
         pointer_step(contract, locker_id, context.pointer, becomes),
         contract.record_step("slot", slot, now=reservation.created_at),
         contract.step(
-            "locker",
-            (locker_id,),
-            readOwner=locker.owner_id,
-            readAudience=locker.reservable_by,
-            **in_service,
+            "locker", (locker_id,), readOwner=locker.owner_id, readAudience=locker.reservable_by, **in_service
         ),
         *last_change_step(contract, locker_id, guard),
     ]
@@ -162,11 +158,7 @@ def notification_step(contract: WriteContract, ended: Reservation, now: Instant)
 
 
 def use_steps(
-    contract: WriteContract,
-    reservation: Reservation,
-    locker: Locker,
-    changed: Locker,
-    new_id: Callable[[], str],
+    contract: WriteContract, reservation: Reservation, locker: Locker, changed: Locker, new_id: Callable[[], str]
 ) -> list[Step]:
     """The steps that change a locker with the reservation that uses it.
 

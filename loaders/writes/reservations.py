@@ -135,8 +135,7 @@ async def create_reservation(
         latest, (other, slots) = await _together(
             latest_before(store, CREATE_RESERVATION, context, locker_id, latest_start),
             _together(
-                earliest_other(store, CREATE_RESERVATION, context, reservation_id, now),
-                _slots(store, command.owner_id),
+                earliest_other(store, CREATE_RESERVATION, context, reservation_id, now), _slots(store, command.owner_id)
             ),
         )
         if latest is not None and overlaps(latest, reservation.start_at, reservation.end_at):
@@ -419,11 +418,7 @@ async def _read_existing(
 ) -> tuple[ReservationClaim, ReservationContext]:
     locker_id = command.locker_id
     read = await contract.read_batch(
-        store,
-        guard=(locker_id,),
-        pointer=(locker_id,),
-        claim=(locker_id, command.reservation_id),
-        locker=(locker_id,),
+        store, guard=(locker_id,), pointer=(locker_id,), claim=(locker_id, command.reservation_id), locker=(locker_id,)
     )
     if read["claim"] is None:
         message = f"Locker {locker_id} has no reservation {command.reservation_id}."
