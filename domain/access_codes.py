@@ -297,7 +297,6 @@ class CodeRing:
         return [claim_name(key, door, digits) for key in self.keys]
 
     def claim(self, door: Door, code: AccessCode) -> str:
-        """The name of a code's digits under the code's own key."""
         return claim_name(self.key(code.key_id), door, self.digits(door, code))
 
     def device_key(self, key_id: str, door: Door, generation: int) -> bytes:
@@ -427,7 +426,6 @@ def loaded_entry(code: AccessCode | ListedCode) -> str:
 
 
 def is_listed(code: AccessCode, validity: Validity, door: CodeDoor | None, now: Instant) -> bool:
-    """Whether the device of the door has to know the code."""
     is_near = validity.valid_from is None or validity.valid_from < shift(now, LIST_HORIZON)
     return validity.state in LIVE_STATES and is_near and not is_void(code, door)
 

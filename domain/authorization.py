@@ -93,12 +93,10 @@ def may_see_notifications(principal: Principal, owner_id: OwnerId) -> bool:
 
 
 def may_see_lockers(principal: Principal, owner_id: OwnerId) -> bool:
-    """Whether the caller acts for the owner of lockers or is a member of the organization that owns them."""
     return acts_for(principal, owner_id, Scope.LOCKERS_READ) or is_member(principal, owner_id)
 
 
 def may_see_locker(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
-    """Whether the caller sees the lockers of the owner or is the device of this one."""
     return may_see_lockers(principal, locker_owner) or is_device_of(principal, locker_id)
 
 
@@ -110,7 +108,6 @@ def may_find_locker(
 
 
 def may_see_next_reservations(principal: Principal, locker_owner: OwnerId, locker_id: LockerId) -> bool:
-    """Whether the caller acts for the owner of the locker or is its device."""
     return acts_for(principal, locker_owner, Scope.RESERVATIONS_READ) or is_device_of(principal, locker_id)
 
 
@@ -193,13 +190,11 @@ def is_offered(principal: Principal, locker_owner: OwnerId, reservable_by: Reser
 
 
 def may_reserve(principal: Principal, locker_owner: OwnerId, reservable_by: ReservableBy, reserves: OwnerId) -> bool:
-    """Whether the caller acts for the owner who reserves, and the locker is offered to it."""
     may_act = acts_for(principal, reserves, Scope.RESERVATIONS_WRITE)
     return may_act and is_offered(principal, locker_owner, reservable_by)
 
 
 def may_see_reservation(principal: Principal, reserved_by: OwnerId, locker_owner: OwnerId | None) -> bool:
-    """Whether the caller acts for the owner who reserved or for the owner of the locker."""
     return acts_for(principal, reserved_by, Scope.RESERVATIONS_READ) or (
         locker_owner is not None and acts_for(principal, locker_owner, Scope.RESERVATIONS_READ)
     )

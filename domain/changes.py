@@ -42,7 +42,6 @@ class ChangeRequest:
         return cls(command, new_id() if chosen is None else f"{chosen}#{change_fingerprint(command, subject)}")
 
     def is_made(self, current: V) -> bool:
-        """Whether this request is the object's latest change."""
         return current.last_change == self.token
 
     def check(self, current: V) -> None:

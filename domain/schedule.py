@@ -22,7 +22,6 @@ def check_end_after_start(start: Instant, end: Instant, end_field: str) -> None:
 
 
 def check_reservation_window(start: Instant, end: Instant, now: Instant, longest: timedelta, end_field: str) -> None:
-    """Rejects a window that has already ended or is longer than `longest`."""
     path = ("input", end_field)
     if end <= now:
         raise BadInputError(f"{end_field} must be in the future", path)

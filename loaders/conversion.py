@@ -219,7 +219,6 @@ class Codec(Generic[M]):
 
 
 def _decoded(value: Any, kind: Any, *, optional: bool) -> Any:
-    """The value of an attribute, if it is of its kind."""
     if value is None and optional:
         return None
     if isinstance(kind, ListOf):

@@ -79,7 +79,6 @@ def door_event(door: Door, timestamp: Instant, event_id: EventId) -> Key:
 
 
 def door_event_claim(door: Door, event_id: EventId) -> Key:
-    """The claim on the id of an access event of a locker or of a location's door."""
     return Key(_door(door), f"EID#{event_id}")
 
 
@@ -92,7 +91,6 @@ def owner_locker(owner_id: OwnerId, locker_id: LockerId) -> Key:
 
 
 def owner_reservation(owner_id: OwnerId, start_at: Instant, reservation_id: ReservationId) -> Key:
-    """The copy of a reservation in the partition of the owner who made it."""
     return Key(f"OWNER#{owner_id}", f"RES#{start_at}#{reservation_id}")
 
 
@@ -150,7 +148,6 @@ def offers(location_id: LocationId, audience: str, owner_id: OwnerId) -> KeyRang
 
 
 def offers_of_size(location_id: LocationId, audience: str, owner_id: OwnerId, size: LockerSize) -> KeyRange:
-    """The offers of one size to an audience at a location, by lot."""
     return Prefix(f"LOCATION#{location_id}", f"OFFER#{audience}#{owner_id}#{size}#")
 
 
@@ -176,7 +173,6 @@ def payment(booking_id: BookingId, payment_id: str) -> Key:
 
 
 def owner_booking(owner_id: OwnerId, date: Day, booking_id: BookingId) -> Key:
-    """The copy of a booking in the partition of the owner who requested it."""
     return Key(f"OWNER#{owner_id}", f"BOOKING#{date}#{booking_id}")
 
 
@@ -249,7 +245,6 @@ def purpose_codes(purpose: str) -> IndexPartition:
 
 
 def purpose_index(purpose: str, code_id: CodeId) -> dict[str, str]:
-    """The index attributes of a code of a reservation or a booking."""
     return {"GSI1PK": purpose_codes(purpose).pk, "GSI1SK": code_id}
 
 
@@ -277,12 +272,10 @@ def location_locker_index(location_id: LocationId, status: LockerStatus, locker_
 
 
 def owner_lockers_by_status(owner_id: OwnerId, status: LockerStatus) -> IndexPartition:
-    """An owner's lockers of a status, by locker id."""
     return IndexPartition(f"OWNER#{owner_id}#LOCKER#{status}")
 
 
 def location_lockers_by_status(location_id: LocationId, status: LockerStatus) -> IndexPartition:
-    """A location's lockers of a status, by locker id."""
     return IndexPartition(f"LOCATION#{location_id}#LOCKER#{status}")
 
 
@@ -371,7 +364,6 @@ def live_reservations(locker_id: LockerId, start: Instant = EARLIEST, end: Insta
 
 
 def live_before(locker_id: LockerId, before: Instant) -> KeyRange:
-    """A locker's live reservations that start before `before`."""
     return Between(f"LOCKER#{locker_id}", f"LIVE#{EARLIEST}", f"LIVE#{before}")
 
 

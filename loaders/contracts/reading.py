@@ -122,13 +122,8 @@ class ReadPage(_ReadContract[M]):
         It reads one item more than the page has: a Query that stops exactly at its Limit says that there may be more,
         so only another item proves that there is. A damaged item is left out and noted: it must not hide the others.
 
-        Args:
-            store: the table.
-            request: the part of the list.
-            order: the order of the list.
-            key: the parts of the range.
-            cursors: the range of the list's cursors, where the list may have begun earlier than it does now: a cursor
-                from before its beginning then stands for the beginning.
+        `cursors` is the range of the list's cursors, where the list may have begun earlier than it does now: a cursor
+        from before its beginning then stands for the beginning.
         """
         self._check(request, order)
         within = self.range(*key)
@@ -204,11 +199,9 @@ class ReadPage(_ReadContract[M]):
         return self.codec.read(found.items[0][1]) if found.items else None
 
     def expected(self, size: int) -> Cost:
-        """The cost of a full page of items of typical size."""
         return _page_cost(size + self.page_rule.look_ahead, self.codec.usual)
 
     def maximum(self, size: int) -> Cost:
-        """The cost of a full page of the largest items."""
         return _page_cost(size + self.page_rule.look_ahead, self.codec.largest)
 
 

@@ -24,7 +24,6 @@ class ReadTable(Contract):
     ALLOWED_OPERATIONS = frozenset({"Scan"})
 
     def cost_text(self, description: Mapping[str, Any]) -> str:
-        """The cost of reading the described table, in words."""
         items, size = description.get("ItemCount", 0), description.get("TableSizeBytes", 0)
         units = read_units([size], self.operation, consistent=True) + math.ceil(items / self.page_size)
         units = units if self.consistent else units / 2

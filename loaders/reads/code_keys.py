@@ -45,7 +45,6 @@ async def key_uses(store: DynamoStore, now: Instant) -> dict[str, KeyUse]:
 
 
 def basis_key(code: AccessCode) -> tuple[ReadOne[Any], tuple[Any, ...]]:
-    """Contract and key of the object a code belongs to."""
     kind, key = code.basis
     return _BASES[kind], key
 

@@ -37,7 +37,7 @@ from loaders.reads.live_reservations import MovedError, live_in
 from loaders.table.client import Store
 from loaders.table.retry import attempts
 
-_Lists: TypeAlias = "dict[Door, CodeList | Exception | None]"
+_Lists: TypeAlias = dict[Door, CodeList | Exception | None]
 _Parts: TypeAlias = dict[tuple[str, tuple[Any, ...]], Any]
 """Records, errors, and None for what does not exist, by the name of the read and the arguments of the key."""
 

@@ -167,5 +167,4 @@ async def look_further(
 
 
 def _is_free(pointer: Any, wanted: Wanted) -> bool | Exception | None:
-    """Whether a locker is free; None where its pointer does not tell."""
     return pointer if isinstance(pointer, Exception) else is_free(pointer, wanted.start_at, wanted.end_at)

@@ -54,7 +54,6 @@ class TransactionRefusedError(StoreError):
 
     @property
     def failed(self) -> dict[str, Item | None]:
-        """The items by the name of their step."""
         return {step.name: item for step, item in self.refused}
 
 

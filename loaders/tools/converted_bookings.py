@@ -224,7 +224,6 @@ def _check_free(target: Target, slots: list[CalendarSlot], booking_id: str | Non
 
 
 def _count_pending(target: Target) -> None:
-    """Counts the bookings of each owner that wait for a decision."""
     bookings = [item for item in target.items.values() if item.get("entityType") == BOOKING.entity_type]
     waiting = Counter(str(item.get("ownerId")) for item in bookings if item.get("status") == BookingStatus.PENDING)
     counters = {keys.owner_of(key.pk) for key in target.items if key.sk == keys.pending_count(OwnerId("")).sk}

@@ -131,7 +131,7 @@ class Timelines:
         if not stored:
             return
         common: Group = {keys.reservation_guard(locker_id): self._guard(locker_id, stored)}
-        if not target.is_left(pointer):
+        if pointer not in target.left:
             common[pointer] = self._pointer(locker_id, stored.values())
         for place, one in stored.items():
             group = dict.fromkeys(merged[place]) | self._group(place, drafts[place], one)

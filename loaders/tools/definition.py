@@ -33,7 +33,6 @@ def definition(table: str) -> dict[str, Any]:
 
 
 async def describe_table(connection: StoreConnection) -> dict[str, Any] | None:
-    """The store's description of the table, or None where there is none."""
     try:
         answer = await _send(connection, "DescribeTable", {"TableName": connection.table})
         description: dict[str, Any] = answer["Table"]

@@ -51,7 +51,7 @@ _BOOKINGS = (
 )
 _CALENDAR_DAYS = 14
 
-Piece = list[tuple["Key", "Mapping[str, Any]"]]
+Piece = list[tuple[Key, Mapping[str, Any]]]
 """Items that belong together, with their keys."""
 
 

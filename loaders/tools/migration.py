@@ -36,7 +36,6 @@ _MOST_BYTES = 3_000_000
 
 
 def migration_cost(description: dict[str, Any]) -> str:
-    """The cost of a migration of the described table, in words."""
     return f"{MIGRATION_SCAN.cost_text(description)}; each item that is written takes two write units for each KB"
 
 

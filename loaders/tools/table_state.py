@@ -84,11 +84,7 @@ async def being_migrated(
     """Marks the table as being migrated while the block runs; it has the current format if the block succeeds.
 
     If it fails, or the process is killed, the mark stays. Of two migrations at once, the one that began last ends.
-
-    Args:
-        store: the table.
-        now: the time.
-        drained: returns when no server can serve the table any more (see `drain_seconds`). It is called if one may.
+    `drained` is called if a server may serve the table, and returns when none can any more (see `drain_seconds`).
     """
     found = await read_state(store)
     check_format(store.table, found)

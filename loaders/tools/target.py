@@ -12,7 +12,7 @@ from loaders.table.values import Item
 from loaders.tools.forms import NotConvertedError, form_of
 from loaders.tools.kinds import kind_at, known_attributes, label_of
 
-Group: TypeAlias = "dict[Key, Mapping[str, Any] | None]"
+Group: TypeAlias = dict[Key, Mapping[str, Any] | None]
 """New content of items that are written together or not at all; None for an item that is removed."""
 
 _KEY = frozenset({"PK", "SK"})
@@ -53,7 +53,8 @@ class Target:
         self.told: dict[Key, dict[str, str]] = {}
         """Attributes that the keys of items tell, where items may have another form."""
         self._kinds: dict[Key, str] = {}
-        self._left: set[Key] = set()
+        self.left: set[Key] = set()
+        """The items that stay as they are."""
         self.add(items)
 
     def add(self, items: Iterable[Item]) -> None:
@@ -89,11 +90,8 @@ class Target:
     def leave(self, sources: Iterable[Key], obstacle: NotConvertedError) -> None:
         """Leaves items as they are, and reports why."""
         for key in sources:
-            self._left.add(key)
+            self.left.add(key)
             self.report.left[self._kinds[key], str(obstacle)] += 1
-
-    def is_left(self, key: Key) -> bool:
-        return key in self._left
 
     def change(self, group: Group) -> None:
         """Takes over what a group of items becomes; what is so already is no change."""
@@ -114,9 +112,9 @@ class Target:
         """Reports what the items have beside today's form."""
         for key, item in self.items.items():
             kind = kind_at(key, item)
-            if kind is None and key not in self._left:
+            if kind is None and key not in self.left:
                 self.report.unknown[label_of(item)] += 1
-            known = _KEY if kind is None or key in self._left else known_attributes(kind)
+            known = _KEY if kind is None or key in self.left else known_attributes(kind)
             for name in item.keys() - known:
                 value = item[name]
                 parts = [f"{name}.{part}" for part in value] if name == _MAP and isinstance(value, dict) else [name]

@@ -64,7 +64,6 @@ class Tally:
 
 
 def import_cost(export: Tally) -> str:
-    """The cost of an import, in words."""
     return (
         f"writes {export.items:,} items, at most {export.write_units:,} write units; the table is read once before "
         "and once after that"

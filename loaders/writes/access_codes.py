@@ -351,7 +351,6 @@ def _is_full(live: tuple[str, ...], code: AccessCode) -> bool:
 
 
 def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation]) -> bool:
-    """Whether a code is over for certain."""
     if code.kind is AccessCodeKind.RESERVATION:
         return not may_open(code, now, reservations.get(code.reservation_id))
     is_past = code.valid_until is not None and code.valid_until <= now
@@ -359,7 +358,6 @@ def _is_over(code: AccessCode, now: Instant, reservations: dict[Any, Reservation
 
 
 def _rotation_steps(ring: CodeRing, code: AccessCode, rotated: AccessCode, door: CodeDoor) -> list[Step]:
-    """The steps that give a code other digits."""
     return [
         _code_step(code, rotated),
         *_claim_steps(CHANGE_ACCESS_CODE, ring, rotated),

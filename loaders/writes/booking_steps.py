@@ -44,7 +44,6 @@ def decision_steps(booking: Booking, decided: Booking, *, counted: bool) -> list
 
 
 def cancel_steps(booking: Booking, canceled: Booking, *, counted: bool) -> list[Step]:
-    """The steps that cancel a booking and free its half days."""
     freed = slots_of_booking(booking) if booking.status is BookingStatus.APPROVED else []
     return [
         *_booking_steps(booking, canceled, counted=counted),
@@ -73,7 +72,6 @@ def slots_of_booking(booking: Booking) -> list[CalendarSlot]:
 
 
 def slots_for(contract: WriteContract, slots: list[CalendarSlot]) -> list[Step]:
-    """The steps that take half days which are free."""
     return [contract.record_step("half day", slot) for slot in slots]
 
 
@@ -104,5 +102,4 @@ def _booking_steps(booking: Booking, changed: Booking, *, counted: bool) -> list
 
 
 def admin_step(contract: WriteContract, admin_id: OwnerId | None) -> list[Step]:
-    """The step that checks that the owner who acts as an admin is one."""
     return [] if admin_id is None else [contract.step("admin", (admin_id,), admin=OwnerRole.ADMIN)]

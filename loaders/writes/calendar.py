@@ -65,7 +65,11 @@ async def delete_calendar_event(backend: Backend, command: DeleteCalendarEvent, 
         message = f"Location {command.location_id} has no calendar event {command.event_id}."
         raise NotFoundError(message, ("input", "eventId"))
     try:
-        await backend.store.transact(delete_transaction(claim, principal.owner_id))
+        freed = [
+            CHANGE_CALENDAR.step("freed half day", (claim.location_id, claim.date, slot), eventId=claim.event_id)
+            for slot in slots_in(claim.duration)
+        ]
+        await backend.store.transact(CHANGE_CALENDAR.transact(*freed, *admin_step(CHANGE_CALENDAR, principal.owner_id)))
     except TransactionRefusedError as refusal:
         check_admin(refusal)  # any other failed condition means that the half days are free already
     return claim
@@ -100,16 +104,6 @@ def create_transaction(claim: CalendarClaim, slots: list[CalendarSlot], admin_id
         *slots_for(CHANGE_CALENDAR, slots),
         *admin_step(CHANGE_CALENDAR, admin_id),
         CHANGE_CALENDAR.step("location", (claim.location_id,), active=LocationStatus.ACTIVE),
-    )
-
-
-def delete_transaction(claim: CalendarClaim, admin_id: OwnerId | None) -> Transact:
-    return CHANGE_CALENDAR.transact(
-        *(
-            CHANGE_CALENDAR.step("freed half day", (claim.location_id, claim.date, slot), eventId=claim.event_id)
-            for slot in slots_in(claim.duration)
-        ),
-        *admin_step(CHANGE_CALENDAR, admin_id),
     )
 
 

@@ -109,7 +109,6 @@ def next_revision(guard: Guard | None) -> int:
 
 
 def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
-    """The guard after a write that changes one reservation."""
     revision = next_revision(guard)
     return Guard(
         revision=revision,
@@ -164,7 +163,6 @@ def pointer_step(
 
 
 def pointer_as_read(pointer: ActivePointer) -> dict[str, Any]:
-    """The values of the condition that the pointer is as it was read."""
     return {
         "pointed": pointer.reservation.reservation_id,
         "pointedEnd": pointer.reservation.end_at,

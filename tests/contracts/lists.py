@@ -23,9 +23,7 @@ PAGED: dict[str, ReadPage[Any]] = {
     for contract in CONTRACTS.values()
     if isinstance(contract, ReadPage) and contract.page_rule.look_ahead
 }
-KEYS = [
-    builder for builder in vars(keys).values() if isfunction(builder) and builder.__annotations__["return"] == "Key"
-]
+KEYS = [builder for builder in vars(keys).values() if isfunction(builder) and builder.__annotations__["return"] is Key]
 
 
 def not_indexed() -> dict[str, str]:
