@@ -103,6 +103,7 @@ class RequestState:
     """Whether something was read that the response leaves out without an error."""
     loaders: Loaders = field(init=False)
     now: Instant = field(init=False)
+    """The time of all that is read; after a write, a time that is not before it."""
     _queries: asyncio.Semaphore | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:

@@ -87,8 +87,10 @@ class Writing(Reading):
         except Exception as error:  # noqa: BLE001  # it becomes an error of the field
             return [[error]]
         finally:
-            # Mutations of a request run one after another, and none may show what an earlier one has changed.
+            # Mutations of a request run one after another, and none may show what an earlier one has changed, or what
+            # it has written itself as if it were of a later time.
             request.loaders.forget()
+            request.now = request.backend.clock()
 
     async def _written(self, call: Call, request: RequestState) -> Any:
         if not self.rule.admits(request.principal):
