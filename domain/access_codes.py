@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, NewType, TypeAlias
@@ -382,7 +382,7 @@ def _state(
 
 def may_open(code: AccessCode, now: Instant, basis: Basis | None) -> bool:
     """Whether the code opens the door now or later, as far as can be told without other reservations."""
-    grace_until = grace_end(basis, None) if isinstance(basis, Reservation) else None
+    grace_until = grace_end(basis, ()) if isinstance(basis, Reservation) else None
     return validity_of(code, now, basis, grace_until).state in LIVE_STATES
 
 
@@ -391,10 +391,10 @@ def is_in_grace(code: AccessCode, now: Instant, basis: Basis | None) -> bool:
     return isinstance(basis, Reservation) and basis.end_at <= now and may_open(code, now, basis)
 
 
-def grace_end(reservation: Reservation, next_start: Instant | None) -> Instant:
-    """The end of the grace period after a reservation: it never reaches into the next one."""
-    longest = shift(reservation.end_at, GRACE)
-    return longest if next_start is None else min(longest, next_start)
+def grace_end(reservation: Reservation, starts: Iterable[Instant | None]) -> Instant:
+    """The end of the grace period after a reservation: the start of another one, even if that was released since."""
+    following = [start for start in starts if start is not None and start >= reservation.end_at]
+    return min([shift(reservation.end_at, GRACE), *following])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,6 +108,8 @@ class Guard:
     changed_reservation_id: ReservationId | None = None
     changed_revision: int | None = None
     changed_removed: bool | None = None
+    released_start_at: Instant | None = None
+    """Latest start of a reservation that was released: all that ended before it have no grace period any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

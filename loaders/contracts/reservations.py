@@ -239,6 +239,15 @@ NEXT_RESERVATION = replace(
     note="Read where the active pointer names a reservation that has begun and another may follow.",
 )
 
+GUARD_OF_LOCKER = ReadOne(
+    id="QC-25",
+    purpose="Whether a reservation that was released ended the grace periods before it",
+    codec=GUARD,
+    note="Read with QC-86 where a code is shown whose reservation ended less than 15 minutes ago.",
+    cardinality="At most one item a locker.",
+    hot_partition="Low: one locker's partition.",
+)
+
 ACTIVE_RESERVATION = ReadOne(
     id="QC-07",
     purpose="The current or next reservation of a locker",

@@ -144,8 +144,6 @@ async def _graces(
         return {}
     ends = sorted(one.end_at for one in ending)
     within = (ending[0].locker_id, ends[0], shift(ends[-1], GRACE))
-    starts = [one.start_at for one in await live_in(store, ACKNOWLEDGE_ACCESS_CODES, "next reservation", within, guard)]
-    return {
-        one.reservation_id: grace_end(one, next((start for start in starts if start >= one.end_at), None))
-        for one in ending
-    }
+    live = await live_in(store, ACKNOWLEDGE_ACCESS_CODES, "next reservation", within, guard)
+    starts = [None if guard is None else guard.released_start_at, *(one.start_at for one in live)]
+    return {one.reservation_id: grace_end(one, starts) for one in ending}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.models import ActivePointer, Locker, LockerId, Reservation, ReservationId, ReservationStatus
 from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
-from domain.times import Instant, shift
+from domain.times import EARLIEST, Instant, shift
 from loaders.codecs import GUARD, Guard, ReservationClaim, StoredReservation
 from loaders.contracts.reservations import TIMELINE_RULES
 from loaders.contracts.writing import WriteContract
@@ -110,12 +110,16 @@ def next_revision(guard: Guard | None) -> int:
 
 def guard_after(guard: Guard | None, changed: Reservation) -> Guard:
     revision = next_revision(guard)
+    released = None if guard is None else guard.released_start_at
+    if changed.status is ReservationStatus.COMPLETED:
+        released = max(released or EARLIEST, changed.start_at)
     return Guard(
         revision=revision,
         changed_start_at=changed.start_at,
         changed_reservation_id=changed.reservation_id,
         changed_revision=revision,
         changed_removed=None if changed.status is ReservationStatus.ACTIVE else True,
+        released_start_at=released,
     )
 
 

@@ -19,6 +19,7 @@ from domain.access_codes import (
     CodeId,
     Lockout,
     digits_mac,
+    grace_end,
     is_in_grace,
     is_void,
     validity_of,
@@ -217,7 +218,9 @@ async def _reserved(store: Store, code: AccessCode) -> _Reserved | None:
 async def _opens(store: Store, code: AccessCode, basis: Basis, now: Instant, guard: Guard | None) -> bool:
     if validity_of(code, now, basis).state is AccessCodeState.ACTIVE:
         return True
-    if not isinstance(basis, Reservation) or not is_in_grace(code, now, basis):
+    if guard is None or not isinstance(basis, Reservation) or not is_in_grace(code, now, basis):
+        return False
+    if grace_end(basis, [guard.released_start_at]) <= now:
         return False
     since = (basis.locker_id, basis.end_at, now)
     return not await live_in(store, VERIFY_ACCESS_CODE, "next reservation", since, guard)

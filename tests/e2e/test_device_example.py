@@ -84,7 +84,11 @@ def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_la
 
 def test_a_code_without_a_start_is_active_in_the_answer_that_creates_it(tmp_path: Path, furnished: Path) -> None:
     tomorrow = shift(utc_now(), timedelta(days=1))
-    kinds = {"STANDING": {}, "ONE_TIME": {"validUntil": tomorrow}, "COURIER": {"validUntil": tomorrow, "maxUses": 2}}
+    kinds: dict[str, dict[str, Any]] = {
+        "STANDING": {},
+        "ONE_TIME": {"validUntil": tomorrow},
+        "COURIER": {"validUntil": tomorrow, "maxUses": 2},
+    }
     with serving(tmp_path / "run", data_dir=furnished) as server:
         found = {
             (kind, server.ask(CREATE, input=code)["createAccessCode"]["accessCode"]["validity"]["state"])

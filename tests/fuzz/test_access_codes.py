@@ -50,6 +50,7 @@ class Window:
     start: Instant
     end: Instant
     is_live: bool = True
+    is_released: bool = False
     has_grace: bool = False
 
 
@@ -163,7 +164,7 @@ class World:
             payload = await self.api.mutate(CHANGES[action], lockerId=code.door, reservationId=name, **end)
             if not payload["userErrors"]:
                 window.end = end.get("newEndAt", window.end)
-                window.is_live = action == "extend"
+                window.is_live, window.is_released = action == "extend", action == "release"
 
     async def rotate(self, code: Code) -> None:
         rotation = 1 + sum(old == (code.code_id, "rotated") for old in self.old_digits)
@@ -181,7 +182,7 @@ class World:
     def is_open(self, code: Code, used: Code | None = None) -> bool:
         now, window = self.clock(), code.window
         others = self.doors[code.door].reservations.values()
-        follows = any(other.is_live and window.end <= other.start <= now for other in others)
+        follows = any((other.is_live or other.is_released) and window.end <= other.start <= now for other in others)
         is_in_grace = window.has_grace and now < shift(window.end, minutes(15)) and not follows
         is_in_time = window.start <= now and (now < window.end or is_in_grace)
         has_uses = code is used or code.uses_left is None or code.uses_left > 0

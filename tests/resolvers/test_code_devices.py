@@ -3,11 +3,13 @@
 import asyncio
 import traceback
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from domain.times import Instant, shift
 from loaders.table.values import item_to_wire
 from tests import places
 from tests.api import Api, refused, unchanged
@@ -15,7 +17,7 @@ from tests.codes import CREATE, END, PROVISION, REPORT, REVEAL, REVOKE, START, V
 from tests.conftest import Clock, Dump
 from tests.explained import brief, explain
 from tests.principals import device, device_at, owner
-from tests.reservations import CANCEL
+from tests.reservations import CANCEL, RELEASE
 from tests.tables import PlainClient
 from tests.wire import Answer, Call, Hold, Wire
 
@@ -179,11 +181,56 @@ async def test_a_list_has_the_same_grace_period_as_a_verification(
     assert code["validUntil"] == f"2026-03-01T{grace_until}:00.000Z"
     for minutes in (59, 1, 4, 1, 9, 1):
         clock.move(minutes=minutes)
-        is_listed = provisioned.knows(await provisioned.listed(), digits) == ["c1"]
-        assert is_listed is (await verify(api, digits, clock().replace(":", "").replace(".", "")) == "GRANTED")
-        (node,) = (await api.run(f'{{ locker(lockerId: "l1") {{ {CODES} }} }}'))["locker"]["accessCodes"]["nodes"]
-        assert is_listed is (node["validity"] == {"state": "ACTIVE", "deviceStatus": "PENDING"})
-        assert is_listed is (node["validity"]["state"] != "EXPIRED")
+        assert await is_open(api, provisioned, clock, digits) is (clock() < code["validUntil"])
+
+
+async def is_open(api: Api, locker: Device, clock: Clock, digits: str) -> bool:
+    """Whether the only code opens the door: verification, the shown state and the device's list agree."""
+    is_listed = locker.knows(await locker.listed(), digits) == ["c1"]
+    assert is_listed is (await verify(api, digits, clock().replace(":", "").replace(".", "")) == "GRANTED")
+    (node,) = (await api.run(f'{{ locker(lockerId: "l1") {{ {CODES} }} }}'))["locker"]["accessCodes"]["nodes"]
+    assert is_listed is (node["validity"] == {"state": "ACTIVE", "deviceStatus": "PENDING"})
+    assert is_listed is (node["validity"]["state"] != "EXPIRED")
+    return bool(is_listed)
+
+
+@pytest.mark.parametrize(
+    ("others", "remains"),
+    [
+        ([("13:02", RELEASE, "13:03")], False),
+        ([("13:05", CANCEL, "13:03")], True),  # it never began
+        ([("13:00", RELEASE, "13:01"), ("13:05", RELEASE, "13:06")], False),
+        ([("13:02", RELEASE, "13:03"), ("13:08", CANCEL, "13:04")], False),
+        ([("13:04", CANCEL, "13:02"), ("13:06", CANCEL, "13:03")], True),
+    ],
+)
+async def test_a_grace_period_is_over_for_good_once_another_reservation_has_begun(
+    api: Api, provisioned: Device, clock: Clock, others: list[tuple[str, str, str]], *, remains: bool
+) -> None:
+    digits = await create(api, "c1")
+    await api.owner("bob")
+    for number, (start, _, _) in enumerate(others):
+        start_at = Instant(f"2026-03-01T{start}:00.000Z")
+        await api.reservation(f"o{number}", "l1", "bob", start_at, shift(start_at, timedelta(minutes=2)))
+    for number, (_, ends, at) in enumerate(others):
+        clock.now = Instant(f"2026-03-01T{at}:00.000Z")
+        await api.done(ends, lockerId="l1", reservationId=f"o{number}")
+        assert await is_open(api, provisioned, clock, digits) is remains
+    clock.now = Instant("2026-03-01T13:14:59.000Z")
+    assert await is_open(api, provisioned, clock, digits) is remains
+
+
+async def test_a_reservation_that_began_before_it_was_made_ends_a_grace_period_too(
+    api: Api, provisioned: Device, clock: Clock
+) -> None:
+    digits = await create(api, "c1")
+    await api.owner("bob")
+    clock.move(minutes=65)
+    assert await is_open(api, provisioned, clock, digits)
+    await api.reservation("r2", "l1", "bob", "2026-03-01T13:00:00Z", "2026-03-01T14:00:00Z")
+    await api.done(RELEASE, lockerId="l1", reservationId="r2")
+    clock.move(minutes=1)
+    assert not await is_open(api, provisioned, clock, digits)
 
 
 async def test_a_use_counts_once_that_the_server_granted_but_the_device_decided(

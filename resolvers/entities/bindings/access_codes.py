@@ -28,7 +28,7 @@ from loaders.contracts.bookings import BOOKING_BY_ID
 from loaders.contracts.cost import MET_OTHERS
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.contracts.reading import ReadOne
-from loaders.contracts.reservations import RESERVATION_BEFORE, RESERVATION_BY_KEY
+from loaders.contracts.reservations import GUARD_OF_LOCKER, RESERVATION_BEFORE, RESERVATION_BY_KEY
 from loaders.contracts.writing import WriteContract
 from loaders.reads.code_keys import basis_key
 from loaders.reads.code_lists import read_code_lists
@@ -99,14 +99,14 @@ class ValidityOf(Reading):
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
-        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE)
+        return (RESERVATION_BY_KEY, BOOKING_BY_ID, LOCKER_BY_ID, CODE_DOOR_BY_ID, RESERVATION_BEFORE, GUARD_OF_LOCKER)
 
     @property
     def needs(self) -> frozenset[str]:
         return frozenset({"*"})
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        basis = "only for codes of this kind"
+        basis, grace = "only for codes of this kind", "only in the grace period after a reservation"
         return [
             look_up_charge(CODE_DOOR_BY_ID, parents),
             look_up_charge(RESERVATION_BY_KEY, parents, condition=basis),
@@ -116,23 +116,24 @@ class ValidityOf(Reading):
                 RESERVATION_BEFORE,
                 "Query",
                 maximum=RESERVATION_BEFORE.maximum(1) * parents,
-                condition="only in the grace period after a reservation",
+                condition=grace,
             ),
+            look_up_charge(GUARD_OF_LOCKER, parents, condition=grace),
         ]
 
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
         rows, path, request = rows_of(calls), calls[0].step.path, execution.request
         bases, doors = await together([self._bases(rows, path, request), self._doors(rows, path, request)])
-        latest = await self._latest_starts(rows, bases, path, request)
+        starts = await self._starts(rows, bases, path, request)
 
         def validity(code: Record, basis: Any, door: Any) -> Any:
-            last = latest.get(code.locker_id)
-            failure = next((part for part in (basis, door, last) if isinstance(part, Exception)), None)
+            last, guard = starts.get(code.locker_id, (None, None))
+            failure = next((part for part in (basis, door, last, guard) if isinstance(part, Exception)), None)
             if failure is not None:
                 return failure
             shown = validity_of(code, request.now, basis)
             if is_in_grace(code, request.now, basis):
-                begun = None if last is None or last.start_at < basis.end_at else last.start_at
+                begun = [last and last.start_at, guard and guard.released_start_at]
                 graced = validity_of(code, request.now, basis, grace_end(basis, begun))
                 shown = replace(shown, state=graced.state)
             return CodeValidity(
@@ -160,10 +161,10 @@ class ValidityOf(Reading):
     async def _doors(self, rows: Sequence[Record], path: str, request: RequestState) -> list[Any]:
         return await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], path)
 
-    async def _latest_starts(
+    async def _starts(
         self, rows: Sequence[Record], bases: Sequence[Any], path: str, request: RequestState
-    ) -> dict[Any, Any]:
-        """The live reservation that began last, of each locker with a code that may be in its grace period."""
+    ) -> dict[Any, tuple[Any, Any]]:
+        """The live reservation that began last, and the guard, of lockers whose codes may be in their grace period."""
         lockers = [
             code.locker_id
             for code, basis in zip(rows, bases, strict=True)
@@ -172,10 +173,15 @@ class ValidityOf(Reading):
         if not lockers:
             return {}
         store, after_now = request.backend.store, shift(request.now, _INSTANT)
-        found = await query_each(
-            lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, path, request
+        latest, guards = await together(
+            [
+                query_each(
+                    lambda locker_id: RESERVATION_BEFORE.first(store, locker_id, after_now), lockers, path, request
+                ),
+                request.loaders.of(GUARD_OF_LOCKER).load_bulk([(locker_id,) for locker_id in lockers], path),
+            ]
         )
-        return dict(zip(lockers, found, strict=True))
+        return dict(zip(lockers, zip(latest, guards, strict=True), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ _LOOK_UPS: dict[str, tuple[Call, ...]] = {
     "QC-18": RESERVED,
     "QC-20": (OWNER,),
     "QC-21": (OWNER,),
+    "QC-25": RESERVED,
     "QC-31": (LOCATION,),
     "QC-36": (LOCATION,),
     "QC-41": (*BOOKED, REJECT),
