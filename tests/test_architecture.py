@@ -1,5 +1,3 @@
-"""The walk through the code in docs/architecture.md names files and functions that exist."""
-
 import re
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""The workload of the benchmark runs; how fast it is depends on the machine."""
-
 from itertools import cycle
 
 from bench.workload import QUERIES, locker_changes, measure, open_client, query_body

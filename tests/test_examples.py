@@ -1,5 +1,3 @@
-"""The examples' documents and variables give the examples' answers."""
-
 import json
 
 from graphql import OperationDefinitionNode, parse

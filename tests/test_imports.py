@@ -1,5 +1,3 @@
-"""The import rules in pyproject.toml cover every package of the product."""
-
 import tomllib
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""The documentation's queries give the documented answers, and its links lead somewhere."""
-
 import io
 import json
 import re
@@ -79,9 +77,7 @@ async def test_the_documented_explanation_is_true_except_for_its_times(demo: Api
     assert given == documented
 
 
-def test_the_documented_plan_is_what_the_command_prints(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_documented_plan_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     example = found(PLAN, EXPLAIN)
     words = ["smartlocker", "explain", "-", "--variables", example["variables"]]
     monkeypatch.setattr(sys, "argv", words)

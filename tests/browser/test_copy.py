@@ -1,5 +1,3 @@
-"""Copying a request from GraphiQL as a program: what is copied runs and gives the same answer."""
-
 import json
 import os
 import re
@@ -43,9 +41,7 @@ async def test_in_development_a_copied_request_runs_as_it_is(graphiql: GraphiQL,
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-async def test_a_copied_request_of_the_demo_owner_says_how_to_get_the_token(
-    graphiql: GraphiQL, server: Server, language: str
-) -> None:
+async def test_a_copied_request_of_an_owner_needs_a_token(graphiql: GraphiQL, server: Server, language: str) -> None:
     await graphiql.signed_in_as.select_option("Demo owner owner-0002")
     expected = await graphiql.run_tab("Viewer")
     copied = await copy(graphiql, language)
@@ -58,9 +54,7 @@ async def test_a_copied_request_of_the_demo_owner_says_how_to_get_the_token(
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-async def test_a_copied_request_with_a_header_takes_its_token_from_the_environment(
-    graphiql: GraphiQL, language: str
-) -> None:
+async def test_a_copied_request_with_a_header_takes_a_token_from_a_variable(graphiql: GraphiQL, language: str) -> None:
     expected = await graphiql.run_tab("FirstQuery")
     token = graphiql.sent[-1].headers["authorization"].removeprefix("Bearer ")
     await graphiql.page.get_by_role("button", name="Headers").click()
@@ -96,9 +90,7 @@ async def test_a_copied_request_can_be_pasted_into_a_prompt(graphiql: GraphiQL, 
 
 
 @pytest.mark.parametrize("language", PROGRAMS)
-async def test_a_copied_request_keeps_every_character_and_needs_no_token_where_none_is_sent(
-    graphiql: GraphiQL, language: str
-) -> None:
+async def test_a_copied_request_without_a_token_keeps_every_character(graphiql: GraphiQL, language: str) -> None:
     await graphiql.signed_in_as.select_option("No token")
     await graphiql.paste(CREATE_OWNER)
     await graphiql.page.locator(".graphiql-editor-tool .monaco-editor:visible").click()

@@ -1,5 +1,3 @@
-"""GraphiQL in a real browser that can reach the server and nothing else."""
-
 import re
 from pathlib import Path
 
@@ -79,9 +77,7 @@ async def test_the_page_opens_with_examples_that_run_explorer_docs_and_history(g
 
 
 @pytest.mark.parametrize("graphiql", ["light", "dark"], indirect=True)
-async def test_the_theme_follows_the_system_and_can_be_changed(
-    graphiql: GraphiQL, request: pytest.FixtureRequest
-) -> None:
+async def test_the_theme_is_the_systems_and_can_be_changed(graphiql: GraphiQL, request: pytest.FixtureRequest) -> None:
     opens, other = ("dark", "light") if "[dark]" in request.node.name else ("light", "dark")
     assert await graphiql.theme() == opens
     await graphiql.save_screenshot(f"opens_{opens}")

@@ -1,5 +1,3 @@
-"""The Plan pane of GraphiQL: expected, measured and maximum costs of a request, and its operations over time."""
-
 import itertools
 import json
 import re

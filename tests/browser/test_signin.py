@@ -1,5 +1,3 @@
-"""Signing in to GraphiQL: a development server offers demo users to choose from."""
-
 import base64
 import json
 from typing import Any

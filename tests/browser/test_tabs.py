@@ -1,5 +1,3 @@
-"""The tabs of a first visit to GraphiQL work after everything that the documentation suggests."""
-
 import json
 from pathlib import Path
 

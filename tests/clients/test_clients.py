@@ -77,9 +77,7 @@ def test_apollo_client_pages_every_locker_once_both_ways(project: Project, serve
     assert came["backward"] == {"pages": 5, "lockerIds": EVERY_LOCKER}
 
 
-def test_apollo_clients_persisted_query_link_teaches_a_document_once_and_then_sends_its_hash(
-    project: Project, server_url: str
-) -> None:
+def test_apollos_persisted_query_link_sends_a_document_once_then_its_hash(project: Project, server_url: str) -> None:
     came = project.node("apollo-persisted.mjs", server_url, OWNER)
     for way, method in (("post", "POST"), ("get", "GET")):
         hash_alone = {"method": method, "document": False, "hash": True}
@@ -87,9 +85,7 @@ def test_apollo_clients_persisted_query_link_teaches_a_document_once_and_then_se
         assert came[way]["names"] == ["Metro Parcel 1"] * 2
 
 
-def test_urql_queries_and_mutates_with_its_own_accept_header(
-    project: Project, server_url: str, own_locker: str
-) -> None:
+def test_urql_queries_and_mutates_with_its_accept_header(project: Project, server_url: str, own_locker: str) -> None:
     came = project.node("urql.mjs", server_url, OWNER, own_locker)
     assert came["query"]["data"]["owner"]["name"] == "Metro Parcel 1"
     assert came["missing"] == {"data": {"owner": None}, "codes": ["NOT_FOUND"]}

@@ -1,5 +1,3 @@
-"""The page of access patterns comes from the contracts and from the bindings that use them."""
-
 from loaders.contracts.registry import CONTRACTS
 from resolvers.bindings.base import Reading
 from resolvers.schema import bound_schema

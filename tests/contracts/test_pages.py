@@ -1,5 +1,3 @@
-"""Every list of the registry: order, look-ahead, both directions, windows, and whose cursors it takes."""
-
 import base64
 import json
 from typing import Any
@@ -98,9 +96,7 @@ async def test_pages_show_each_item_once_and_end_exactly_where_there_is_nothing_
 
 
 @pytest.mark.parametrize("contract_id", PAGED)
-async def test_a_page_or_an_order_that_the_contract_does_not_have_cannot_be_sent(
-    contract_id: str, backend: Backend, wire: Wire
-) -> None:
+async def test_a_page_or_an_order_of_no_contract_cannot_be_sent(contract_id: str, backend: Backend, wire: Wire) -> None:
     example = LISTS[contract_id]
     orders = example.contract.orders
     for size in (0, 101):
@@ -132,9 +128,7 @@ async def test_the_cursor_of_every_item_divides_the_list_in_front_of_and_behind_
 
 
 @pytest.mark.parametrize(("contract_id", "order"), ORDERED)
-async def test_a_cursor_still_leads_on_where_its_item_is_gone(
-    contract_id: str, order: Order, backend: Backend, seeds: Seeds
-) -> None:
+async def test_a_cursor_outlives_its_item(contract_id: str, order: Order, backend: Backend, seeds: Seeds) -> None:
     example = LISTS[contract_id]
     await fill(seeds, example, 5)
     first = await example.read(backend.store, PageRequest(2), order)

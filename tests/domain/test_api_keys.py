@@ -1,5 +1,3 @@
-"""The text of an API key, its verification, and the principal it authenticates."""
-
 import hmac
 import string
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Authorization rules for every role."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

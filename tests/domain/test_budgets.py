@@ -1,5 +1,3 @@
-"""Token-bucket budgets."""
-
 import pytest
 
 from domain.budgets import Budget, BudgetState

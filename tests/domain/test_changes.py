@@ -1,5 +1,3 @@
-"""The token of a change, which tells a repeated request from another one."""
-
 from typing import Any
 
 import pytest

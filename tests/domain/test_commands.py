@@ -1,5 +1,3 @@
-"""Validation of mutation inputs: every field of every command, each problem at its own path."""
-
 import re
 from decimal import Decimal
 from typing import Any
@@ -219,9 +217,7 @@ def test_a_problem_of_one_event_of_a_batch_names_its_position() -> None:
         (bookings.RequestBooking, {"attendees": "1"}, "attendees must be a whole number"),
     ],
 )
-def test_the_message_of_a_problem_names_the_field_and_the_rule(
-    command: type[Command], values: dict[str, Any], message: str
-) -> None:
+def test_a_message_names_the_field_and_the_rule(command: type[Command], values: dict[str, Any], message: str) -> None:
     assert list(problems(command, {**VALID[command], **values}).values()) == [message]
 
 

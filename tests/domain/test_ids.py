@@ -1,5 +1,3 @@
-"""Validation of ids, location codes and ULIDs."""
-
 import string
 from collections.abc import Callable
 

@@ -1,5 +1,3 @@
-"""Limits of event metadata, each from both sides."""
-
 import json
 import re
 from decimal import Decimal

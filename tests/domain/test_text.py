@@ -1,5 +1,3 @@
-"""Validation of names, texts, email addresses, phone numbers, currencies and time zones."""
-
 import re
 from collections.abc import Callable
 from zoneinfo import ZoneInfo

@@ -1,5 +1,3 @@
-"""Instants and calendar days: one canonical text form, which sorts in the order of time."""
-
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest

@@ -1,5 +1,3 @@
-"""The restore drill: a backup of a server that writes, a crash, and a new server with the data of the backup."""
-
 import signal
 import stat
 import threading

@@ -81,9 +81,7 @@ def test_demo_data_is_for_development_only_and_never_far_away(
     assert not (tmp_path / "data").exists()
 
 
-def test_a_table_without_demo_data_is_not_reset_and_one_with_it_only_when_confirmed(
-    tmp_path: Path, furnished: Path
-) -> None:
+def test_only_a_table_of_demo_data_is_reset_and_only_when_confirmed(tmp_path: Path, furnished: Path) -> None:
     command("table", "create", data_dir=tmp_path / "other")
     refused = refusal_of("demo", "reset", "--yes", data_dir=tmp_path / "other")
     assert refused == "table SmartLocker has no demo data, so it is not reset"

@@ -1,5 +1,3 @@
-"""Secrets of clients are not in the log of a server: a canary is sent by every way in and looked for."""
-
 import asyncio
 import base64
 import json

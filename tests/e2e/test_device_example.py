@@ -21,9 +21,7 @@ PLACE = location_id(0)
 BOOKED = """query ($id: ID!) { location(locationId: $id) { accessEvents { nodes { action metadata } } } }"""
 
 
-def test_a_device_opens_its_locker_while_the_server_is_stopped_and_reports_it_later(
-    tmp_path: Path, furnished: Path
-) -> None:
+def test_a_device_opens_its_locker_without_the_server_and_reports_it_later(tmp_path: Path, furnished: Path) -> None:
     state = tmp_path / "lock.json"
 
     def device(server: Server | None, *words: str, key: str = "", **door: str) -> str:

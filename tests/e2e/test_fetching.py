@@ -17,9 +17,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_the_pinned_store_is_fetched_once_and_runs(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pinned_store_is_fetched_once_and_runs(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pinned = json.loads((PACKAGE_FILES / "package.json").read_text())["dependencies"]["@dynoxide/linux-x64"]
     binary = find_binary(None)
     home = cache / "smartlocker" / f"dynoxide-{pinned}"
@@ -47,9 +45,7 @@ def test_a_store_whose_hash_is_not_the_pinned_one_is_refused(cache: Path, tmp_pa
     assert list((cache / "smartlocker").iterdir()) == []
 
 
-def test_without_npm_a_chosen_store_or_one_on_the_path_is_taken(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_npm_a_store_on_the_path_is_taken(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_the_path, chosen = tmp_path / "dynoxide", tmp_path / "my-store"
     monkeypatch.setenv("PATH", str(tmp_path))
     for program in (on_the_path, chosen):

@@ -14,9 +14,7 @@ RESERVATION = """query ($locker: ID!, $id: ID!) { reservation(lockerId: $locker,
 } }"""
 
 
-def test_a_partner_finds_a_locker_reserves_it_for_a_recipient_checks_in_and_releases_it(
-    tmp_path: Path, furnished: Path
-) -> None:
+def test_a_partner_finds_a_locker_reserves_it_checks_in_and_releases_it(tmp_path: Path, furnished: Path) -> None:
     with serving(tmp_path / "run", data_dir=furnished) as server:
         token = command("token", *PARTNER, data_dir=furnished).stdout.strip()
         *steps, last = command(server.url, "owner-0001", token, program=JOURNEY).stdout.splitlines()

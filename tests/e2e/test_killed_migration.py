@@ -1,5 +1,3 @@
-"""`smartlocker migrate`, killed while it writes: another run comes to the same table."""
-
 import asyncio
 import os
 import sys

@@ -17,9 +17,7 @@ def on_embedded_store(folder: Path, data: Path) -> dict[str, Any]:
     return production(folder) | {"code_keys": CODE_KEYS, "allow_embedded_store": True, "data_dir": data}
 
 
-def test_in_production_only_tokens_of_the_issuer_are_accepted_and_the_log_holds_none(
-    tmp_path: Path, furnished: Path
-) -> None:
+def test_in_production_only_the_issuers_tokens_are_accepted_and_none_is_logged(tmp_path: Path, furnished: Path) -> None:
     settings = on_embedded_store(tmp_path, furnished) | {"log_level": "debug", "host": "0.0.0.0"}  # noqa: S104  # as it is used
     development, stranger = command("token", data_dir=furnished).stdout.strip(), sign(name="stranger")
     canaries = [development, stranger, sign()]

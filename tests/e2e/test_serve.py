@@ -41,9 +41,7 @@ def test_a_first_start_makes_the_table_with_demo_data_and_prints_a_query_that_wo
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_server_and_store_and_nothing_is_left_in_the_folder(
-    tmp_path: Path, furnished: Path, number: int
-) -> None:
+def test_a_signal_ends_server_and_store_and_leaves_nothing_behind(tmp_path: Path, furnished: Path, number: int) -> None:
     server = start(tmp_path / "run", [COMMAND], data_dir=furnished)
     assert server.ready == (200, "ready")
     offspring = server.offspring
@@ -92,9 +90,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists()
 
 
-async def test_a_connection_without_a_request_is_closed_while_others_are_served(
-    tmp_path: Path, at_store: dict[str, str]
-) -> None:
+async def test_an_idle_connection_is_closed_while_others_are_served(tmp_path: Path, at_store: dict[str, str]) -> None:
     async with running(tmp_path / "run", **at_store) as server:
         began = time.monotonic()
         reader, writer = await asyncio.open_connection("127.0.0.1", httpx.URL(server.url).port)

@@ -66,9 +66,7 @@ async def test_on_a_signal_readiness_fails_while_requests_are_still_accepted_and
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
-def test_when_its_time_to_drain_is_over_the_server_ends_by_itself(
-    tmp_path: Path, at_store: dict[str, str], stop: int
-) -> None:
+def test_after_its_time_to_drain_the_server_ends_by_itself(tmp_path: Path, at_store: dict[str, str], stop: int) -> None:
     server = start(tmp_path / "run", **at_store, drain_seconds=1)
     began = time.monotonic()
     assert server.end(stop) == 0

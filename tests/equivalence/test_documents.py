@@ -85,9 +85,7 @@ async def test_query_has_the_same_answer(runner: Runner, shared_table: Table, na
     assert not await runner.differences(QUERIES[name], shared_table, shared_table, untouched)
 
 
-async def test_no_mutation_runs_after_one_that_failed(
-    runner: Runner, new_table: Callable[..., Awaitable[Table]]
-) -> None:
+async def test_no_mutation_runs_after_a_failed_one(runner: Runner, new_table: Callable[..., Awaitable[Table]]) -> None:
     planned, executed = await new_table(), await new_table()
     case = asked(f"""mutation {{
       a: renameLocker(input: {{lockerId: "nina-1", alias: "A", expectedVersion: 1}}) {{ locker {{ alias }} }}

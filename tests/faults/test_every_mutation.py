@@ -1,5 +1,3 @@
-"""Faults of the store during every mutation: one effect, one true answer, and no false conflict."""
-
 import asyncio
 import json
 from collections.abc import Callable
@@ -84,9 +82,7 @@ def test_every_mutation_is_tested_here() -> None:
 
 
 @EVERY_MUTATION
-async def test_a_change_that_the_network_sends_twice_has_one_effect(
-    ready: Api, wire: Wire, dump: Dump, name: str
-) -> None:
+async def test_a_change_that_is_delivered_twice_has_one_effect(ready: Api, wire: Wire, dump: Dump, name: str) -> None:
     wire.fault = lambda call: Twice() if call.operation == "TransactWriteItems" else None
     first = await change(ready, name)
     assert first[0] == []
@@ -98,9 +94,7 @@ async def test_a_change_that_the_network_sends_twice_has_one_effect(
 
 
 @EVERY_MUTATION
-async def test_a_mutation_that_is_sent_many_times_at_once_has_one_effect_and_one_answer(
-    ready: Api, wire: Wire, dump: Dump, name: str
-) -> None:
+async def test_a_mutation_sent_many_times_at_once_has_one_effect(ready: Api, wire: Wire, dump: Dump, name: str) -> None:
     before = await dump()
     times = 10 if name in CHOSEN_IDS else 2
     wire.fault = Meeting(times)
@@ -119,9 +113,7 @@ async def test_a_mutation_that_is_sent_many_times_at_once_has_one_effect_and_one
 
 
 @EVERY_MUTATION
-async def test_conflicts_between_transactions_are_no_conflict_for_the_client(
-    ready: Api, wire: Wire, dump: Dump, name: str
-) -> None:
+async def test_conflicts_of_transactions_are_none_for_the_client(ready: Api, wire: Wire, dump: Dump, name: str) -> None:
     left = [True] * 3
     wire.fault = lambda call: conflict(call) if call.operation == "TransactWriteItems" and left and left.pop() else None
     assert (await change(ready, name))[0] == []
@@ -230,9 +222,7 @@ async def test_a_change_id_belongs_to_one_change(ready: Api, dump: Dump) -> None
     assert refusal(await ready.mutate(UPDATE_STATUS, **occupied))[0] == "VERSION_CONFLICT"
 
 
-async def test_a_member_who_gave_a_locker_to_its_organization_may_repeat_that_and_nobody_else_may(
-    ready: Api, dump: Dump
-) -> None:
+async def test_only_the_member_who_gave_a_locker_to_its_organization_may_repeat_that(ready: Api, dump: Dump) -> None:
     await ready.owner("acme", kind="ORGANIZATION")
     given = CHANGE | {"newOwnerId": "acme"}
     first = await ready.by(owner("ada", "acme")).mutate(TRANSFER, **given)

@@ -1,5 +1,3 @@
-"""The store misbehaves: what must hold nevertheless."""
-
 import asyncio
 import random
 from collections import Counter
@@ -67,9 +65,7 @@ async def test_every_key_of_a_batch_is_read_though_half_are_left_each_time(one: 
     assert wire.operations["BatchGetItem"] == 7  # 40 keys, then 20, 10, 5, 3, 2, 1
 
 
-async def test_a_key_that_is_never_read_is_an_error_of_its_own_and_not_a_null(
-    backend: Backend, two: Api, wire: Wire
-) -> None:
+async def test_a_key_that_is_never_read_is_an_error_and_not_a_null(backend: Backend, two: Api, wire: Wire) -> None:
     def all_but_the_first(call: Call) -> None:
         ((table, part),) = call.request["RequestItems"].items()
         left_out = [key for key in part["Keys"] if key["PK"]["S"] != "LOCKER#l1"]
@@ -103,9 +99,7 @@ async def test_throttled_calls_fail_soon_after_three_attempts_and_recover(one: A
     assert await one.run(VERSION) == {"locker": {"version": 1}}
 
 
-async def test_a_call_that_hangs_ends_within_the_deadline_and_spares_the_others(
-    open_api: Callable[..., Any], wire: Wire, two: Api
-) -> None:
+async def test_a_call_that_hangs_ends_in_time_and_alone(open_api: Callable[..., Any], wire: Wire, two: Api) -> None:
     assert two
     hold = Hold()
     wire.fault = lambda call: hold(call) if ("LOCKER#l1", "META") in call.keys else None

@@ -35,9 +35,7 @@ async def mortal_store(directory: Path, clock: Clock) -> AsyncIterator[tuple[Bac
             yield Backend(store, clock, new_id, timedelta(days=30), code_ring=lambda: RING), wire, direct
 
 
-async def test_a_store_that_dies_after_a_write_and_forgets_its_tokens_makes_no_false_conflict(
-    tmp_path: Path, clock: Clock
-) -> None:
+async def test_a_store_that_dies_and_forgets_its_tokens_makes_no_false_conflict(tmp_path: Path, clock: Clock) -> None:
     others = offspring_of(os.getpid())
     names = replace(SHORT, change=None)
     async with mortal_store(tmp_path, clock) as (backend, wire, connection):

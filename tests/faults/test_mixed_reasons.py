@@ -70,9 +70,7 @@ async def test_a_reservation_that_met_its_twin_half_way_gets_the_first_result(on
     assert len(live_reservations(before, "l1")) == 1
 
 
-async def test_a_reservation_whose_last_change_is_not_yet_there_is_read_for_again(
-    one: Api, wire: Wire, dump: Dump
-) -> None:
+async def test_a_reservation_whose_last_change_is_not_there_yet_is_read_again(one: Api, wire: Wire, dump: Dump) -> None:
     await one.mutate(CREATE_RESERVATION, **RESERVATION)
     wire.reset()
     wire.fault = once(Answer.canceled(*[NONE] * 8, FAILED), "TransactWriteItems")

@@ -19,9 +19,7 @@ async def post(api: Api, query: str, extensions: Any = None, accept: str = GRAPH
     return await sent(api, query, accept, variables=variables, extensions=extensions)
 
 
-async def test_a_document_that_is_expected_to_take_too_much_has_a_plan_and_is_refused_before_it_reaches_the_store(
-    api: Api, wire: Wire
-) -> None:
+async def test_a_document_that_would_take_too_much_has_a_plan_and_is_refused_unread(api: Api, wire: Wire) -> None:
     response = await post(api, EVENTS, first=100)
     (error,) = response.json()["errors"]
     assert (response.status_code, set(response.json())) == (400, {"errors"})
@@ -51,9 +49,7 @@ async def test_a_document_that_is_expected_to_take_too_much_has_a_plan_and_is_re
         ({"max_items": 5}, False),
     ],
 )
-async def test_the_limit_is_a_setting_and_may_be_reached(
-    open_api: OpenApi, settings: dict[str, int], *, is_allowed: bool
-) -> None:
+async def test_the_limit_can_be_set_and_met(open_api: OpenApi, settings: dict[str, int], *, is_allowed: bool) -> None:
     async with open_api(**settings) as api:
         answer = await api.send(LATEST)
     code = answer["errors"][0]["extensions"]["code"]

@@ -1,5 +1,3 @@
-"""A backup is whole or is not made, and neither a backup nor a restore overwrites anything."""
-
 import shutil
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Which secrets of the ring are in use, and that digits are shown in three payloads alone."""
-
 from typing import Any
 
 from domain.access_codes import AccessCode, AccessCodeKind, CodeRing

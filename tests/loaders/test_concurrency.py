@@ -1,5 +1,3 @@
-"""Work that runs at the same time, within permits."""
-
 import asyncio
 import inspect
 from collections.abc import Callable

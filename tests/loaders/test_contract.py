@@ -1,5 +1,3 @@
-"""Principles of contracts: each one, broken once, is refused when the contract is made."""
-
 import re
 from dataclasses import replace
 from typing import Any
@@ -90,9 +88,7 @@ def test_the_operation_of_a_read_cannot_be_chosen() -> None:
     ("default", "maximum"),
     [(1, 1), (25, 100), (100, 100), (25, 101), (200, 200), (201, 201), (0, 100), (-1, 100), (26, 25), (0, 0)],
 )
-def test_a_page_has_1_to_100_items_or_200_where_it_is_read_as_a_whole(
-    default: int, maximum: int, *, whole: bool
-) -> None:
+def test_a_page_has_1_to_100_items_or_200_where_it_is_read_whole(default: int, maximum: int, *, whole: bool) -> None:
     most = 200 if whole else 100
     if 1 <= default <= maximum <= most:
         assert PageRule(default, maximum, whole=whole).look_ahead == 1

@@ -1,5 +1,3 @@
-"""Conversion of items that other programs wrote: each fact has its place, or is kept and reported."""
-
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -286,9 +284,7 @@ class TestEvents:
         ("word", "action", "name"),
         [("OPEN", "OPEN", None), ("open", "OPEN", None), ("LEFT_OPEN", "OTHER", "LEFT_OPEN"), (None, "OTHER", None)],
     )
-    def test_an_unknown_action_is_other_with_the_devices_own_word(
-        self, word: str | None, action: str, name: str | None
-    ) -> None:
+    def test_an_unknown_action_is_other_with_its_word(self, word: str | None, action: str, name: str | None) -> None:
         event = self.event(action=word, result="SUCCESS")
         assert (event["action"], event.get("actionName")) == (action, name)
 

@@ -1,5 +1,3 @@
-"""Cursors: what a list gave out, and nothing else in the world."""
-
 import base64
 import json
 import string

@@ -1,5 +1,3 @@
-"""Demo data: a larger load on top of a smaller one leaves what the larger one alone would."""
-
 import asyncio
 from collections import Counter
 from typing import Any

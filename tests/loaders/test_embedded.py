@@ -1,5 +1,3 @@
-"""The embedded store: its address cannot be guessed, its data is private, and lost data is no first start."""
-
 import socket
 import stat
 from ipaddress import IPv4Network, ip_address
@@ -36,9 +34,7 @@ async def test_the_store_listens_on_a_random_loopback_address_alone(tmp_path: Pa
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # noqa: S104  # nothing listens there
-async def test_no_other_program_gets_the_port_whose_listener_would_keep_the_store_from_starting(
-    tmp_path: Path, host: str
-) -> None:
+async def test_no_other_program_gets_the_port_that_the_store_is_to_listen_on(tmp_path: Path, host: str) -> None:
     async with run_embedded(find_binary(None), tmp_path) as url:
         with socket.socket() as other, pytest.raises(OSError, match="Address already in use"):
             other.bind((host, urlsplit(url).port or 0))

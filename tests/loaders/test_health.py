@@ -1,5 +1,3 @@
-"""Whether the store works is judged from the requests to it: a stall is forgiven, an outage is not."""
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress

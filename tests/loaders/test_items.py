@@ -1,5 +1,3 @@
-"""Codecs: an item is exactly its model, or it is damaged and reported as such."""
-
 import types
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass

@@ -1,5 +1,3 @@
-"""The migration of a whole table: complete, resumable at any moment, and without effect where nothing is to be done."""
-
 import asyncio
 from collections import Counter
 from typing import Any
@@ -55,9 +53,7 @@ async def test_a_second_migration_writes_nothing_but_the_state(examples: Backend
     assert written == {(KEY["PK"], KEY["SK"])}
 
 
-async def test_a_dry_run_reports_what_a_migration_does_and_changes_nothing(
-    examples: Backend, dump: Dump, wire: Wire
-) -> None:
+async def test_a_dry_run_reports_a_migration_and_changes_nothing(examples: Backend, dump: Dump, wire: Wire) -> None:
     async with unchanged(dump):
         counted = await migration(examples.store).count(NOW)
     assert WRITES & wire.operations.keys() == set()
@@ -124,9 +120,7 @@ async def test_an_interrupted_migration_goes_on_with_the_time_at_which_it_began(
     await require_current(examples.store)
 
 
-async def test_a_location_that_does_not_exist_is_refused_and_nothing_is_converted(
-    examples: Backend, dump: Dump
-) -> None:
+async def test_a_location_that_does_not_exist_is_refused_without_a_write(examples: Backend, dump: Dump) -> None:
     async with unchanged(dump):
         with pytest.raises(TableProblemError, match="location nowhere does not exist"):
             await migration(examples.store, location="nowhere").count(NOW)
@@ -249,9 +243,7 @@ async def test_a_table_of_an_earlier_version_gets_everything_that_todays_has(old
     assert (await run(old_version)).written == 0
 
 
-async def test_flags_of_earlier_versions_leave_the_guard(
-    old_version: Backend, plain_client: Any, table: str, dump: Dump
-) -> None:
+async def test_flags_of_old_versions_go(old_version: Backend, plain_client: Any, table: str, dump: Dump) -> None:
     guards = of_kind(await dump(), "RESERVATION_GUARD")
     await put(
         plain_client, table, *({**guard, "hasLive": True, "lacksEnded": True, "hasOld": True} for guard in guards)

@@ -1,5 +1,3 @@
-"""The loop of all writes: what a refusal means, and when everything is read again."""
-
 from collections import Counter
 
 import pytest
@@ -33,9 +31,7 @@ async def test_a_decision_without_steps_writes_nothing(backend: Backend, wire: W
     assert not wire.operations
 
 
-async def test_what_is_partly_visible_or_refused_is_decided_again_and_refusals_are_counted(
-    backend: Backend, wire: Wire
-) -> None:
+async def test_what_is_half_visible_or_refused_is_decided_again_and_counted(backend: Backend, wire: Wire) -> None:
     seen: list[Counter[str]] = []
     await backend.store.transact(PROVISION_DEVICE.transact(first_door()))
 

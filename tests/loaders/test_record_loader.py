@@ -1,5 +1,3 @@
-"""The loader of records: what is asked for at one time is one batch, every key is read once, errors are values."""
-
 import asyncio
 import gc
 import weakref
@@ -56,9 +54,7 @@ def ids(found: list[Any]) -> list[Any]:
     return [record and record.locker_id for record in found]
 
 
-async def test_many_keys_are_one_batch_without_duplicates_in_the_order_asked(
-    loader: RecordLoader[Locker], wire: Wire
-) -> None:
+async def test_many_keys_are_one_batch_in_order_without_duplicates(loader: RecordLoader[Locker], wire: Wire) -> None:
     found = await loader.load_bulk(numbered(3, 1, 9, 3, 2, 1))
     assert ids(found) == ["l003", "l001", None, "l003", "l002", "l001"]
     assert wire.operations == {"BatchGetItem": 1}
@@ -112,9 +108,7 @@ async def test_keys_that_were_read_are_not_read_again_with_others(loader: Record
     assert [call.keys for call in wire.calls] == [metas(1, 2), metas(3, 9)]
 
 
-async def test_askers_whose_keys_fill_several_batches_get_their_own_records(
-    loader: RecordLoader[Locker], wire: Wire
-) -> None:
+async def test_askers_with_several_batches_get_their_own_records(loader: RecordLoader[Locker], wire: Wire) -> None:
     parts = [numbered(1, *range(100, 149)), numbered(2, *range(150, 248), 3), numbered(2, 3)]
     found = await asyncio.gather(*map(loader.load_bulk, parts))
     assert [ids(part)[0] for part in found] == ["l001", "l002", "l002"]
@@ -138,9 +132,7 @@ async def test_what_was_read_is_kept_until_it_is_forgotten(loaders: Loaders, wir
     assert len(wire.calls) == 2
 
 
-async def test_a_store_that_fails_is_a_value_for_every_key_and_the_keys_are_read_again(
-    loader: RecordLoader[Locker], wire: Wire
-) -> None:
+async def test_keys_of_a_store_that_failed_are_errors_and_read_again(loader: RecordLoader[Locker], wire: Wire) -> None:
     wire.fault = lambda _: Answer.error("ThrottlingException")
     failed = await loader.load_bulk(numbered(1, 2))
     assert [type(error) for error in failed] == [UnavailableError] * 2
@@ -157,9 +149,7 @@ async def test_one_failed_batch_leaves_the_others_their_records(loader: RecordLo
     assert ids(found[-2:]) == ["l002", "l003"]
 
 
-async def test_a_damaged_item_is_an_error_in_its_own_place(
-    loader: RecordLoader[Locker], plain_client: Any, table: str
-) -> None:
+async def test_a_damaged_item_is_an_error_in_place(loader: RecordLoader[Locker], plain_client: Any, table: str) -> None:
     damaged = {"PK": "LOCKER#l009", "SK": "META", "entityType": "OWNER"}
     await plain_client.put_item(TableName=table, Item=item_to_wire(damaged))
     (first, error, last) = await loader.load_bulk(numbered(1, 9, 2))
@@ -176,9 +166,7 @@ async def test_strong_reads_have_a_queue_and_a_cache_of_their_own(loaders: Loade
     assert sorted(sent, key=str) == [(metas(1, 2), False), (metas(1, 3), True)]
 
 
-async def test_existing_records_that_a_plain_read_missed_are_read_strongly_once_and_kept(
-    loaders: Loaders, wire: Wire
-) -> None:
+async def test_existing_records_that_a_plain_read_missed_are_read_strongly(loaders: Loaders, wire: Wire) -> None:
     def too_early(call: Call) -> None:
         ((_, asked),) = call.request["RequestItems"].items()
         call.response = call.response if asked["ConsistentRead"] else {"Responses": {}}
@@ -200,9 +188,7 @@ async def test_a_reader_that_gives_up_leaves_the_batch_to_the_others(loader: Rec
     assert ids(await staying) == ["l001", "l002"]
 
 
-async def test_a_reader_that_gives_up_before_it_reads_leaves_the_queue_to_the_others(
-    loader: RecordLoader[Locker], wire: Wire
-) -> None:
+async def test_a_reader_that_gives_up_early_leaves_the_queue(loader: RecordLoader[Locker], wire: Wire) -> None:
     leaving = asyncio.ensure_future(loader.load_bulk(numbered(1, 2)))
     staying = asyncio.ensure_future(loader.load_bulk(numbered(2, 3)))
     await asyncio.sleep(0)

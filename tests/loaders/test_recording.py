@@ -1,5 +1,3 @@
-"""A recorded store records every operation."""
-
 import asyncio
 
 import pytest
@@ -31,9 +29,7 @@ def store(backend: Backend, trace: Trace) -> RecordedStore:
     return RecordedStore(backend.store, trace)
 
 
-async def test_an_operation_whose_request_is_canceled_was_canceled(
-    store: RecordedStore, trace: Trace, wire: Wire
-) -> None:
+async def test_an_operation_of_a_canceled_request_was_canceled(store: RecordedStore, trace: Trace, wire: Wire) -> None:
     wire.fault = hold = Hold()
     reading = asyncio.ensure_future(LOCKER_BY_ID.read(store, L1))
     await hold.arrivals()
@@ -68,9 +64,7 @@ async def test_a_read_after_a_failure_is_recorded_for_its_field(store: RecordedS
     assert brief(trace.operations(), "outcome", "path") == [("UNAVAILABLE", "a"), ("ok", "b")]
 
 
-async def test_the_cost_of_each_step_is_found_by_path_and_contract(
-    store: RecordedStore, trace: Trace, wire: Wire
-) -> None:
+async def test_each_steps_cost_is_found_by_path_and_contract(store: RecordedStore, trace: Trace, wire: Wire) -> None:
     for path in ("a", "b", "a"):
         with asking(path):
             await LOCKER_BY_ID.read(store, L1)

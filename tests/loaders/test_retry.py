@@ -1,5 +1,3 @@
-"""When an operation is sent again: so many times, with pauses that grow and are drawn at random."""
-
 import asyncio
 import random
 

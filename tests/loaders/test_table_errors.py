@@ -1,5 +1,3 @@
-"""From the store's answers to our own classes: reasons by position become steps by name."""
-
 from typing import Any
 
 import pytest

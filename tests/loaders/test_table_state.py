@@ -1,5 +1,3 @@
-"""The state of the table: what a server knows of it and for how long, and how a migration changes it."""
-
 from dataclasses import replace
 from typing import Any
 
@@ -75,9 +73,7 @@ async def test_a_table_in_another_state_is_used_neither_by_a_server_nor_by_a_com
     await require_current(store)
 
 
-async def test_a_server_relies_on_the_state_for_a_while_from_the_moment_when_it_sent_the_read(
-    store: DynamoStore, wire: Wire
-) -> None:
+async def test_a_server_relies_on_the_state_for_a_while_after_it_sent_the_read(store: DynamoStore, wire: Wire) -> None:
     time = Time()
     watch = TableWatch(time)
     assert watch.refusal == "The state of the table cannot be read: try again later."
@@ -115,9 +111,7 @@ async def test_a_read_that_fails_does_not_prolong_what_is_known(store: DynamoSto
     assert watch.refusal is None
 
 
-async def test_a_migration_marks_a_table_that_servers_use_and_waits_for_them(
-    store: DynamoStore, servers: Servers
-) -> None:
+async def test_a_migration_marks_a_table_in_use_and_waits_for_servers(store: DynamoStore, servers: Servers) -> None:
     marked = replace(MARKED, migrating_since=NOW)
     async with being_migrated(store, NOW, servers.drained) as mark:
         assert servers.seen == [replace(marked, revision=2)]
@@ -126,9 +120,7 @@ async def test_a_migration_marks_a_table_that_servers_use_and_waits_for_them(
     assert await read_state(store) == replace(CURRENT_STATE, revision=4)
 
 
-async def test_a_migration_that_was_interrupted_goes_on_with_the_time_at_which_it_began(
-    store: DynamoStore, servers: Servers
-) -> None:
+async def test_an_interrupted_migration_goes_on_with_its_first_time(store: DynamoStore, servers: Servers) -> None:
     with pytest.raises(RuntimeError):
         async with being_migrated(store, NOW, servers.drained):
             raise RuntimeError
@@ -148,9 +140,7 @@ async def test_a_migration_does_not_wait_for_servers_that_do_not_look_at_the_sta
     await require_current(store)
 
 
-async def test_a_migration_that_was_interrupted_while_it_waited_waits_again(
-    store: DynamoStore, servers: Servers
-) -> None:
+async def test_a_migration_that_was_interrupted_in_its_wait_waits_again(store: DynamoStore, servers: Servers) -> None:
     async def interrupted() -> None:
         raise KeyboardInterrupt
 
@@ -162,9 +152,7 @@ async def test_a_migration_that_was_interrupted_while_it_waited_waits_again(
         assert len(servers.seen) == 1
 
 
-async def test_a_migration_that_was_interrupted_later_leaves_the_mark_and_does_not_wait_again(
-    store: DynamoStore, servers: Servers
-) -> None:
+async def test_a_migration_that_was_interrupted_later_does_not_wait_again(store: DynamoStore, servers: Servers) -> None:
     with pytest.raises(KeyboardInterrupt):
         async with being_migrated(store, NOW, servers.drained):
             raise KeyboardInterrupt
@@ -176,9 +164,7 @@ async def test_a_migration_that_was_interrupted_later_leaves_the_mark_and_does_n
 
 
 @pytest.mark.parametrize("begins", ["while the first waits", "while the first converts"])
-async def test_of_two_migrations_at_once_the_one_that_began_last_ends(
-    store: DynamoStore, servers: Servers, begins: str
-) -> None:
+async def test_of_two_migrations_the_one_begun_last_ends(store: DynamoStore, servers: Servers, begins: str) -> None:
     async def second() -> None:
         async with being_migrated(store, NOW, servers.drained):
             pass

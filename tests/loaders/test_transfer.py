@@ -1,5 +1,3 @@
-"""Export and import: the same items, whatever interrupts them, and nothing is overwritten unasked."""
-
 import json
 import stat
 from collections.abc import Awaitable, Callable
@@ -99,9 +97,7 @@ async def test_an_imported_table_is_identical_to_the_exported_one(
     assert sorted(path.read_text().splitlines()) == sorted(again.read_text().splitlines())
 
 
-async def test_an_export_has_a_header_items_in_the_json_of_dynamodb_and_a_summary(
-    source: DynamoStore, dump_of: Any, path: Any
-) -> None:
+async def test_an_export_has_a_header_items_and_a_summary(source: DynamoStore, dump_of: Any, path: Any) -> None:
     header, *items, summary = map(json.loads, path.read_text().splitlines())
     assert header == {"SmartLockerExport": {"version": 1, "tableFormat": 5}}
     assert [item["Item"] for item in items] == list((await dump_of(source)).values())
@@ -109,9 +105,7 @@ async def test_an_export_has_a_header_items_in_the_json_of_dynamodb_and_a_summar
     assert len(summary["Summary"]["digest"]) == 64
 
 
-async def test_an_interrupted_export_goes_on_where_it_stopped(
-    source: DynamoStore, path: Any, wire: Wire, tmp_path: Path
-) -> None:
+async def test_an_interrupted_export_goes_on_later(source: DynamoStore, path: Any, wire: Wire, tmp_path: Path) -> None:
     second = tmp_path / "second.jsonl"
     with pytest.raises(StoppedError):
         await export(source, second, stop)
@@ -127,9 +121,7 @@ async def test_an_interrupted_export_goes_on_where_it_stopped(
     assert not partial.exists()
 
 
-async def test_a_store_that_fails_interrupts_an_export_that_goes_on_later(
-    source: DynamoStore, wire: Wire, tmp_path: Path
-) -> None:
+async def test_an_export_goes_on_after_a_store_failed(source: DynamoStore, wire: Wire, tmp_path: Path) -> None:
     path = tmp_path / "export.jsonl"
     wire.fault = lambda call: Answer.error("ValidationException") if "ExclusiveStartKey" in call.request else None
     with pytest.raises(StoreError):

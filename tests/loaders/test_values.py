@@ -1,5 +1,3 @@
-"""Values on the wire: tagged with their type, numbers exact to the last digit."""
-
 from decimal import Decimal
 from typing import Any
 

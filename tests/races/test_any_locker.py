@@ -1,5 +1,3 @@
-"""Reservations of any locker: one locker each, one reservation for each request."""
-
 import asyncio
 from typing import Any
 
@@ -107,9 +105,7 @@ async def test_the_id_of_a_canceled_reservation_of_one_locker_is_taken_for_any_l
 
 
 @pytest.mark.parametrize("taken", [["l0"], ["l1"], ["l0", "l1"]])
-async def test_an_id_that_another_owner_has_used_at_a_locker_leaves_the_other_lockers(
-    api: Api, dump: Dump, taken: list[str]
-) -> None:
+async def test_an_id_that_another_owner_has_used_leaves_other_lockers(api: Api, dump: Dump, taken: list[str]) -> None:
     await stock(api, 2)
     for locker in taken:
         await api.reservation("r1", locker, "acme", f"2026-03-0{3 + int(locker[1:])}T10:00:00Z", "2026-03-05T10:00:00Z")
@@ -144,9 +140,7 @@ async def test_any_locker_is_one_of_the_size_that_is_offered_to_the_caller(api: 
         ({}, "LOCATION_INACTIVE"),
     ],
 )
-async def test_a_wrong_request_for_any_locker_changes_nothing(
-    api: Api, dump: Dump, values: dict[str, Any], code: str
-) -> None:
+async def test_a_wrong_request_for_any_changes_nothing(api: Api, dump: Dump, values: dict[str, Any], code: str) -> None:
     await stock(api, 1)
     if not values:
         await api.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)

@@ -139,9 +139,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("late", LATE.values(), ids=LATE)
-async def test_a_write_sees_the_last_change_though_a_query_does_not_show_it_yet(
-    booked: Api, wire: Wire, dump: Dump, late: Late
-) -> None:
+async def test_a_write_sees_the_last_change_before_a_query(booked: Api, wire: Wire, dump: Dump, late: Late) -> None:
     if late.is_extended:
         await make(booked, EXTEND_LAST)
     before = await dump()
@@ -165,9 +163,7 @@ async def test_a_last_change_outside_of_what_a_write_reads_is_not_waited_for(boo
     assert sent(wire) == {"BatchGetItem": 1, "Query": 1, "TransactWriteItems": 1}
 
 
-async def test_an_extension_over_what_was_canceled_last_is_made_though_a_query_shows_it_live(
-    booked: Api, wire: Wire, dump: Dump
-) -> None:
+async def test_an_extension_over_what_a_query_still_shows_live_is_made(booked: Api, wire: Wire, dump: Dump) -> None:
     left = [item_to_wire((await dump())["LOCKER#l1", f"LIVE#{at('03')}#r2"])]
     await make(booked, (CANCEL, LAST))
 
@@ -258,9 +254,7 @@ async def test_a_claim_whose_reservation_never_comes_is_damage_and_not_an_overla
     assert sent(wire) == {"BatchGetItem": 1, "GetItem": 5}
 
 
-async def test_a_grace_period_ends_at_a_reservation_though_a_query_does_not_show_it(
-    api: Api, wire: Wire, clock: Clock
-) -> None:
+async def test_a_grace_period_ends_at_a_reservation_before_a_query_shows_it(api: Api, wire: Wire, clock: Clock) -> None:
     await codes.furnish(api)
     digits = await codes.create(api, "c1")
     key = (await api.mutate(codes.PROVISION, lockerId="l1", generation=1))["deviceKey"]

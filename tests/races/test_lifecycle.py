@@ -1,5 +1,3 @@
-"""Two servers reserve one locker or any, start, release, extend, shorten, cancel and transfer at once."""
-
 import asyncio
 import random
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Many clients change one locker, or claim one address or code, at once."""
-
 import asyncio
 from collections import Counter
 from typing import Any

@@ -1,5 +1,3 @@
-"""A location closes while others open it, or bring lockers and bookings there."""
-
 import asyncio
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Many clients reserve, extend and cancel at one locker at once."""
-
 import asyncio
 import random
 
@@ -11,9 +9,7 @@ from tests.reservations import ACTIVE, CANCEL, hours
 from tests.wire import Wire
 
 
-async def test_ten_times_twenty_clients_race_for_a_window_and_one_gets_it(
-    one: Api, open_api: OpenApi, dump: Dump
-) -> None:
+async def test_ten_times_twenty_clients_race_for_a_window_and_one_wins(one: Api, open_api: OpenApi, dump: Dump) -> None:
     async with open_api() as second_server:
         for race in range(10):
             window = hours(race * 2, race * 2 + 1.5)
@@ -59,9 +55,7 @@ async def test_a_repeat_that_meets_its_own_reservation_half_way_is_no_overlap(on
     assert fast["userErrors"] == []
 
 
-async def test_an_ended_pointer_that_concurrent_writes_repair_names_the_earliest(
-    one: Api, dump: Dump, clock: Clock
-) -> None:
+async def test_an_ended_pointer_that_writes_repair_at_once_is_right(one: Api, dump: Dump, clock: Clock) -> None:
     for number in range(20):
         day = f"2026-03-{number + 2:02d}"
         for name, start in (("a", "00"), ("b", "04")):

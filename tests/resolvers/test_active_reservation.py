@@ -1,5 +1,3 @@
-"""The reservation that is active now: from the pointer and, where the pointed one has ended, by one Query."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Availability: which of the offered lockers are free in a window, when a locker is busy, and what comes next."""
-
 from typing import Any
 
 import pytest
@@ -49,9 +47,7 @@ async def test_a_locker_is_free_where_no_reservation_overlaps_the_window(
     assert await free(place.by(owner("eve")), window={"from": start, "to": end}, size="XL") == []
 
 
-async def test_a_search_sends_one_query_for_each_audience_and_asks_only_where_pointers_do_not_tell(
-    place: Api, wire: Wire
-) -> None:
+async def test_a_search_sends_a_query_for_each_audience_and_asks_where_pointers_end(place: Api, wire: Wire) -> None:
     await place.reservation("r1", "all", "eve", "2026-03-02T10:00:00Z", "2026-03-02T12:00:00Z")
     await place.reservation("r2", "all", "eve", "2026-03-04T12:00:00Z", "2026-03-04T15:00:00Z")
     mia = place.by(owner("mia", "acme"))
@@ -158,9 +154,7 @@ async def test_busy_shows_merged_intervals_without_saying_whose_they_are(place: 
     assert await busy("2026-03-03T03:00:00Z", "2026-03-04T00:00:00Z") == []
 
 
-async def test_a_device_reads_its_locker_with_the_current_and_the_next_reservation(
-    place: Api, clock: Clock, wire: Wire
-) -> None:
+async def test_a_device_reads_its_lockers_current_and_next_reservation(place: Api, clock: Clock, wire: Wire) -> None:
     selection = "lockerId status activeReservation { reservationId } nextReservation { reservationId }"
     document = f'{{ viewer {{ locker {{ {selection} }} }} locker(lockerId: "mine") {{ {selection} }} }}'
     here = place.by(device("mine"))

@@ -1,5 +1,3 @@
-"""Bindings: every field has one, or the schema is not built."""
-
 import pytest
 import strawberry
 

@@ -1,5 +1,3 @@
-"""Approving and rejecting bookings: the calendar, the notification of the owner and the list of pending bookings."""
-
 from typing import Any
 
 import pytest
@@ -74,9 +72,7 @@ async def test_an_approved_booking_takes_its_half_days_and_notifies_its_owner(
     assert {(item["title"], item["bookingId"], item["createdBy"]) for item in filled} == {("Chess club", "b1", "root")}
 
 
-async def test_a_rejected_booking_takes_no_half_day_and_notifies_its_owner_with_the_reason(
-    room: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_a_rejected_booking_takes_no_half_day_and_its_owner_is_told(room: Api, clock: Clock, dump: Dump) -> None:
     asked = await book(room, "b1")
     clock.move(hours=2)
     payload = await reject(room, "b1", reason="  Closed for works ")
@@ -84,9 +80,7 @@ async def test_a_rejected_booking_takes_no_half_day_and_notifies_its_owner_with_
     assert slots(await dump()) == {}
 
 
-async def test_a_decided_booking_is_decided_again_only_in_the_same_way_which_changes_nothing(
-    room: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_a_decided_booking_is_decided_again_only_in_the_same_way(room: Api, clock: Clock, dump: Dump) -> None:
     await room.owner("second", role="ADMIN")
     for number, booking_id in enumerate(("approved", "rejected", "canceled"), 1):
         await book(room, booking_id, date=f"2026-04-0{number}")
@@ -105,9 +99,7 @@ async def test_a_decided_booking_is_decided_again_only_in_the_same_way_which_cha
             assert (refusal(payload), payload["booking"]["status"]) == (CLOSED, status)
 
 
-async def test_only_who_is_an_admin_by_credentials_and_by_record_decides_or_repeats_a_decision(
-    room: Api, dump: Dump
-) -> None:
+async def test_only_who_is_an_admin_by_credentials_and_by_record_decides(room: Api, dump: Dump) -> None:
     for booking_id in ("approved", "rejected", "open"):
         await book(room, booking_id)
     await approve(room, "approved")
@@ -143,9 +135,7 @@ async def test_who_decided_is_shown_to_the_owner_by_id_alone(room: Api) -> None:
     assert [error["path"] for error in answer["errors"]] == [["booking", "decidedBy"]]
 
 
-async def test_a_booking_whose_day_has_passed_at_the_location_is_rejected_but_not_approved(
-    api: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_a_booking_of_a_day_that_has_passed_is_not_approved(api: Api, clock: Clock, dump: Dump) -> None:
     await prepare(api, timeZone="Pacific/Kiritimati")  # fourteen hours ahead
     await book(api, "b1")
     await book(api, "b2", date="2026-03-11")
@@ -211,9 +201,7 @@ async def test_other_half_days_days_and_locations_do_not_conflict(room: Api, dum
     check_invariants(items, NOW)
 
 
-async def test_pending_bookings_are_listed_oldest_first_and_those_decided_between_two_pages_hide_no_other(
-    room: Api, clock: Clock
-) -> None:
+async def test_pending_bookings_are_listed_oldest_first_and_decided_ones_hide_no_other(room: Api, clock: Clock) -> None:
     for number in range(9, 0, -1):  # neither their days nor their ids are in the order of the requests
         await book(room, f"b{number}", date=f"2026-04-0{number}")
         clock.move(seconds=1)

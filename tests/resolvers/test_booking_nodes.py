@@ -1,5 +1,3 @@
-"""Payments, notifications, calendar events and API keys by their global ids, for those who may see them."""
-
 from typing import Any
 
 import pytest

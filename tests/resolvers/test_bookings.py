@@ -1,5 +1,3 @@
-"""Bookings: requested, found, listed, and canceled before their day."""
-
 from typing import Any
 
 import pytest
@@ -87,9 +85,7 @@ async def test_a_location_takes_bookings_while_it_is_active(room: Api, dump: Dum
     ("time_zone", "yesterday", "today"),
     [("Pacific/Kiritimati", "2026-03-01", "2026-03-02"), ("Pacific/Pago_Pago", "2026-02-28", "2026-03-01")],
 )
-async def test_today_is_the_locations_own_when_asking(
-    api: Api, dump: Dump, time_zone: str, yesterday: str, today: str
-) -> None:
+async def test_today_is_the_locations_own(api: Api, dump: Dump, time_zone: str, yesterday: str, today: str) -> None:
     await prepare(api, timeZone=time_zone)
     payload = await refused(api, dump, REQUEST, **CONTENT | {"date": yesterday})
     assert refusal(payload) == ("BAD_USER_INPUT", 400, ["input", "date"])

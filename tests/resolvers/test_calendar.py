@@ -1,5 +1,3 @@
-"""A location's calendar: what fills it, what is free, and the events that admins make."""
-
 from typing import Any
 
 import pytest
@@ -135,9 +133,7 @@ async def test_a_calendar_has_each_day_once_in_order(room: Api, first: str, last
 
 
 @pytest.mark.parametrize("duration", ["MORNING", "AFTERNOON", "FULL_DAY"])
-async def test_an_admins_event_fills_its_half_days_and_frees_them_again(
-    room: Api, clock: Clock, dump: Dump, duration: str
-) -> None:
+async def test_an_event_fills_its_half_days_and_frees_them(room: Api, clock: Clock, dump: Dump, duration: str) -> None:
     payload = await create(room, duration=duration)
     shown = {"eventId": "e1", "date": DAY, "duration": duration, "title": "Works", "bookingId": None}
     assert payload == {"calendarEvent": shown | {"createdAt": clock.now}, "userErrors": []}
@@ -157,9 +153,7 @@ async def test_an_admins_event_fills_its_half_days_and_frees_them_again(
         ({"date": "2026-03-20", "duration": "MORNING"}, "SLOT_TAKEN", "date"),
     ],
 )
-async def test_an_event_that_cannot_be_made_writes_nothing(
-    room: Api, dump: Dump, other: dict[str, Any], code: str, path: str
-) -> None:
+async def test_a_wrong_event_writes_nothing(room: Api, dump: Dump, other: dict[str, Any], code: str, path: str) -> None:
     await create_location(room, 1)
     await room.mutate(DEACTIVATE, locationId=ulid(1), expectedVersion=1)
     await approved(room, "b1", date="2026-03-20")
@@ -179,9 +173,7 @@ async def test_an_event_deleted_again_does_not_affect_later_events_and_bookings(
 
 
 @pytest.mark.parametrize("duration", ["MORNING", "FULL_DAY"])
-async def test_the_id_of_a_deleted_event_stays_used_and_a_booking_that_has_it_keeps_its_half_days(
-    room: Api, dump: Dump, duration: str
-) -> None:
+async def test_a_deleted_events_id_stays_used_and_its_booking_keeps_days(room: Api, dump: Dump, duration: str) -> None:
     await create(room, duration=duration)
     await delete(room)
     await approved(room, "e1", duration=duration)
@@ -196,9 +188,7 @@ async def test_the_id_of_a_deleted_event_stays_used_and_a_booking_that_has_it_ke
 
 
 @pytest.mark.parametrize("other", [{"eventId": "b1"}, {"locationId": ulid(1)}])
-async def test_an_event_of_a_booking_or_of_another_location_is_not_deleted(
-    room: Api, dump: Dump, other: dict[str, str]
-) -> None:
+async def test_an_event_of_a_booking_or_elsewhere_is_not_deleted(room: Api, dump: Dump, other: dict[str, str]) -> None:
     await create_location(room, 1)
     await create(room)
     await approved(room, "b1", date="2026-03-20")

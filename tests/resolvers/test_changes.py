@@ -1,5 +1,3 @@
-"""Changes with a stale version, of something that does not exist, or of nothing: the same rules for every entity."""
-
 import pytest
 from graphql import get_named_type
 
@@ -28,9 +26,7 @@ CHANGES = [name for name in MUTATIONS if name.endswith(tuple(OWN_ID)) and not na
 
 # An active location that is activated once more is the same request again.
 @pytest.mark.parametrize("name", [name for name in VERSIONED if name != "reactivateLocation"])
-async def test_a_stale_version_is_a_conflict_that_returns_the_current_state(
-    api: Api, dump: Dump, prepared: Prepared, name: str
-) -> None:
+async def test_a_stale_version_conflicts_and_shows_state(api: Api, dump: Dump, prepared: Prepared, name: str) -> None:
     await prepared(stock, api)
     async with unchanged(dump):
         for stale in (0, 2, -1, 2147483647):
@@ -45,9 +41,7 @@ async def test_a_stale_version_is_a_conflict_that_returns_the_current_state(
 
 
 @pytest.mark.parametrize("name", CHANGES)
-async def test_a_change_of_something_missing_is_not_found(
-    api: Api, wire: Wire, dump: Dump, prepared: Prepared, name: str
-) -> None:
+async def test_changing_what_is_missing_fails(api: Api, wire: Wire, dump: Dump, prepared: Prepared, name: str) -> None:
     await prepared(stock, api)
     own_id = next(own for kind, own in OWN_ID.items() if name.endswith(kind))
     wire.reset()

@@ -1,5 +1,3 @@
-"""Devices that know the codes of their door, and open it without the server."""
-
 import asyncio
 import traceback
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""Creations that are sent again, reuse an id or name something missing: the same rules for every entity."""
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""A damaged item is left out of its list without hiding its neighbors."""
-
 import logging
 from typing import Any
 
@@ -31,9 +29,7 @@ async def busy(api: Api, plain_client: Any, table: str) -> Api:
     return api
 
 
-async def test_a_damaged_reservation_is_left_out_of_its_list_with_one_error_and_a_log_line(
-    busy: Api, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_damaged_reservation_is_left_out_with_one_error(busy: Api, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         answer = await busy.send('{ locker(lockerId: "l1") { version reservations { nodes { reservationId } } } }')
     nodes = [{"reservationId": "r1"}, {"reservationId": "r2"}, {"reservationId": "r3"}]
@@ -70,9 +66,7 @@ async def test_a_damaged_record_is_left_out_of_a_list_of_copies(busy: Api, plain
     assert error["path"] == ["owner", "lockers"]
 
 
-async def test_a_value_of_a_type_that_no_item_has_is_damage_and_no_more(
-    busy: Api, plain_client: Any, table: str
-) -> None:
+async def test_a_value_of_a_type_that_no_item_has_is_damage(busy: Api, plain_client: Any, table: str) -> None:
     key = {"PK": {"S": "LOCKER#l1"}, "SK": {"S": "EVT#2026-02-01T00:00:00.000Z#e1"}}
     await plain_client.put_item(TableName=table, Item={**key, "tags": {"SS": ["a"]}})
     answer = await busy.send('{ locker(lockerId: "l1") { accessEvents { nodes { eventId } } } }')

@@ -1,5 +1,3 @@
-"""Ordinary screens run with the default limits; what is too expensive is refused before a read, or stopped."""
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -79,9 +77,7 @@ async def full(api: Api, wire: Wire, plain_client: Any, table: str) -> Api:
 
 
 @pytest.mark.parametrize("is_status_board", [True, False])
-async def test_boards_of_200_and_250_lockers_run_with_the_default_limits(
-    full: Api, wire: Wire, *, is_status_board: bool
-) -> None:
+async def test_boards_of_250_lockers_run_with_the_defaults(full: Api, wire: Wire, *, is_status_board: bool) -> None:
     places = [99, *range(24, 0, -1)][: 10 if is_status_board else 25]
     reads = (
         {"Query": 2 + 10 + 200, "BatchGetItem": 2 + 1} if is_status_board else {"Query": 2 + 25, "BatchGetItem": 3 + 1}
@@ -133,9 +129,7 @@ async def large(api: Api, wire: Wire) -> Api:
     return api
 
 
-async def test_a_query_that_exceeds_the_limit_while_running_is_stopped(
-    large: Api, open_api: OpenApi, wire: Wire
-) -> None:
+async def test_a_query_that_exceeds_the_limit_is_stopped(large: Api, open_api: OpenApi, wire: Wire) -> None:
     taken = (await explained(large, LARGE))["totals"]
     assert taken["expected"]["readUnits"] < 8 < taken["measured"]["readUnits"]
     wire.reset()
@@ -151,9 +145,7 @@ async def test_a_query_that_exceeds_the_limit_while_running_is_stopped(
     assert wire.operations == {"GetItem": 1, "Query": 1}  # the second Query was not sent
 
 
-async def test_a_budget_pays_what_is_expected_first_and_the_difference_afterwards(
-    large: Api, open_api: OpenApi
-) -> None:
+async def test_a_budget_pays_what_is_expected_and_then_the_difference(large: Api, open_api: OpenApi) -> None:
     totals = (await explained(large, LARGE))["totals"]
     async with open_api(rate_limit_units=1, rate_limit_burst=1000) as metered:
         answer = await metered.send(LARGE)

@@ -1,5 +1,3 @@
-"""How deep the store is called: a reader of a traceback must be able to follow it."""
-
 import sys
 from pathlib import Path
 from types import FrameType
@@ -42,9 +40,7 @@ class DeepTransport:
         return await self._transport.send(operation, request, shape)
 
 
-async def test_fewer_than_25_frames_are_above_a_store_call_of_a_nested_query(
-    one: Api, backend: Backend, transport: Transport
-) -> None:
+async def test_fewer_than_25_frames_are_above_a_store_call(one: Api, backend: Backend, transport: Transport) -> None:
     await one.reservation("now", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     deep = DeepTransport(transport)
     state = RequestState(

@@ -1,5 +1,3 @@
-"""Discovery: who is offered which lockers of a location."""
-
 import asyncio
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Access events: recorded once, never changed, whenever they arrive; of several at once, all or none."""
-
 from typing import Any
 
 import pytest
@@ -81,9 +79,7 @@ async def test_no_mutation_changes_or_deletes_an_event(one: Api) -> None:
 
 
 @pytest.mark.parametrize("chosen", [True, False])
-async def test_twenty_five_events_are_recorded_in_one_transaction_and_answered_in_order(
-    two: Api, wire: Wire, *, chosen: bool
-) -> None:
+async def test_twenty_five_events_are_one_transaction_answered_in_order(two: Api, wire: Wire, *, chosen: bool) -> None:
     events = [
         event(
             f"e{number:02d}" if chosen else None,
@@ -140,9 +136,7 @@ async def test_a_batch_with_recorded_events_returns_them_and_records_the_rest(tw
     ],
     ids=["other content", "unknown locker", "too far ahead", "the same id twice"],
 )
-async def test_one_wrong_event_refuses_the_whole_batch(
-    two: Api, dump: Dump, wrong: dict[str, Any], error: dict[str, Any]
-) -> None:
+async def test_one_wrong_event_refuses_all(two: Api, dump: Dump, wrong: dict[str, Any], error: dict[str, Any]) -> None:
     await two.mutate(RECORD_ALL, events=[event("e2"), event("e3")])
     payload = await refused(two, dump, RECORD_ALL, events=[event("e1"), event("e2"), wrong, event()])
     path = ["input", "events", "2", *error["path"][1:]]

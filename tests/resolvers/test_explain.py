@@ -1,5 +1,3 @@
-"""An explanation shows exactly the operations that reached the store, their fields and their cost."""
-
 import asyncio
 import json
 from collections import Counter
@@ -85,9 +83,7 @@ async def test_what_fields_of_several_types_read_at_one_path_is_shown_once(stock
     assert sum(read["measured"]["operations"] for read in reads) == explanation["totals"]["measured"]["operations"]
 
 
-async def test_a_plan_alone_has_the_same_tree_without_measured_figures_and_reads_nothing(
-    stocked: Api, wire: Wire
-) -> None:
+async def test_a_plan_alone_has_the_same_tree_without_measures_and_reads(stocked: Api, wire: Wire) -> None:
     plan = await explained(stocked, NESTED, mode="plan")
     assert not wire.calls
     assert "operations" not in plan

@@ -1,5 +1,3 @@
-"""Inputs and arguments that break a rule: refused at their place, before anything is read or written."""
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -150,9 +148,7 @@ async def test_a_value_of_another_type_is_refused_before_anything_runs(
 
 
 @pytest.mark.parametrize(("field", "name"), TIMES)
-async def test_an_invalid_time_in_an_input_is_refused_with_the_reason(
-    api: Api, wire: Wire, field: str, name: str
-) -> None:
+async def test_an_invalid_time_in_an_input_is_refused_with_reason(api: Api, wire: Wire, field: str, name: str) -> None:
     for bad, message in NO_TIMES.items():
         assert message in (await broken(api, field, name, bad))["message"]
     assert not wire.calls

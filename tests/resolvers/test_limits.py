@@ -1,5 +1,3 @@
-"""Limits of a document: at the limit it runs, one above it is refused, and nothing reaches the store."""
-
 import gc
 from itertools import product
 

@@ -1,5 +1,3 @@
-"""The door of a location: codes of bookings, what is recorded of it, its lockout and its device."""
-
 from typing import Any
 
 import pytest
@@ -50,9 +48,7 @@ async def events(api: Api) -> list[dict[str, Any]]:
     return nodes
 
 
-async def test_a_code_of_an_approved_booking_opens_the_door_of_the_location_on_its_half_day(
-    api: Api, digits: str, clock: Clock
-) -> None:
+async def test_a_code_of_an_approved_booking_opens_the_door_in_its_time(api: Api, digits: str, clock: Clock) -> None:
     assert await enter(api, digits, "a1") == "GRANTED"
     listed = await api.by(owner("ada")).run(CODES, id=PLACE)
     validity = {"validFrom": "2026-03-01T11:00:00.000Z", "validUntil": "2026-03-01T23:00:00.000Z"}
@@ -87,9 +83,7 @@ async def test_every_decision_is_recorded_under_the_location(api: Api, digits: s
     assert (hidden["data"]["node"], hidden["errors"][0]["extensions"]["code"]) == (None, "FORBIDDEN")
 
 
-async def test_a_lockout_writes_one_tamper_and_notifies_the_manager_and_an_admin_clears_it(
-    api: Api, digits: str, dump: Dump
-) -> None:
+async def test_a_lockout_is_one_tamper_the_manager_learns_and_admins_clear(api: Api, digits: str, dump: Dump) -> None:
     answers = [await enter(api, wrong(digits), f"a{number}") for number in range(5)]
     assert answers == ["DENIED"] * 5
     async with unchanged(dump):

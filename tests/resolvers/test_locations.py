@@ -1,5 +1,3 @@
-"""Locations: made, changed, put to rest, found again and listed."""
-
 import re
 
 import pytest
@@ -77,9 +75,7 @@ async def test_a_code_belongs_to_one_location_even_if_it_is_inactive(api: Api, d
         await api.mutate(DEACTIVATE, locationId=location_id, expectedVersion=1)
 
 
-async def test_an_update_changes_given_fields_removes_null_ones_and_keeps_the_rest(
-    api: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_an_update_changes_given_fields_and_removes_null_ones(api: Api, clock: Clock, dump: Dump) -> None:
     location_id = await create_location(api, 1, address={**ADDRESS, "lat": 1, "lng": 2})
     clock.move(hours=1)
     change = {"name": "New name", "address": {"city": None, "lat": "-89.50"}, "timeZone": "Asia/Tokyo"}
@@ -104,9 +100,7 @@ async def test_an_update_changes_given_fields_removes_null_ones_and_keeps_the_re
     assert not {"formattedAddress", "placeId", "lat"} & (await dump())[f"LOCATION#{location_id}", "META"].keys()
 
 
-async def test_a_location_moves_between_the_lists_with_its_status_and_keeps_its_place_by_age(
-    api: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_a_location_is_in_the_list_of_its_status_by_age(api: Api, clock: Clock, dump: Dump) -> None:
     await create_aged(api, clock, 4)
     newest_first = ["place-3", "place-2", "place-1", "place-0"]
     for version, (change, status) in enumerate(((DEACTIVATE, "INACTIVE"), (REACTIVATE, "ACTIVE")), 1):
@@ -120,9 +114,7 @@ async def test_a_location_moves_between_the_lists_with_its_status_and_keeps_its_
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 9])
-async def test_without_a_status_the_locations_of_all_are_one_list(
-    api: Api, clock: Clock, wire: Wire, size: int
-) -> None:
+async def test_without_a_status_all_locations_are_one_list(api: Api, clock: Clock, wire: Wire, size: int) -> None:
     for number in range(8):
         await create_location(api, number)
         clock.move(milliseconds=number % 2)

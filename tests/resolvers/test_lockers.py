@@ -1,5 +1,3 @@
-"""Lockers: registered, renamed, taken through their states, moved, transferred, and every copy as true as they are."""
-
 from typing import Any
 
 import pytest
@@ -55,9 +53,7 @@ async def listed(api: Api, location_id: str) -> list[dict[str, Any]]:
     return nodes
 
 
-async def test_a_status_a_name_and_a_new_owner_reach_every_copy_of_a_registered_locker(
-    places: Api, dump: Dump, clock: Clock
-) -> None:
+async def test_a_status_a_name_and_a_new_owner_reach_every_copy(places: Api, dump: Dump, clock: Clock) -> None:
     steps: list[tuple[str, dict[str, Any], tuple[str, str | None, str]]] = [
         (REGISTER, {"ownerId": "ada", "alias": " Old ", "locationId": HERE}, ("ada", "Old", "AVAILABLE")),
         (UPDATE_STATUS, {"newStatus": "OCCUPIED"}, ("ada", "Old", "OCCUPIED")),
@@ -205,9 +201,7 @@ async def test_a_change_makes_the_copies_that_older_data_does_not_have_and_a_ref
     check_invariants(items, NOW)
 
 
-async def test_a_transferred_locker_leaves_one_list_and_enters_the_other_and_its_reservations_stay(
-    places: Api, dump: Dump
-) -> None:
+async def test_a_transferred_locker_changes_lists_and_its_reservations_stay(places: Api, dump: Dump) -> None:
     await places.locker("l1", "ada", alias="A1")
     await places.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     keys = (await dump()).keys()
@@ -221,9 +215,7 @@ async def test_a_transferred_locker_leaves_one_list_and_enters_the_other_and_its
     assert (await dump()).keys() == keys
 
 
-async def test_a_stray_copy_with_the_new_owner_is_overwritten_by_the_true_one(
-    places: Api, plain_client: Any, table: str, dump: Dump
-) -> None:
+async def test_a_stray_copy_is_replaced_by_the_true_one(places: Api, plain_client: Any, table: str, dump: Dump) -> None:
     await places.locker("l1", "ada", alias="A1")
     await put(plain_client, table, {"PK": "OWNER#bob", "SK": "LOCKER#l1", "alias": "Stray", "odd": "left over"})
     payload = await places.mutate(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)

@@ -1,5 +1,3 @@
-"""Lockout of a door after failed attempts, and attempts that are repeated."""
-
 from datetime import timedelta
 from pathlib import Path
 
@@ -53,9 +51,7 @@ async def test_a_locked_door_writes_nothing_and_the_owner_can_clear_it(api: Api,
     assert await verify(api, digits, "b") == "GRANTED"
 
 
-async def test_a_repeated_success_is_answered_for_thirty_seconds_while_the_code_is_valid(
-    api: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_a_success_is_repeated_for_thirty_seconds_if_it_is_valid(api: Api, clock: Clock, dump: Dump) -> None:
     await furnish(api)
     once, digits = await create(api, "c1", "ONE_TIME"), await create(api, "c2")
     for number in (once, digits):

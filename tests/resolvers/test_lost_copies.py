@@ -1,5 +1,3 @@
-"""Copies are written whole: one that is lost, or that another program changed, is right after the next write."""
-
 from typing import Any
 
 import pytest
@@ -88,9 +86,7 @@ async def test_a_copy_is_right_after_the_next_write_of_its_record(
     assert not any("Wrong" in item.values() for item in after)
 
 
-async def test_a_record_keeps_an_attribute_that_nobody_understands(
-    one: Api, plain_client: Any, table: str, dump: Dump
-) -> None:
+async def test_a_record_keeps_an_unknown_attribute(one: Api, plain_client: Any, table: str, dump: Dump) -> None:
     records = {kind: copies(await dump(), kind, RUNNING)[0] for kind in ("LOCKER", "RESERVATION", "BOOKING")}
     await put(plain_client, table, *(item | {"unknown": "kept"} for item in records.values()))
     for write in ("a start", "a decision"):
@@ -101,9 +97,7 @@ async def test_a_record_keeps_an_attribute_that_nobody_understands(
 
 
 @pytest.mark.parametrize("write", ["a start", "an extension of the running one"])
-async def test_a_lost_pointer_is_written_again_with_its_reservation(
-    one: Api, plain_client: Any, table: str, dump: Dump, write: str
-) -> None:
+async def test_a_lost_pointer_is_written_again(one: Api, plain_client: Any, table: str, dump: Dump, write: str) -> None:
     key = {"PK": {"S": "LOCKER#l1"}, "SK": {"S": "RES#ACTIVE"}}
     await plain_client.delete_item(TableName=table, Key=key)
     if write == "a start":

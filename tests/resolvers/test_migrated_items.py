@@ -1,5 +1,3 @@
-"""A migrated table is like any other: its items are served, and changes keep what has no place."""
-
 from typing import Any
 
 import pytest

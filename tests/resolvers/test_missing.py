@@ -1,5 +1,3 @@
-"""Missing objects: one NOT_FOUND for an entity that was asked for, and never an empty page for a damaged row."""
-
 import logging
 from typing import Any
 
@@ -82,9 +80,7 @@ async def test_a_look_up_that_finds_nothing_is_null_and_one_not_found(three: Api
 
 @pytest.mark.parametrize("principal", [DEVELOPMENT_ADMIN, owner("nobody")])
 @pytest.mark.parametrize("known", ["", "ownerId", "id __typename"])
-async def test_an_owner_of_whom_nothing_proves_that_it_exists_is_read(
-    three: Api, wire: Wire, known: str, principal: Principal
-) -> None:
+async def test_an_owner_that_nothing_proves_is_read(three: Api, wire: Wire, known: str, principal: Principal) -> None:
     query = '{ owner(ownerId: "nobody") { %s lockers { nodes { lockerId version } } bookings { nextCursor } } }'
     answer = await three.by(principal).send(query % known)
     assert answer["data"] == {"owner": None}
@@ -130,9 +126,7 @@ async def test_a_copy_whose_locker_is_missing_is_left_out_of_the_page_and_report
     ]
 
 
-async def test_a_copy_whose_locker_is_missing_does_not_stop_the_paging(
-    three: Api, plain_client: Any, table: str
-) -> None:
+async def test_a_copy_whose_locker_is_missing_does_not_end_a_list(three: Api, plain_client: Any, table: str) -> None:
     await remove(plain_client, table, "LOCKER#l2", "META")
     query = """query ($after: String) { owner(ownerId: "acme") { lockers(first: 1, after: $after) {
       nodes { lockerId version } nextCursor
@@ -145,9 +139,7 @@ async def test_a_copy_whose_locker_is_missing_does_not_stop_the_paging(
     assert (met, cursor) == ([["l1"], [], ["l3"]], None)
 
 
-async def test_an_owner_or_a_locker_that_vanished_is_null_where_something_refers_to_it(
-    three: Api, plain_client: Any, table: str
-) -> None:
+async def test_a_missing_owner_or_locker_is_null_at_its_reference(three: Api, plain_client: Any, table: str) -> None:
     await three.reservation("r1", "l1", "acme", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     await three.event("l1", eventId="e1")
     await remove(plain_client, table, "OWNER#acme", "META")
@@ -159,9 +151,7 @@ async def test_an_owner_or_a_locker_that_vanished_is_null_where_something_refers
     assert nodes == [{"endAt": "2026-03-01T13:00:00.000Z", "locker": None}]
 
 
-async def test_a_reservation_that_a_plain_read_does_not_find_beside_its_claim_is_read_strongly(
-    three: Api, wire: Wire
-) -> None:
+async def test_a_reservation_that_a_plain_read_does_not_find_is_read_strongly(three: Api, wire: Wire) -> None:
     await three.reservation("r1", "l1", "acme", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")
     wire.reset()
     key = ("LOCKER#l1", "RES#2026-03-01T11:00:00.000Z#r1")
@@ -180,9 +170,7 @@ async def test_a_reservation_that_a_plain_read_does_not_find_beside_its_claim_is
     ]
 
 
-async def test_a_damaged_item_is_an_error_of_its_field_and_never_shown_half_right(
-    three: Api, plain_client: Any, table: str
-) -> None:
+async def test_a_damaged_item_is_an_error_and_never_half_shown(three: Api, plain_client: Any, table: str) -> None:
     item = {"PK": "LOCKER#l1", "SK": "META", "entityType": "LOCKER", "lockerId": "l1"}
     await plain_client.put_item(TableName=table, Item=item_to_wire(item))
     for consistent in ("false", "true"):
@@ -192,9 +180,7 @@ async def test_a_damaged_item_is_an_error_of_its_field_and_never_shown_half_righ
         assert (error["path"], error["extensions"]["code"]) == (["locker"], "INTERNAL_SERVER_ERROR")
 
 
-async def test_a_strong_read_that_fails_is_an_error_of_its_own_list_alone(
-    three: Api, plain_client: Any, table: str, wire: Wire
-) -> None:
+async def test_a_failed_strong_read_fails_its_list_alone(three: Api, plain_client: Any, table: str, wire: Wire) -> None:
     await three.owner("other")
     await three.locker("l4", "other")
     await remove(plain_client, table, "LOCKER#l4", "META")

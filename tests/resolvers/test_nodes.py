@@ -1,5 +1,3 @@
-"""Anything by its global id: every kind, in the order asked, null where there is nothing."""
-
 import base64
 from typing import Any
 
@@ -71,9 +69,7 @@ def global_id(text: str) -> str:
         ("Booking", {"bookingId": "b1"}),
     ],
 )
-async def test_every_kind_is_found_by_its_global_id(
-    api: Api, ids: dict[str, str], kind: str, shown: dict[str, Any]
-) -> None:
+async def test_every_kind_is_found_by_its_id(api: Api, ids: dict[str, str], kind: str, shown: dict[str, Any]) -> None:
     assert await api.run(NODE, id=ids[kind]) == {"node": {"__typename": kind, "id": ids[kind], **shown}}
 
 
@@ -87,9 +83,7 @@ async def test_nodes_keep_their_order_with_null_where_there_is_nothing(api: Api,
     ]
 
 
-async def test_nodes_of_one_kind_are_one_batch_and_each_key_is_read_once(
-    api: Api, ids: dict[str, str], wire: Wire
-) -> None:
+async def test_nodes_of_one_kind_are_one_batch_of_distinct_keys(api: Api, ids: dict[str, str], wire: Wire) -> None:
     await api.locker("l2", "ada")
     wire.reset()
     await api.run(NODES, ids=[ids["Locker"], global_id("Locker/l2"), ids["Locker"]])
@@ -97,9 +91,7 @@ async def test_nodes_of_one_kind_are_one_batch_and_each_key_is_read_once(
     assert wire.calls[0].keys == [("LOCKER#l1", "META"), ("LOCKER#l2", "META")]
 
 
-async def test_the_lockers_that_decide_who_may_see_nodes_are_one_batch(
-    api: Api, ids: dict[str, str], wire: Wire
-) -> None:
+async def test_lockers_that_decide_who_may_see_nodes_are_a_batch(api: Api, ids: dict[str, str], wire: Wire) -> None:
     await api.owner("bob")
     for locker, owner_id in (("l2", "ada"), ("l3", "bob")):
         await api.locker(locker, owner_id)
@@ -115,9 +107,7 @@ async def test_the_lockers_that_decide_who_may_see_nodes_are_one_batch(
     assert wire.calls[1].keys == [(f"LOCKER#{locker}", "META") for locker in ("l1", "l2", "l3")]
 
 
-async def test_nodes_of_different_kinds_and_what_is_below_them_are_read_at_the_same_time(
-    api: Api, ids: dict[str, str], wire: Wire
-) -> None:
+async def test_nodes_of_different_kinds_are_read_at_the_same_time(api: Api, ids: dict[str, str], wire: Wire) -> None:
     await api.owner("bob")
     await api.reservation("r2", "l1", "bob", "2026-03-02T11:00:00Z", "2026-03-02T13:00:00Z")
     nodes = (await api.run('{ locker(lockerId: "l1") { nextReservation { id } } }'))["locker"]

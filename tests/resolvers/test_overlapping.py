@@ -1,5 +1,3 @@
-"""The reservations of a locker that overlap a time window, whenever they start."""
-
 from typing import Any
 
 import pytest
@@ -106,9 +104,7 @@ async def test_a_list_goes_on_from_a_reservation_that_does_not_reach_into_the_wi
         ({"overlapping": window(6, 5)}, "overlapping.from must not be after overlapping.to."),
     ],
 )
-async def test_arguments_that_contradict_each_other_are_refused(
-    reserved: Api, wire: Wire, arguments: dict[str, Any], message: str
-) -> None:
+async def test_contradictory_arguments_fail(reserved: Api, wire: Wire, arguments: dict[str, Any], message: str) -> None:
     (error,) = (await reserved.send(QUERY, **arguments))["errors"]
     assert (error["message"], error["extensions"]["code"]) == (message, "BAD_USER_INPUT")
     assert wire.operations["Query"] == 0

@@ -1,5 +1,3 @@
-"""Owners: their profile, and the email address that only one of them may have."""
-
 from typing import Any
 
 import pytest
@@ -75,9 +73,7 @@ async def test_an_address_whose_claim_names_another_owner_is_not_found(ada: Api,
     assert await holder(ada, "ada@example.com") is None
 
 
-async def test_an_update_of_an_owner_changes_only_the_given_fields_and_null_removes(
-    ada: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_an_update_of_an_owner_changes_given_fields_and_null_removes(ada: Api, clock: Clock, dump: Dump) -> None:
     clock.move(minutes=1)
     shown = SHOWN | {"updatedAt": clock.now}
     named, promoted = {"name": "Ada King"}, {"role": "ADMIN", "phone": "+39 123 456"}
@@ -92,9 +88,7 @@ async def test_an_update_of_an_owner_changes_only_the_given_fields_and_null_remo
     assert not {"email", "phone"} & table["OWNER#ada", "META"].keys()
 
 
-async def test_a_changed_address_is_found_and_the_old_one_is_free_for_another(
-    ada: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_a_changed_address_is_found_and_the_old_one_free_again(ada: Api, clock: Clock, dump: Dump) -> None:
     payload = await change(ada, email="king@example.com")
     assert payload["owner"]["email"] == "king@example.com"
     assert await holder(ada, "KING@example.com") == "ada"

@@ -87,9 +87,7 @@ async def refused(api: Api, wire: Wire, query: str, **arguments: Any) -> tuple[s
 
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 @pytest.mark.parametrize(("query", "expected"), LISTS)
-async def test_walking_a_list_meets_every_item_once(
-    five: Api, query: str, expected: list[str], *, backward: bool
-) -> None:
+async def test_a_walk_meets_every_item_once(five: Api, query: str, expected: list[str], *, backward: bool) -> None:
     for size in (1, 2, 5, 100):
         met: list[str] = []
         cursor = None

@@ -1,5 +1,3 @@
-"""Additions of partners to a reservation: a reference, a recipient and metadata; and how many an owner may have."""
-
 import asyncio
 import json
 import re
@@ -102,9 +100,7 @@ async def test_a_recipient_can_be_reached_and_a_problem_names_no_value(shop: Api
         {"recipient": RITA | {"phone": ["rita"]}},
     ],
 )
-async def test_an_input_that_does_not_fit_the_schema_is_refused_without_its_values(
-    shop: Api, change: dict[str, Any]
-) -> None:
+async def test_an_input_against_the_schema_is_refused_without_its_values(shop: Api, change: dict[str, Any]) -> None:
     literal = re.sub(r'"(\w+)":', r"\1:", json.dumps(ORDER | change))
     for answer in (
         await shop.send(CREATE, input=ORDER | change),

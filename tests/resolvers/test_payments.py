@@ -1,5 +1,3 @@
-"""Payments: written down once, exact to the last digit, and listed with their booking."""
-
 from typing import Any
 
 import pytest
@@ -48,9 +46,7 @@ async def test_an_amount_is_exact_to_its_last_digit(room: Api, amount: str) -> N
     assert f'"amount":"{"1000" if amount == "1e3" else amount}",' in answer.text
 
 
-async def test_a_payment_is_recorded_for_a_booking_of_any_status_and_ids_are_those_of_its_booking(
-    room: Api, dump: Dump
-) -> None:
+async def test_a_payment_is_for_a_booking_of_any_status_and_has_an_id_of_its_own(room: Api, dump: Dump) -> None:
     for number, booking_id in enumerate(("b1", "b2", "b3"), 1):
         await book(room, booking_id, date=f"2026-04-0{number}")
     await approve(room, "b1")

@@ -1,5 +1,3 @@
-"""Every field, asked by every kind of caller about two tenants, compared with the page that says who may."""
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""Who may change what: a refusal writes nothing, and says nothing about what is there."""
-
 import asyncio
 from typing import Any
 

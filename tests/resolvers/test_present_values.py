@@ -1,5 +1,3 @@
-"""A change to the present value is no change; based on an old version it is a conflict like any other."""
-
 from typing import Any
 
 import pytest

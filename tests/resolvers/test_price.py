@@ -1,5 +1,3 @@
-"""Prices: what a document is expected to ask of the store and what it asks at most, before anything is read."""
-
 from typing import Any
 
 import pytest
@@ -244,9 +242,7 @@ async def test_fields_selected_below_a_user_error_are_a_fallback() -> None:
         (Cost(1, 1, 0.5), Cost(40, 1000, 98, 12), Cost(11, 1, 10.5, 10)),
     ],
 )
-def test_what_is_admitted_is_what_is_expected_with_a_capped_allowance_for_fallbacks(
-    expected: Cost, fallbacks: Cost, admitted: Cost
-) -> None:
+def test_a_request_is_admitted_with_a_capped_allowance(expected: Cost, fallbacks: Cost, admitted: Cost) -> None:
     assert Price([], expected, fallbacks, expected + fallbacks).admitted == admitted
 
 
@@ -283,8 +279,6 @@ SINGLE = "owner { name } location { name } activeReservation { endAt } latestEve
         ("lockers(first: 100) { nodes { owner { lockers(first: 100) { nodes { latestEvent { action } } } } } }", False),
     ],
 )
-async def test_the_default_limits_allow_dashboards_and_not_lists_of_lists_of_lists(
-    below: str, *, is_allowed: bool
-) -> None:
+async def test_the_default_limits_allow_dashboards_not_lists_of_lists_of_lists(below: str, *, is_allowed: bool) -> None:
     priced = await price(OWNER % below)
     assert (LIMIT.exceeded_by(priced.admitted) is None) is is_allowed

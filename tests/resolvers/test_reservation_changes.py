@@ -1,5 +1,3 @@
-"""Changes of reservations: canceled, extended, shortened, checked in, released, ended by the owner of the locker."""
-
 from typing import Any
 
 import pytest
@@ -88,9 +86,7 @@ async def test_an_extended_reservation_ends_later_everywhere(reserved: Api, cloc
 
 
 @pytest.mark.parametrize("end", ["2026-03-01T15:00:00.001Z", "2026-03-01T15:30:00Z", "2026-03-02T00:00:00Z"])
-async def test_extending_into_the_next_reservation_is_refused_with_that_reservation(
-    reserved: Api, dump: Dump, end: str
-) -> None:
+async def test_extending_into_the_next_reservation_is_refused_with_it(reserved: Api, dump: Dump, end: str) -> None:
     payload = await refused(reserved, dump, EXTEND, **R1, newEndAt=end)
     message = f"The locker is already reserved from {at(15)} to {at(16)}."
     overlap = user_error("RESERVATION_OVERLAP", message, 409, "newEndAt") | {
@@ -156,18 +152,14 @@ async def test_a_reservation_can_be_extended_to_exactly_the_longest_duration(res
     assert codes(await reserved.mutate(EXTEND, **R2, newEndAt="2026-03-31T15:00:00Z")) == []
 
 
-async def test_extending_again_after_the_end_gives_the_same_answer_and_writes_nothing(
-    reserved: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_extending_again_after_the_end_gives_the_same_answer(reserved: Api, clock: Clock, dump: Dump) -> None:
     first = await reserved.mutate(EXTEND, **R1, newEndAt=at(14, 30))
     clock.move(hours=4)
     again = await refused(reserved, dump, EXTEND, **R1, newEndAt=at(14, 30))
     assert again == {"reservation": first["reservation"] | {"status": "EXPIRED"}, "userErrors": []}
 
 
-async def test_a_reservation_is_shortened_and_the_time_after_it_is_free(
-    reserved: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_a_reservation_is_shortened_and_the_time_after_is_free(reserved: Api, clock: Clock, dump: Dump) -> None:
     payload = await reserved.mutate(SHORTEN, **R1, newEndAt=at(13))
     assert (payload["reservation"]["endAt"], payload["reservation"]["version"]) == (at(13), 2)
     await reserved.reservation("r3", "l1", "ada", at(13), at(15))
@@ -201,9 +193,7 @@ async def test_a_check_in_occupies_the_locker_and_a_release_frees_it_and_the_res
     [([], "EXPIRED"), ([START], "COMPLETED"), ([RELEASE], "COMPLETED"), ([START, RELEASE], "COMPLETED")],
     ids=["unused", "checked in", "released", "checked in and released"],
 )
-async def test_what_became_of_a_reservation_shows_when_it_has_ended(
-    reserved: Api, clock: Clock, steps: list[str], status: str
-) -> None:
+async def test_an_ended_reservation_shows_its_fate(reserved: Api, clock: Clock, steps: list[str], status: str) -> None:
     for step in steps:
         assert codes(await reserved.mutate(step, **R1)) == []
     clock.move(hours=3)
@@ -241,18 +231,14 @@ async def test_without_version_and_id_a_repeat_changes_nothing(reserved: Api, du
     assert await refused(reserved, dump, write, **R1) == first
 
 
-async def test_a_locker_in_maintenance_is_not_checked_in_and_stays_in_maintenance_after_a_release(
-    reserved: Api, dump: Dump
-) -> None:
+async def test_a_locker_in_maintenance_is_not_checked_in_and_a_release_keeps_it_so(reserved: Api, dump: Dump) -> None:
     await reserved.mutate(STATUS, lockerId="l1", newStatus="MAINTENANCE", expectedVersion=1)
     assert codes(await refused(reserved, dump, START, **R1)) == ["LOCKER_IN_MAINTENANCE"]
     payload = await reserved.mutate(RELEASE, **R1)
     assert payload["reservation"]["locker"] == {"status": "MAINTENANCE", "version": 2}
 
 
-async def test_the_next_start_takes_over_an_occupied_locker_and_records_the_overstay(
-    reserved: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_the_next_start_takes_over_and_records_the_overstay(reserved: Api, clock: Clock, dump: Dump) -> None:
     await reserved.mutate(START, **R1)
     clock.move(hours=3)
     assert (await reserved.run(LOCKER))["locker"]["status"] == "OCCUPIED"
@@ -268,9 +254,7 @@ async def test_the_next_start_takes_over_an_occupied_locker_and_records_the_over
     check_invariants(await dump(), clock.now)
 
 
-async def test_a_reservation_that_has_ended_is_released_while_it_occupies_its_locker(
-    reserved: Api, clock: Clock, dump: Dump
-) -> None:
+async def test_an_ended_reservation_that_occupies_a_locker_is_released(reserved: Api, clock: Clock, dump: Dump) -> None:
     await reserved.mutate(START, **R1)
     clock.move(hours=2, minutes=10)
     payload = await reserved.mutate(RELEASE, **R1)

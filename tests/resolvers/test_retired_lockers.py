@@ -1,5 +1,3 @@
-"""A retired locker: out of service for good, with its history, and with an id that is never reused."""
-
 import asyncio
 from typing import Any
 
@@ -87,9 +85,7 @@ async def test_a_retired_locker_stays_in_the_lists_of_its_owner_and_location_wit
         (TRANSFER, {"newOwnerId": "root"}),
     ],
 )
-async def test_a_retired_locker_is_neither_reserved_nor_changed(
-    one: Api, dump: Dump, document: str, values: dict[str, Any]
-) -> None:
+async def test_a_retired_locker_is_not_changed(one: Api, dump: Dump, document: str, values: dict[str, Any]) -> None:
     await one.done(RETIRE_LOCKER, **FIRST)
     versioned = {} if "ownerId" in values else {"lockerId": "l1", "expectedVersion": 2}
     payload = await refused(one, dump, document, **versioned, **values)

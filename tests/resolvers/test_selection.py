@@ -1,5 +1,3 @@
-"""Selections decide what is read: directives, fragments and aliases are looked through."""
-
 import pytest
 from graphql import OperationDefinitionNode, parse
 

@@ -1,5 +1,3 @@
-"""`viewer`: the caller as its credentials say, without a read of the store except for its owner."""
-
 from dataclasses import replace
 from typing import Any
 
@@ -38,9 +36,7 @@ NOBODY |= {"scopes": [], "organizationIds": [], "ownerIds": []}
         (device("l1"), {"subject": "device of l1", "role": "DEVICE", "lockerId": "l1"}),
     ],
 )
-async def test_every_caller_learns_who_it_is_without_a_read(
-    api: Api, wire: Wire, principal: Principal, shown: dict[str, Any]
-) -> None:
+async def test_every_caller_learns_who_it_is(api: Api, wire: Wire, principal: Principal, shown: dict[str, Any]) -> None:
     assert (await api.by(principal).run(VIEWER))["viewer"] == {**NOBODY, **shown}
     assert wire.calls == []
 

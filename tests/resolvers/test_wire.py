@@ -95,9 +95,7 @@ async def test_a_request_sends_as_few_operations_as_its_fields_allow(api: Api, w
         assert all(len(keys) == len(set(keys)) for keys in batches), document
 
 
-async def test_the_lists_inside_a_list_are_a_query_each_and_no_more_than_sixteen_run_at_once(
-    hundred: Api, wire: Wire
-) -> None:
+async def test_lists_inside_a_list_are_a_query_each_and_sixteen_run_at_once(hundred: Api, wire: Wire) -> None:
     for locker_id in ALL[-2:]:
         await hundred.event(locker_id)
         await hundred.event(locker_id)
@@ -155,9 +153,7 @@ PAGE_AND_ALL = OWNER_LOCKERS % "version activeReservation { endAt } latestEvent 
         (PAGE_AND_ALL, 1, 3),
     ],
 )
-async def test_reads_that_do_not_depend_on_each_other_run_at_the_same_time(
-    one: Api, wire: Wire, query: str, before: int, count: int
-) -> None:
+async def test_independent_reads_run_concurrently(one: Api, wire: Wire, query: str, before: int, count: int) -> None:
     together = asyncio.Event()
 
     def hold_until_all_have_come(_: Call) -> Until | None:

@@ -46,9 +46,7 @@ def test_every_setting_is_described(name: str) -> None:
         ("rate_limit_units", "600", 600),
     ],
 )
-def test_a_setting_comes_from_its_variable(
-    monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: object
-) -> None:
+def test_a_setting_is_from_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: object) -> None:
     monkeypatch.setenv(f"SMARTLOCKER_{name.upper()}", text)
     assert Settings().model_dump() == DEFAULTS | {name: value}
 

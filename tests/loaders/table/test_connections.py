@@ -1,5 +1,3 @@
-"""Both clients of the store: connections, their limit, timeouts, canceled requests, TLS, endpoints."""
-
 import asyncio
 import socket
 import ssl
@@ -116,9 +114,7 @@ async def test_a_connection_is_not_used_again_where_it_may_not_be(
     assert [request.connection for request in scripted.requests] == [0, 1]
 
 
-async def test_there_are_so_many_connections_and_further_requests_wait_in_order(
-    store: DynamoStore, scripted: ScriptedStore
-) -> None:
+async def test_connections_are_limited_and_requests_wait_in_order(store: DynamoStore, scripted: ScriptedStore) -> None:
     count = MAX_CONNECTIONS + 4
     gates = [asyncio.Event() for _ in range(count)]
     scripted.script = [ok(after=gate) for gate in gates]
@@ -137,9 +133,7 @@ async def test_there_are_so_many_connections_and_further_requests_wait_in_order(
     assert len(scripted.connections) == MAX_CONNECTIONS
 
 
-async def test_a_canceled_request_closes_its_connection_and_no_other_gets_its_answer(
-    store: DynamoStore, scripted: ScriptedStore
-) -> None:
+async def test_no_request_gets_the_answer_of_a_canceled_one(store: DynamoStore, scripted: ScriptedStore) -> None:
     scripted.script = [answer(1, after=asyncio.Event()), answer(2)]
     canceled = asyncio.ensure_future(store.get(get(1)))
     await scripted.arrivals()
@@ -223,9 +217,7 @@ def test_a_connection_has_one_second_and_an_answer_two() -> None:
 
 
 @pytest.mark.usefixtures("pauses")
-def test_all_of_this_works_on_the_event_loop_of_the_server(
-    open_to: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_of_it_works_on_the_servers_loop(open_to: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", str(tmp_path / "ca.pem"))
 
     async def work(tls: ssl.SSLContext | None) -> None:

@@ -1,5 +1,3 @@
-"""Both clients of the store: signatures that are the SDK's own, and credentials as they are now."""
-
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager

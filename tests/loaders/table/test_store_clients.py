@@ -1,5 +1,3 @@
-"""Both clients of the store: operations, errors, retries, damaged answers, and what is recorded."""
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -129,9 +127,7 @@ async def test_a_batch_returns_what_exists_and_asks_again_for_what_was_left_out(
     assert [len(call.keys) for call in wire.calls] == [8, 7, 6, 5, 4, 3, 2, 1]
 
 
-async def test_a_query_reads_its_range_in_both_orders_and_goes_on_where_the_store_stopped(
-    real: DynamoStore, wire: Wire
-) -> None:
+async def test_a_query_reads_its_range_in_both_orders_and_to_its_end(real: DynamoStore, wire: Wire) -> None:
     keys = [Key("OWNER#acme", f"LOCKER#{number}") for number in range(5)]
     for key in keys:
         await real.put(put(key, filling="x" * 300_000))
@@ -215,9 +211,7 @@ def test_the_raw_client_sends_again_what_the_sdk_does() -> None:
     assert set(transient["_transient_status_codes"]) == RETRIED_STATUSES
 
 
-async def test_an_error_that_is_our_fault_is_logged_with_the_stores_name_for_the_request(
-    store: DynamoStore, scripted: ScriptedStore
-) -> None:
+async def test_an_error_of_ours_is_logged_with_its_request(store: DynamoStore, scripted: ScriptedStore) -> None:
     body = {"__type": "ValidationException", "message": "a client's data"}
     scripted.script = [ok(body, headers="x-amzn-RequestId: ABC123\r\n", status="400 Bad Request")]
     with pytest.raises(StoreError) as raised:
@@ -250,9 +244,7 @@ async def test_an_error_that_is_not_the_stores_is_told_by_its_status(
     assert (refusal.code, refusal.status, len(scripted.requests)) == (str(status), status, attempts)
 
 
-async def test_reasons_of_a_canceled_transaction_belong_to_the_steps_at_their_positions(
-    store: DynamoStore, scripted: ScriptedStore
-) -> None:
+async def test_reasons_belong_to_the_steps_at_their_positions(store: DynamoStore, scripted: ScriptedStore) -> None:
     reasons = [{"Code": "None"}, {"Code": "ConditionalCheckFailed", "Message": "no", "Item": ITEM}]
     scripted.script = [failed("TransactionCanceledException", CancellationReasons=reasons)]
     with pytest.raises(TransactionRefusedError) as refused:
@@ -261,9 +253,7 @@ async def test_reasons_of_a_canceled_transaction_belong_to_the_steps_at_their_po
     assert len(scripted.requests) == 1
 
 
-async def test_a_conflict_of_transactions_is_sent_again_with_the_same_token(
-    store: DynamoStore, scripted: ScriptedStore
-) -> None:
+async def test_a_conflict_is_sent_again_with_the_same_token(store: DynamoStore, scripted: ScriptedStore) -> None:
     reasons = [{"Code": "TransactionConflict"}, {"Code": "None"}]
     scripted.script = [failed("TransactionCanceledException", CancellationReasons=reasons)] * 2
     await store.transact(TRANSACTION)
@@ -293,9 +283,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-async def test_a_damaged_answer_is_asked_for_again_and_never_read(
-    store: DynamoStore, scripted: ScriptedStore, fault: Reply
-) -> None:
+async def test_a_damaged_answer_is_asked_for_again(store: DynamoStore, scripted: ScriptedStore, fault: Reply) -> None:
     scripted.script = [fault, fault, ok({"Item": ITEM})]
     answer = await store.transport.send("GetItem", GET.render("T"))
     assert (answer.body["Item"], answer.retries) == (ITEM, 2)
@@ -348,9 +336,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("reply", ANSWERS.values(), ids=ANSWERS)
-async def test_an_answer_is_read_in_every_form_that_http_has(
-    store: DynamoStore, scripted: ScriptedStore, reply: Reply
-) -> None:
+async def test_an_answer_is_read_in_every_http_form(store: DynamoStore, scripted: ScriptedStore, reply: Reply) -> None:
     scripted.script = [reply, reply]
     assert await store.get(GET) == ITEM
     assert await store.get(GET) == ITEM

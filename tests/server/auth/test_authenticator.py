@@ -63,9 +63,7 @@ def message_of(response: httpx.Response) -> str:
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-async def test_in_production_a_request_without_credentials_is_refused_before_its_body_is_read(
-    guarded: httpx.AsyncClient, accept: str
-) -> None:
+async def test_production_refuses_requests_without_credentials_unread(guarded: httpx.AsyncClient, accept: str) -> None:
     async def endless() -> AsyncIterator[bytes]:
         raise AssertionError("the body was read")
         yield b""
@@ -89,9 +87,7 @@ async def test_a_good_token_is_taken_by_post_and_get_whatever_the_schemes_case(g
 
 
 @pytest.mark.parametrize("profile", ["production", "development"])
-async def test_a_malformed_header_is_rejected_in_both_profiles(
-    open_api: OpenApi, issuer: dict[str, Any], profile: str
-) -> None:
+async def test_a_malformed_header_is_always_rejected(open_api: OpenApi, issuer: dict[str, Any], profile: str) -> None:
     async with open_api(authenticator=None, **issuer | {"profile": profile}) as api:
         for value in ("", "Bearer", "Bearer ", "Basic YTpi", "Token x", "Bearer a b", "Bearer é", "x"):
             headers = [(b"Authorization", value.encode("latin-1"))]
@@ -111,9 +107,7 @@ async def test_credentials_anywhere_else_are_none(guarded: httpx.AsyncClient) ->
         assert response.status_code == 401
 
 
-async def test_health_and_the_page_need_no_credentials_and_a_wrong_method_is_refused_first(
-    open_api: OpenApi, issuer: dict[str, Any]
-) -> None:
+async def test_health_the_page_and_wrong_methods_need_no_credentials(open_api: OpenApi, issuer: dict[str, Any]) -> None:
     async with open_api(authenticator=None, **issuer, graphiql="on") as opened:
         assert (await opened.client.get("/health")).text == "ok"
         page = await opened.client.get("/graphql", headers={"Accept": "text/html"})
@@ -196,9 +190,7 @@ async def test_in_production_there_are_no_demo_tokens(guarded: httpx.AsyncClient
     assert (await guarded.get("/graphql/tokens", headers={"Host": "localhost"})).status_code == 404
 
 
-async def test_a_key_is_accepted_and_read_once_for_many_requests(
-    guarded: httpx.AsyncClient, backend: Backend, wire: Wire
-) -> None:
+async def test_a_key_is_read_once_for_many_requests(guarded: httpx.AsyncClient, backend: Backend, wire: Wire) -> None:
     _, secret = await partner_key(backend)
     wire.reset()
     answers = await asyncio.gather(*(ask(guarded, f"Bearer {secret}") for _ in range(10)))
@@ -217,9 +209,7 @@ async def test_a_key_ends_when_it_expires(guarded: httpx.AsyncClient, backend: B
     assert message_of(await ask(guarded, f"Bearer {secret}")) == "The API key has expired."
 
 
-async def test_a_wrong_key_is_refused_without_saying_what_is_wrong(
-    guarded: httpx.AsyncClient, backend: Backend
-) -> None:
+async def test_a_wrong_key_is_refused_without_the_reason(guarded: httpx.AsyncClient, backend: Backend) -> None:
     record, secret = await partner_key(backend)
     last = "0" if secret[-1] != "0" else "1"
     for wrong in (
@@ -233,9 +223,7 @@ async def test_a_wrong_key_is_refused_without_saying_what_is_wrong(
         assert message_of(await ask(guarded, f"Bearer {wrong}")) == "The API key is unknown."
 
 
-async def test_while_the_store_is_down_api_keys_are_unavailable(
-    guarded: httpx.AsyncClient, backend: Backend, wire: Wire
-) -> None:
+async def test_without_the_store_keys_are_unavailable(guarded: httpx.AsyncClient, backend: Backend, wire: Wire) -> None:
     _, secret = await partner_key(backend)
     wire.fault = lambda _: Answer.error("ThrottlingException")
     response = await ask(guarded, f"Bearer {secret}")

@@ -102,9 +102,7 @@ async def test_a_file_is_read_again_when_it_changes_and_stays_as_it_was_when_it_
     assert await keys.find("second") is None
 
 
-async def test_a_file_that_could_not_be_read_is_read_again_though_it_did_not_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_file_that_could_not_be_read_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_keys(tmp_path / "keys.json", jwk())
     keys = JwksFile(path)
     write_keys(path, jwk(name="second"))

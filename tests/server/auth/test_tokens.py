@@ -135,9 +135,7 @@ async def test_a_key_verifies_by_its_own_algorithm_alone(guarded: httpx.AsyncCli
 @pytest.mark.parametrize(
     "extension", [{"crit": ["exp"]}, {"crit": ["b64"]}, {"crit": []}, {"crit": "b64", "b64": True}]
 )
-async def test_a_critical_extension_that_is_not_understood_is_refused(
-    guarded: httpx.AsyncClient, extension: dict[str, Any]
-) -> None:
+async def test_an_unknown_critical_extension_is_refused(guarded: httpx.AsyncClient, extension: dict[str, Any]) -> None:
     head = forged({"alg": "ES256", "kid": "ES256", **extension}, claims()).rstrip(".")
     signature = jwt.get_algorithm_by_name("ES256").sign(head.encode(), key_of("ES256", "ES256"))
     token = f"{head}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
@@ -213,9 +211,7 @@ SCOPED = frozenset({Scope.LOCKERS_READ, Scope.EVENTS_WRITE})
         ({"role": "device", "locationId": "01HX"}, ada(Role.DEVICE, location_id=LocationId("01HX"))),
     ],
 )
-def test_claims_become_a_principal_of_their_role_and_nothing_that_is_another_roles(
-    more: dict[str, Any], principal: Principal
-) -> None:
+def test_claims_become_a_principal_of_their_role_and_of_no_other(more: dict[str, Any], principal: Principal) -> None:
     assert principal_from({"sub": "ada", **more}, {}) == principal
     assert principal_from(claims_of(principal), {}) == principal
 
@@ -270,9 +266,7 @@ async def remote(open_api: OpenApi, issuer: dict[str, Any], key_server: KeyServe
         yield opened.client
 
 
-async def test_keys_rotate_under_load_without_one_failed_request(
-    remote: httpx.AsyncClient, key_server: KeyServer
-) -> None:
+async def test_keys_rotate_under_load_without_failed_requests(remote: httpx.AsyncClient, key_server: KeyServer) -> None:
     names = ["first"]
     statuses: list[int] = []
     is_over = False
@@ -301,9 +295,7 @@ async def test_keys_rotate_under_load_without_one_failed_request(
     assert key_server.fetches == 2
 
 
-async def test_a_token_that_no_key_could_make_valid_fetches_none(
-    remote: httpx.AsyncClient, key_server: KeyServer
-) -> None:
+async def test_a_token_that_no_key_makes_valid_fetches_none(remote: httpx.AsyncClient, key_server: KeyServer) -> None:
     for more, message in INVALID_CLAIMS:
         head, content, signature = sign(name="second", **more).split(".")
         for token in (f"{head}.{content}.{signature}", f"{head}.{content}."):
@@ -311,9 +303,7 @@ async def test_a_token_that_no_key_could_make_valid_fetches_none(
     assert key_server.fetches == 1
 
 
-async def test_a_token_by_a_key_that_must_be_fetched_is_verified_like_any_other(
-    remote: httpx.AsyncClient, key_server: KeyServer
-) -> None:
+async def test_a_token_by_a_key_to_be_fetched_is_verified(remote: httpx.AsyncClient, key_server: KeyServer) -> None:
     key_server.content = {"keys": [jwk(), jwk(name="second")]}
     assert await refusal(remote, sign(headers={"kid": "second"})) == UNTRUSTED
     assert key_server.fetches == 2

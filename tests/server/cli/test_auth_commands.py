@@ -72,9 +72,7 @@ async def test_a_device_key_does_not_expire_by_default(on_table: RunOnTable) -> 
         (("keys", "revoke", "a#b"), "keyId must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -"),
     ],
 )
-async def test_a_failed_command_is_reported_in_one_line(
-    on_table: RunOnTable, words: tuple[str, ...], message: str
-) -> None:
+async def test_a_failed_command_reports_one_line(on_table: RunOnTable, words: tuple[str, ...], message: str) -> None:
     assert await on_table(*words) == Result(1, "", f"smartlocker: {message}\n")
 
 
@@ -117,9 +115,7 @@ async def test_an_error_of_the_store_is_reported_in_one_line(
         (("--role", "device", "--location", "01HX"), {"role": "device", "locationId": "01HX"}),
     ],
 )
-def test_a_token_is_for_the_chosen_principal(
-    run: Run, tmp_path: Path, words: tuple[str, ...], claims: dict[str, Any]
-) -> None:
+def test_a_token_is_for_its_principal(run: Run, tmp_path: Path, words: tuple[str, ...], claims: dict[str, Any]) -> None:
     made = run("token", *words, "--hours", "2")
     assert (made.status, made.err) == (0, "")
     secret = read_secret(tmp_path)
@@ -143,9 +139,7 @@ def test_a_token_is_for_the_chosen_principal(
         (("--role", "owner", "--owner", "a#b"), "--owner must be a valid id."),
     ],
 )
-def test_a_token_without_a_principal_is_not_created(
-    run: Run, tmp_path: Path, words: tuple[str, ...], message: str
-) -> None:
+def test_a_token_without_a_principal_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     assert run("token", *words) == Result(1, "", f"smartlocker: {message}\n")
     assert list(tmp_path.iterdir()) == []
 

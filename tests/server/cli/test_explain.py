@@ -109,9 +109,7 @@ def test_the_settings_in_force_are_those_of_the_environment(explain: Explain) ->
         ("{ __typename }", ("--variables", "@nowhere.json"), "smartlocker: nowhere.json cannot be read"),
     ],
 )
-def test_an_invalid_document_is_reported_in_one_line(
-    explain: Explain, document: str, words: tuple[str, ...], message: str
-) -> None:
+def test_an_invalid_document_is_one_line(explain: Explain, document: str, words: tuple[str, ...], message: str) -> None:
     status, out, err = explain("-", *words, stdin=document)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(message)

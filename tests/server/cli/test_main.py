@@ -45,9 +45,7 @@ COMMANDS = dict(walk(typer.main.get_command(app)))
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
-def test_the_help_of_a_command_describes_it_and_its_options(
-    path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_help_describes_a_command_and_its_options(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERMINAL_WIDTH", "200")
     result = CliRunner().invoke(app, [*path, "--help"])
@@ -74,9 +72,7 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version") == Result(0, f"smartlocker {version('smartlocker')}\n", "")
 
 
-async def test_table_create_makes_a_table_once_that_clears_away_what_has_expired(
-    on_table: RunOnTable, plain_client: Any
-) -> None:
+async def test_table_create_makes_a_table_once_that_removes_expired(on_table: RunOnTable, plain_client: Any) -> None:
     for done in ("created", "already exists"):
         assert await on_table("table", "create", table_name="by-command") == Result(0, f"table by-command {done}\n", "")
     answer = await plain_client.describe_time_to_live(TableName="by-command")
@@ -201,9 +197,7 @@ def test_an_import_of_no_export_is_refused_in_one_line(run: Run, tmp_path: Path)
     assert not (tmp_path / "data").exists()
 
 
-async def test_demo_load_writes_all_items_once_and_they_hold_together(
-    on_table: RunOnTable, dump: Dump, clock: Clock
-) -> None:
+async def test_demo_load_writes_all_items_once_and_whole(on_table: RunOnTable, dump: Dump, clock: Clock) -> None:
     words = ("demo", "load", "--owners", "5", "--lockers", "17", "--events", "40")
     wanted = sum(map(len, demo_pieces(DemoShape(5, 17, 40), NOW)))
     first = await on_table(*words, clock=clock)
@@ -242,9 +236,7 @@ async def test_a_demo_load_that_the_store_cuts_short_says_so_in_one_line_and_goe
     check_invariants(await dump(), NOW, is_counted=False)
 
 
-async def test_codes_keys_shows_what_needs_each_key_and_fails_where_one_is_missing(
-    on_table: RunOnTable, open_api: OpenApi
-) -> None:
+async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(on_table: RunOnTable, open_api: OpenApi) -> None:
     new = CODE_KEYS.replace("k1:MTEx", "k2:MjIy")
     async with open_api(server_clock=utc_now) as api:
         await api.owner("ada")

@@ -99,9 +99,7 @@ def test_a_missing_table_is_named_with_the_command_that_makes_it(refused: Refuse
     assert line == f"DynamoDB at {store_url} has no table nowhere: create it with `smartlocker table create`"
 
 
-async def test_a_table_with_other_keys_is_refused_with_both(
-    refused: Refused, store_url: str, plain_client: Any
-) -> None:
+async def test_a_table_of_other_keys_is_refused_with_both(refused: Refused, store_url: str, plain_client: Any) -> None:
     await plain_client.create_table(
         TableName="other-keys",
         BillingMode="PAY_PER_REQUEST",
@@ -128,9 +126,7 @@ async def test_a_table_with_other_keys_is_refused_with_both(
     )
 
 
-def test_trusted_documents_that_are_none_are_named(
-    refused: Refused, store_url: str, table: str, tmp_path: Path
-) -> None:
+def test_trusted_documents_that_are_bad_are_named(refused: Refused, store_url: str, table: str, tmp_path: Path) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text("[]")
     line = refused(endpoint_url=store_url, table_name=table, trusted_documents_file=str(manifest))
@@ -190,9 +186,7 @@ def test_production_does_not_start_without_good_secrets_for_access_codes(
     assert not (tmp_path / "data").exists()
 
 
-def test_production_does_not_use_the_embedded_store_unless_told_to(
-    refused: Refused, issuer: dict[str, str], tmp_path: Path
-) -> None:
+def test_production_uses_the_embedded_store_if_told(refused: Refused, issuer: dict[str, str], tmp_path: Path) -> None:
     assert refused(**issuer) == f"the production profile needs {NO_STORE}"
     assert not (tmp_path / "data").exists()
 
@@ -211,9 +205,7 @@ async def test_an_export_that_cannot_be_written_is_named(on_table: RunOnTable, t
     assert (status, err) == (1, f"smartlocker: {file} cannot be written (No such file or directory)\n")
 
 
-def test_a_file_of_a_command_that_cannot_be_used_is_named(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commands_file_that_is_unusable_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schema.graphql").mkdir()
     (tmp_path / "data").write_text("a file")

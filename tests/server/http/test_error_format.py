@@ -121,9 +121,7 @@ async def test_an_argument_that_must_not_be_null_is_named(one: Api) -> None:
         (f'{{ """{SECRET}""" }}', None, "Syntax Error: Expected Name, found BlockString."),
     ],
 )
-async def test_an_error_about_a_value_says_what_is_wrong_and_does_not_quote_it(
-    one: Api, query: str, kind: Any, message: str
-) -> None:
+async def test_an_error_about_a_value_does_not_quote_it(one: Api, query: str, kind: Any, message: str) -> None:
     response = await post(one, query, variables={} if kind is None else {"kind": kind})
     (error,) = response.json()["errors"]
     assert error["message"].removeprefix("Variable '$kind' has invalid value: ") == message
@@ -139,9 +137,7 @@ async def test_an_error_about_a_value_says_what_is_wrong_and_does_not_quote_it(
         ({"lockerId": "l1", "no word": SECRET}, []),
     ],
 )
-async def test_wrong_missing_and_unknown_values_are_named_by_their_whole_path(
-    one: Api, event: dict[str, Any], place: list[str]
-) -> None:
+async def test_wrong_and_unknown_values_are_named_by_path(one: Api, event: dict[str, Any], place: list[str]) -> None:
     """In the variables, and as far as such a name can be written in a document, there too."""
     record = "mutation %s { recordAccessEvents(input: %s) { userErrors { code } } }"
     good = {"lockerId": "l1", "action": "OPEN", "actorId": "ada", "result": "SUCCESS"}
@@ -186,9 +182,7 @@ async def test_a_store_that_does_not_answer_is_unavailable_and_the_same_query_su
     assert (await post(one, LOCKER)).json() == {"data": {"locker": {"lockerId": "l1", "status": "AVAILABLE"}}}
 
 
-async def test_a_mutation_that_the_store_never_took_is_unavailable_and_wrote_nothing(
-    one: Api, wire: Wire, dump: Dump
-) -> None:
+async def test_a_mutation_that_the_store_never_took_writes_nothing(one: Api, wire: Wire, dump: Dump) -> None:
     wire.fault = lambda call: Answer(500, {}) if call.operation == "TransactWriteItems" else None
     async with unchanged(dump):
         response = await post(one, RENAME)

@@ -103,17 +103,13 @@ async def test_a_value_that_requests_nothing_known_is_rejected(api: Api, wire: W
 
 @pytest.mark.parametrize("query", ["{", "{ unknown }", "query ($id: ID!) { owner(ownerId: $id) { name } }"])
 @pytest.mark.parametrize("value", [True, "plan"])
-async def test_a_request_that_was_refused_before_it_ran_has_no_explanation(
-    api: Api, wire: Wire, query: str, value: object
-) -> None:
+async def test_a_request_that_did_not_run_has_no_explanation(api: Api, wire: Wire, query: str, value: object) -> None:
     response = await post(api, query, GRAPHQL, extensions={"explain": value})
     assert (response.status_code, set(response.json())) == (400, {"errors"})
     assert not wire.calls
 
 
-async def test_if_explanations_are_off_a_request_for_one_is_forbidden_and_the_cost_is_shown_nevertheless(
-    open_api: OpenApi, wire: Wire
-) -> None:
+async def test_if_explanations_are_off_they_are_forbidden_and_the_cost_is_shown(open_api: OpenApi, wire: Wire) -> None:
     async with open_api(explain="nobody") as api:
         for accept, value in ((JSON, True), (GRAPHQL, "plan")):
             response = await post(api, OWNER, accept, extensions={"explain": value})
@@ -199,9 +195,7 @@ async def test_the_reads_of_a_mutation_are_explained_to_admins_only(tenants: Api
 
 
 @pytest.mark.parametrize("principal", [owner("bob"), partner(Scope.LOCKERS_READ, of="bob")])
-async def test_a_caller_who_may_see_everything_that_a_query_reads_sees_its_cost(
-    tenants: Api, principal: Principal
-) -> None:
+async def test_a_caller_who_may_see_all_that_a_query_reads_sees_its_cost(tenants: Api, principal: Principal) -> None:
     seen = await sent_extensions(tenants.by(principal), '{ locker(lockerId: "l2") { alias } }')
     assert timeless(seen["explain"]) == [get("QC-01", "LOCKER#l2", path="locker")]
     assert seen["cost"]["actual"] == COST

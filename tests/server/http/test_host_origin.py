@@ -131,9 +131,7 @@ async def test_a_refused_origin_is_logged_once_with_the_setting_that_allows_it(
     ]
 
 
-async def test_however_many_origins_clients_invent_a_bounded_number_is_logged(
-    api: Api, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_bounded_number_of_invented_origins_is_logged(api: Api, caplog: pytest.LogCaptureFixture) -> None:
     for number in range(MAX_LOGGED_ORIGINS + 5):
         await api.client.options("/graphql", headers={"Origin": f"https://{number}.example.com", **PREFLIGHT})
     assert len([record for record in caplog.records if record.name == "server.http.host_origin"]) == MAX_LOGGED_ORIGINS

@@ -1,5 +1,3 @@
-"""Content negotiation: weights, wildcards, what is named most exactly, and headers that are no such thing."""
-
 import time
 
 import pytest

@@ -29,9 +29,7 @@ MISTAKES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("document", INTROSPECTIONS)
-async def test_introspection_is_open_to_authenticated_callers_only(
-    open_api: OpenApi, wire: Wire, document: str, tmp_path: Path
-) -> None:
+async def test_introspection_needs_credentials(open_api: OpenApi, wire: Wire, document: str, tmp_path: Path) -> None:
     async with open_api(authenticator=None, **production(tmp_path)) as api:
         for headers, status in (({}, 401), (bearer(sign(role="owner", ownerId="ada")), 200), ({}, 401)):
             response = await api.client.post("/graphql", json={"query": document}, headers=headers)

@@ -278,9 +278,7 @@ async def test_the_responses_media_type_is_negotiated(ada: httpx.AsyncClient) ->
     assert response.headers["content-type"] == f"{GRAPHQL}; charset=utf-8"
 
 
-async def test_a_client_that_accepts_neither_media_type_is_rejected_and_nothing_is_run(
-    ada: httpx.AsyncClient, wire: Wire
-) -> None:
+async def test_a_client_that_accepts_neither_media_type_is_rejected(ada: httpx.AsyncClient, wire: Wire) -> None:
     message = "The response is application/graphql-response+json or application/json: accept one of them."
     for accept in ("text/html", "text/event-stream", f"{JSON};q=0", "nonsense"):
         assert_refused(await post(ada, {"query": QUERY}, Accept=accept), 406, message)

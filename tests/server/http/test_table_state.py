@@ -1,5 +1,3 @@
-"""A server whose table has another format, or is being migrated, refuses all requests until that has changed."""
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -139,9 +137,7 @@ async def test_no_request_reads_the_state(server: Server, wire: Wire) -> None:
     assert [call for call in wire.calls if set(call.keys) & set(STATE)] == []
 
 
-async def test_a_server_that_cannot_read_the_state_refuses_requests_once_it_may_have_changed(
-    server: Server, wire: Wire
-) -> None:
+async def test_a_server_without_the_state_refuses_requests_once_it_is_too_old(server: Server, wire: Wire) -> None:
     await server.api.owner("ada")
 
     def unreadable(call: Call) -> Answer | None:

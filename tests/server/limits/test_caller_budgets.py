@@ -95,9 +95,7 @@ async def test_a_budget_that_is_spent_refuses_until_there_is_enough(
 
 
 @BOTH
-async def test_a_request_that_is_rejected_is_charged_too_and_its_response_has_the_budget(
-    open_api: OpenApi, store: str
-) -> None:
+async def test_a_rejected_request_is_charged_and_its_response_has_the_budget(open_api: OpenApi, store: str) -> None:
     json = {"Content-Type": "application/json"}
     rejected: list[tuple[str, dict[str, str], int]] = [
         ("{", json, 400),
@@ -118,9 +116,7 @@ async def test_a_request_that_is_rejected_is_charged_too_and_its_response_has_th
             assert spent.status_code == 429  # before anything is read
 
 
-async def test_a_request_that_is_rejected_times_out_or_fails_reports_the_remaining_budget(
-    open_api: OpenApi, wire: Wire
-) -> None:
+async def test_a_request_that_is_rejected_or_fails_reports_the_remaining_budget(open_api: OpenApi, wire: Wire) -> None:
     owner = '{ owner(ownerId: "ada") { name } }'
     limits: dict[str, Any] = {"rate_limit_units": 60, "rate_limit_burst": 5, "max_concurrent_requests": 1}
     given_up = await held_until_its_deadline(open_api, wire, lambda api: ask(api, owner), **limits)
@@ -139,9 +135,7 @@ async def test_a_request_that_is_rejected_times_out_or_fails_reports_the_remaini
 
 
 @BOTH
-async def test_each_caller_has_its_own_budget_also_a_token_and_an_api_key_of_the_same_name(
-    open_api: OpenApi, store: str
-) -> None:
+async def test_each_caller_has_its_own_budget_also_token_and_key_of_one_name(open_api: OpenApi, store: str) -> None:
     key = replace(DEVELOPMENT_ADMIN, subject="key:k1", by_key=True)
     longest = replace(DEVELOPMENT_ADMIN, subject="#\x00é" * 1000)
     async with open_api(rate_limit_units=1, rate_limit_store=store) as api:
@@ -180,9 +174,7 @@ async def test_a_budget_in_the_process_is_not_shared(open_api: OpenApi, wire: Wi
     assert not wire.calls
 
 
-async def test_an_answer_of_the_table_that_is_lost_is_paid_for_and_never_too_little(
-    open_api: OpenApi, wire: Wire
-) -> None:
+async def test_a_lost_answer_of_the_table_is_paid_for_and_never_too_little(open_api: OpenApi, wire: Wire) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=10, rate_limit_store="table") as api:
         await ask(api)
         lost = iter([Lose()])
@@ -232,9 +224,7 @@ async def test_a_wall_board_that_is_polled_every_two_seconds_stays_within_the_de
 
 
 @BOTH
-async def test_a_request_is_charged_what_it_took_and_needs_what_it_is_expected_to_take(
-    open_api: OpenApi, wire: Wire, store: str
-) -> None:
+async def test_requests_need_what_is_expected_and_pay_what_they_took(open_api: OpenApi, wire: Wire, store: str) -> None:
     query = """{ owner(ownerId: "ada") { name lockers(first: 50) { nodes { alias } } } }"""
     async with open_api(rate_limit_units=60, rate_limit_store=store) as api:
         await ask(api, query)  # the document is known from now on
@@ -253,9 +243,7 @@ async def test_a_request_is_charged_what_it_took_and_needs_what_it_is_expected_t
 
 
 @BOTH
-async def test_a_request_above_the_burst_runs_when_the_budget_is_full(
-    open_api: OpenApi, clock: Clock, store: str
-) -> None:
+async def test_a_request_above_the_burst_runs_on_a_full_budget(open_api: OpenApi, clock: Clock, store: str) -> None:
     async with open_api(rate_limit_units=60, rate_limit_burst=2, rate_limit_store=store) as api:
         await ask(api, THREE)  # the document is known from now on
         clock.move(minutes=1)
@@ -314,9 +302,7 @@ SCHEMA = "{ __schema { types { fields { name type { name } } } } }"
 
 
 @BOTH
-async def test_a_document_is_charged_by_its_size_while_it_is_not_known_also_where_it_is_refused(
-    open_api: OpenApi, store: str
-) -> None:
+async def test_an_unknown_document_is_charged_by_its_size_also_if_refused(open_api: OpenApi, store: str) -> None:
     known = '{ owner(ownerId: "a") { ' + "name " * 60 + "} }"
     unreadable = "{ a(" + "b" * 1000
     async with open_api(rate_limit_units=1000, rate_limit_store=store) as api:
@@ -349,9 +335,7 @@ async def test_introspection_is_charged_and_executed_once_for_a_document_and_its
 
 
 @BOTH
-async def test_work_that_is_done_is_owed_where_the_budget_does_not_have_it(
-    open_api: OpenApi, clock: Clock, store: str
-) -> None:
+async def test_work_that_is_done_is_owed_beyond_the_budget(open_api: OpenApi, clock: Clock, store: str) -> None:
     async with open_api(rate_limit_units=60, rate_limit_store=store) as api:
         await ask(api)
         assert await left(api, UNUSED) == 0

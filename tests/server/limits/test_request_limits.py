@@ -80,9 +80,7 @@ async def test_nothing_goes_on_after_the_deadline(
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-async def test_a_mutation_that_was_canceled_has_one_effect_when_it_is_sent_again(
-    open_api: OpenApi, wire: Wire, dump: Dump
-) -> None:
+async def test_a_canceled_mutation_has_one_effect_when_repeated(open_api: OpenApi, wire: Wire, dump: Dump) -> None:
     values = {"ownerId": "ada", "kind": "USER", "name": "Ada"}
     await held_until_its_deadline(
         open_api, wire, lambda api: ask(api, CREATE_OWNER, input=values), "TransactWriteItems"
@@ -105,9 +103,7 @@ async def test_a_body_that_does_not_arrive_counts_towards_the_deadline(open_api:
         assert response.status_code == 504
 
 
-async def test_requests_over_the_limit_are_rejected_while_health_checks_are_answered(
-    open_api: OpenApi, wire: Wire
-) -> None:
+async def test_requests_over_the_limit_are_rejected_and_health_is_answered(open_api: OpenApi, wire: Wire) -> None:
     async with open_api(max_concurrent_requests=2, request_seconds=60) as api:
         await api.owner("ada")
         wire.fault = hold = Hold()

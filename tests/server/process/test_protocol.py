@@ -244,9 +244,7 @@ async def test_a_broken_request_is_rejected_and_the_application_hears_of_a_disco
         (b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", 501, b"coding that is supported is chunked."),
     ],
 )
-async def test_headers_that_two_programs_may_read_in_two_ways_are_rejected(
-    http: Http, headers: bytes, status: int, message: bytes
-) -> None:
+async def test_ambiguous_headers_are_rejected(http: Http, headers: bytes, status: int, message: bytes) -> None:
     answer = await http.exchange(POST + headers + b"\r\n\r\n" + CHUNK + END)
     assert answer.startswith(b"HTTP/1.1 %d " % status)
     assert answer.endswith(message)
@@ -330,9 +328,7 @@ async def test_the_body_of_every_response_of_a_connection_is_sent_with_its_head(
 
 
 @pytest.mark.parametrize("request_", [SMALL[:-2] + b"Connection: close\r\n\r\n", SMALL.replace(b"1.1", b"1.0")])
-async def test_a_connection_that_the_client_does_not_keep_is_closed_after_the_response(
-    http: Http, request_: bytes
-) -> None:
+async def test_a_connection_that_the_client_closes_ends_after_the_response(http: Http, request_: bytes) -> None:
     async with http.connect() as (reader, writer):
         writer.write(request_)
         response = await reader.read()
@@ -474,9 +470,7 @@ async def test_a_client_that_does_not_read_the_response_is_dropped(http: Http, r
     ],
     ids=["at once", "in parts", "after another request"],
 )
-async def test_an_upgrade_leaves_with_its_head_and_all_that_follows_and_without_a_request_or_a_timer(
-    http: Http, parts: list[bytes]
-) -> None:
+async def test_an_upgrade_leaves_with_all_that_follows_and_no_request_or_timer(http: Http, parts: list[bytes]) -> None:
     http.upgrades = Upgraded
     sent = b"".join(parts)
     async with http.connect() as (reader, writer):

@@ -1,5 +1,3 @@
-"""The configuration that a worker gets from the supervisor."""
-
 import pytest
 
 from loaders.table.client import StoreConnection

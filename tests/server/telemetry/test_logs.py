@@ -101,9 +101,7 @@ async def test_refusals_have_a_line_and_pages_have_none(logged: Api, caplog: pyt
     ]
 
 
-async def test_a_client_that_leaves_before_it_is_understood_was_canceled(
-    table: str, wire: Wire, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_client_who_leaves_early_was_canceled(table: str, wire: Wire, caplog: pytest.LogCaptureFixture) -> None:
     app = create_app(
         Settings(table_name=table, request_log="on"), StoreConnection(table, "eu-central-1", wire.url, local=True)
     )

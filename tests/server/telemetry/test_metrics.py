@@ -77,9 +77,7 @@ async def test_a_mutation_counts_its_write_units_and_the_code_of_its_user_error(
     assert found["requests_total", "VERSION_CONFLICT", "anonymous"] == 1
 
 
-async def test_operations_for_authentication_and_budgets_are_counted_but_not_explained(
-    open_api: OpenApi, backend: Backend, wire: Wire
-) -> None:
+async def test_operations_of_keys_and_budgets_are_only_counted(open_api: OpenApi, backend: Backend, wire: Wire) -> None:
     command = CreateApiKey(name="Door", role=ApiKeyRole.DEVICE, locker_id=LockerId("l1"))
     key = await create_api_key(backend, command, "root")
     wire.reset()

@@ -65,9 +65,7 @@ def tree(spans: list[ReadableSpan]) -> dict[str, list[str]]:
     return {parent: sorted(children) for parent, children in found.items()}
 
 
-async def test_a_request_is_over_the_steps_of_its_plan_and_these_are_over_their_operations(
-    traced: Traced, table: str
-) -> None:
+async def test_a_request_is_over_its_steps_and_these_are_over_their_operations(traced: Traced, table: str) -> None:
     spans = await traced.post(NESTED)
     assert tree(spans) == {
         "query Lockers": ["step owner", "step owner.lockers", "step owner.lockers.nodes.latestEvent"],
@@ -118,9 +116,7 @@ async def test_an_operations_span_has_its_contract_and_what_it_took(traced: Trac
     }
 
 
-async def test_a_mutation_has_its_operations_below_its_field_and_its_user_error_as_its_code(
-    traced: Traced, table: str
-) -> None:
+async def test_a_mutation_has_its_operations_and_the_code_of_its_user_error(traced: Traced, table: str) -> None:
     change = {"input": {"lockerId": "l1", "newStatus": "OCCUPIED", "expectedVersion": 1}}
     spans = await traced.post(UPDATE_STATUS, variables=change)
     assert tree(spans) == {
@@ -185,17 +181,13 @@ async def test_a_page_for_people_and_a_strange_method(open_api: OpenApi) -> None
     assert (attributes["http.request.method"], attributes["http.response.status_code"]) == ("_OTHER", 405)
 
 
-async def test_the_service_has_the_name_that_the_environment_gives_it(
-    traced: Traced, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_service_has_the_name_of_the_environment(traced: Traced, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_SERVICE_NAME", "lockers-of-rome")
     request, *_ = await traced.post(OWNER)
     assert request.resource.attributes["service.name"] == "lockers-of-rome"
 
 
-async def test_spans_go_by_otlp_to_where_the_environment_says(
-    open_api: OpenApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_spans_go_by_otlp_where_the_environment_says(open_api: OpenApi, monkeypatch: pytest.MonkeyPatch) -> None:
     received: list[tuple[str, bytes]] = []
 
     async def take(request: web.Request) -> web.Response:

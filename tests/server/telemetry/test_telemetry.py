@@ -12,9 +12,7 @@ CANARY = "canary"
 OWNER = '{ owner(ownerId: "ada") { name } }'
 
 
-async def test_telemetry_adds_nothing_to_an_answer_and_explanations_work_beside_it(
-    open_api: OpenApi, wire: Wire
-) -> None:
+async def test_telemetry_adds_nothing_to_an_answer_or_an_explanation(open_api: OpenApi, wire: Wire) -> None:
     exporter = InMemorySpanExporter()
     async with open_api(metrics="on", tracing="otlp", span_exporter=exporter) as api:
         await api.owner("ada")
@@ -27,9 +25,7 @@ async def test_telemetry_adds_nothing_to_an_answer_and_explanations_work_beside_
     assert len(wire.calls) == 2
 
 
-async def test_no_value_of_a_client_is_in_metrics_spans_or_the_log(
-    open_api: OpenApi, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_metrics_spans_and_log_have_no_values(open_api: OpenApi, capsys: pytest.CaptureFixture[str]) -> None:
     exporter = InMemorySpanExporter()
     secret = {"Authorization": f"Bearer {CANARY}", "Cookie": CANARY, "User-Agent": CANARY, "X-Api-Key": CANARY}
     secret |= {"tracestate": f"vendor={CANARY}", "baggage": f"a={CANARY}"}
