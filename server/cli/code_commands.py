@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from loaders.contracts.access_codes import CODE_KEYS_SCAN
 from loaders.reads.code_keys import KeyUse, key_uses
+from loaders.tools.definition import describe_table
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.table import open_table
@@ -24,7 +26,9 @@ async def codes_keys() -> None:
     """List the keys of the ring and what needs them. Reads the whole table. Fails if a key is needed and missing."""
     settings = load_settings()
     ring = read_ring(settings)
-    async with open_table(settings) as (_, store):
+    async with open_table(settings) as (connection, store):
+        cost = CODE_KEYS_SCAN.cost_text(await describe_table(connection) or {})
+        typer.echo(f"Listing the uses of keys {cost}, and half a unit for each access code.", err=True)
         uses = await key_uses(store, utc_now())
     for number, key in enumerate(ring.keys):
         use = uses.pop(key.key_id, KeyUse())

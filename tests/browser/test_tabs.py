@@ -1,12 +1,11 @@
-import json
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser
 
 from tests.browser.graphiql import GraphiQL
-from tests.documentation import ANSWERED, EXAMPLE, EXAMPLES, README
-from tests.e2e.serving import Server, serving
+from tests.documentation import README, expect_commands, expect_examples
+from tests.e2e.serving import serving
 
 CONFLICT = ["VERSION_CONFLICT"]
 
@@ -16,9 +15,8 @@ async def test_every_tab_works_for_every_user_after_the_documented_examples_in_a
     browser: Browser, tmp_path: Path, user: str
 ) -> None:
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(tmp_path / "data")) as server:
-        expect_the_readmes_answers(server)
-        for example in EXAMPLE.finditer(EXAMPLES):
-            server.ask(example["document"], **json.loads(example["variables"]))
+        expect_commands(server, README)
+        expect_examples(server)
         context = await browser.new_context(viewport={"width": 1440, "height": 900})
         graphiql = await GraphiQL.open(context, server.url)
         await graphiql.signed_in_as.select_option(user)
@@ -34,9 +32,4 @@ async def test_every_tab_works_for_every_user_after_the_documented_examples_in_a
             for tab in ("LockersNow", "Viewer", "FirstQuery"):
                 assert "errors" not in await graphiql.run_tab(tab)
         await context.close()
-        expect_the_readmes_answers(server)
-
-
-def expect_the_readmes_answers(server: Server) -> None:
-    for example in ANSWERED.finditer(README):
-        assert server.ask(example["query"]) == json.loads(example["answer"])["data"]
+        expect_commands(server, README)

@@ -1,4 +1,5 @@
 import asyncio
+import re
 import socket
 from collections import Counter
 from collections.abc import Iterator
@@ -245,12 +246,15 @@ async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(on_table: 
         assert (await api.mutate(codes.CREATE, **code, codeId="c1"))["digits"]
         await api.mutate(codes.PROVISION, lockerId="l1", generation=1)
         unused, used = "k2: 0 live codes, 0 devices (current)\n", "k1: 1 live codes, 1 devices (in use)\n"
-        assert await on_table("codes", "keys", code_keys=f"{new},{CODE_KEYS}") == Result(0, unused + used, "")
+        both = await on_table("codes", "keys", code_keys=f"{new},{CODE_KEYS}")
+        assert (both.status, both.out) == (0, unused + used)
+        cost = r"reads the whole table once: about \d+ items, \d+ read units, and half a unit for each access code\.\n"
+        assert re.fullmatch(f"Listing the uses of keys {cost}", both.err)
         missing = "smartlocker: live codes or devices need keys that are not in SMARTLOCKER_CODE_KEYS: k1\n"
-        assert await on_table("codes", "keys", code_keys=new) == Result(1, unused, missing)
+        assert await on_table("codes", "keys", code_keys=new) == Result(1, unused, both.err + missing)
         await api.mutate(codes.REVOKE, lockerId="l1", codeId="c1")
         left = await on_table("codes", "keys", code_keys=CODE_KEYS)
-        assert left == Result(0, "k1: 0 live codes, 1 devices (current)\n", "")
+        assert (left.status, left.out) == (0, "k1: 0 live codes, 1 devices (current)\n")
     refused = await on_table("codes", "keys", code_keys="k1:c2hvcnQ=")
     assert (refused.status, refused.out, "c2hvcnQ=" in refused.err) == (1, "", False)
 
