@@ -3,8 +3,6 @@
 Each function returns the value or raises ValueError with a message for the client.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The declaration of the schema: every entity's queries and mutations, merged, with the bindings of all fields."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

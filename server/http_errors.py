@@ -1,7 +1,5 @@
 """Errors that end a whole request with an HTTP status."""
 
-from __future__ import annotations
-
 from domain.errors import SmartLockerError, UnavailableError
 
 

@@ -1,7 +1,5 @@
 """The transport for data operations: SigV4, orjson and a raw HTTP client instead of the SDK's general one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """The AWS SDK: its client as a transport, its endpoints and credentials. Loaded only where it is used."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

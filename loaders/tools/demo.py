@@ -1,7 +1,5 @@
 """Demo data: realistic, the same for the whole day, and generated piece by piece, so any amount fits in memory."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable, Iterator, Mapping

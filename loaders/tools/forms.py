@@ -107,8 +107,8 @@ class Draft(Generic[M]):
             current = adapted(value, self.codec.kinds[name][0], name)
         except (KeyError, ValueError):
             return False
-        is_exact = self.codec.kinds[name][0] is not Instant or not _is_finer(value)
-        return bool(self.placed.setdefault(name, current) == current) and is_exact
+        is_finer = self.codec.kinds[name][0] is Instant and _FINER_THAN_MILLISECONDS.search(str(value)) is not None
+        return bool(self.placed.setdefault(name, current) == current) and not is_finer
 
     def add(self, kind: str, item: Item, told: Mapping[str, str] | None = None, *, without: Iterable[str] = ()) -> None:
         """Places what the key of an item of this kind tells, then what the item itself tells, and keeps the rest."""
@@ -183,8 +183,3 @@ def _time(value: Any) -> Instant:
         return to_instant(time if time.tzinfo else time.replace(tzinfo=UTC))
     except (TypeError, OverflowError) as error:
         raise ValueError(value) from error
-
-
-def _is_finer(value: Any) -> bool:
-    """Whether a text that may be a time has more digits than the time in today's form."""
-    return isinstance(value, str) and _FINER_THAN_MILLISECONDS.search(value) is not None

@@ -4,8 +4,6 @@ The file has JSON lines: a header, then `{"Item": …}` in DynamoDB's JSON for e
 is in the header only; the budgets of rate limits expire by themselves and are left out.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import os
@@ -125,7 +123,8 @@ async def import_table(
     A table with other items is refused, unless they may be overwritten.
     """
     expected = check_export(path)
-    there = await _digests(store)
+    pages = TRANSFER_SCAN.pages(store)
+    there = {Tally().add(item) async for page in pages for item in page.items if _is_data(item)}
     if not overwrite:
         _refuse_others(store, path, there)
     pace = Pace(items_per_second)
@@ -188,10 +187,6 @@ def _batches(path: Path) -> Iterator[list[WireItem]]:
     items = exported_items(path)
     while batch := list(islice(items, _BATCH)):
         yield batch
-
-
-async def _digests(store: DynamoStore) -> set[bytes]:
-    return {Tally().add(item) async for page in TRANSFER_SCAN.pages(store) for item in page.items if _is_data(item)}
 
 
 def _refuse_others(store: DynamoStore, path: Path, there: set[bytes]) -> None:

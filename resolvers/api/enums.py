@@ -1,7 +1,5 @@
 """The enums of the schema."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 import strawberry

@@ -1,7 +1,5 @@
 """Relay's conventions on the cursor contract: nodes with global ids, and connections in both directions."""
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 import strawberry

@@ -1,7 +1,5 @@
 """Lists whose items are copies of records: the records are read where a field needs more than the copies have."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Objects by their global ids: which types have one, and the fields `node` and `nodes`."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections import Counter, defaultdict

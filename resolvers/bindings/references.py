@@ -1,7 +1,5 @@
 """Fields that find one object: by a key that the parent holds, by the field's own arguments, or through a claim."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

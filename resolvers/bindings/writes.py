@@ -1,7 +1,5 @@
 """Fields that write: each checks its input, runs one write, and answers with a payload."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

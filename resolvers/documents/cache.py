@@ -1,7 +1,5 @@
 """Valid documents with their compiled plans, kept by their text."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial

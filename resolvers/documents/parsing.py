@@ -1,7 +1,5 @@
 """Limits of a document, counted before validation, which is slow for documents that attackers write."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The fields that a document selects at one place of the response: the one walker of selections and fragments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 

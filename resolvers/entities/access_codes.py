@@ -1,7 +1,5 @@
 """Access codes: the type, its lists and its mutations. Only the payloads of three mutations have digits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import strawberry

@@ -1,7 +1,5 @@
 """Access codes at a door: the list for its device, lockouts, and the mutations of devices."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import strawberry

@@ -1,7 +1,5 @@
 """Locations: the type, its queries and its mutations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

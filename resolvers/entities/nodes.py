@@ -1,7 +1,5 @@
 """`node` and `nodes`: any object by its global id."""
 
-from __future__ import annotations
-
 import strawberry
 
 from resolvers.api.relay import Node

@@ -1,7 +1,5 @@
 """Owners: the type, its queries and its mutations."""
 
-from __future__ import annotations
-
 import strawberry
 
 from domain.commands import owners as commands

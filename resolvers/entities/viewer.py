@@ -1,7 +1,5 @@
 """The caller: who asks, what it may do, and what is left of its budget."""
 
-from __future__ import annotations
-
 import strawberry
 
 from domain.authorization import Principal, Role, Scope

@@ -1,7 +1,5 @@
 """A plan as its reader sees it: expected and measured figures on the same tree."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from loaders.contracts.cost import Cost

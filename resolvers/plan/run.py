@@ -4,8 +4,6 @@ Nulls and errors are values in the output. Only where there is an error does one
 specification says and collect the errors in document order.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import nullcontext

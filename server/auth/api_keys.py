@@ -1,7 +1,5 @@
 """Verification of API keys, with a short-lived cache."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import OrderedDict

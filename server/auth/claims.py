@@ -1,7 +1,5 @@
 """Conversion of token claims to a principal and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """The secrets of access codes: from the settings or, in development, from a file that is created on first use."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 

@@ -1,7 +1,5 @@
 """The issuer's public keys (JWKS), from a file or a URL, refreshed when they change."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -1,7 +1,5 @@
 """Verification of bearer tokens (JWT)."""
 
-from __future__ import annotations
-
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The commands `smartlocker keys …` and `smartlocker token`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The commands that save the data and bring it back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

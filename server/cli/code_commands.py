@@ -1,7 +1,5 @@
 """The commands for access codes."""
 
-from __future__ import annotations
-
 import typer
 
 from loaders.contracts.access_codes import CODE_KEYS_SCAN

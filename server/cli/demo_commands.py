@@ -1,7 +1,5 @@
 """The commands `smartlocker demo …`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

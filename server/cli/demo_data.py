@@ -1,7 +1,5 @@
 """Demo data: loaded at the first start in development, by command, and again when it is reset."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

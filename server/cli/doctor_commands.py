@@ -1,7 +1,5 @@
 """The command that checks the invariants of the table and repairs it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The pages of access patterns and permissions, generated from contracts and bindings; their text is in `pages/`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from string import Template

@@ -1,7 +1,5 @@
 """`smartlocker explain`: the plan of a document in the terminal, without a store."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The commands `smartlocker schema …`, `contracts …` and `permissions …`: what the API offers, how, and to whom."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The command `smartlocker serve`."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import socket

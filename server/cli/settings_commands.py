@@ -1,7 +1,5 @@
 """The commands `smartlocker settings …`: the page of settings and commands, generated from the declared settings."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from itertools import pairwise

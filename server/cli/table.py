@@ -1,7 +1,5 @@
 """The table that a command uses."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated

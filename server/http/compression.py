@@ -1,7 +1,5 @@
 """Compression of responses."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 

@@ -1,7 +1,5 @@
 """The GraphQL endpoint: from an HTTP request to the schema and back."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass

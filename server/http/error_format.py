@@ -1,7 +1,5 @@
 """The format of errors in responses; details of internal errors go to the log only."""
 
-from __future__ import annotations
-
 import logging
 import re
 from typing import Any

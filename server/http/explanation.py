@@ -1,7 +1,5 @@
 """Explanations and costs of requests: who may see them, and their form in the response."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 

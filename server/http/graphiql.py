@@ -1,7 +1,5 @@
 """The GraphiQL page and its files, built from graphiql/ into server/static/."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from pathlib import Path

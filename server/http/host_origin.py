@@ -1,7 +1,5 @@
 """Checks of the Host and Origin headers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Content negotiation (RFC 9110): the media type and content coding that a client prefers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

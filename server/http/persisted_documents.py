@@ -1,7 +1,5 @@
 """Documents that clients send by id or hash: trusted documents and automatic persisted queries."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import sha256

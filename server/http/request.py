@@ -1,7 +1,5 @@
 """Parsing of GraphQL requests: URL or body, JSON within limits, and their extensions."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

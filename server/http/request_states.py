@@ -1,7 +1,5 @@
 """The state of each request, made from what all requests share: the table, limits, and the settings."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Rate limits: the budget of each caller, kept in the memory of this process."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol

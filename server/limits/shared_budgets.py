@@ -1,7 +1,5 @@
 """Rate limits of a server with several workers: the budget of each caller, in memory that the workers share."""
 
-from __future__ import annotations
-
 import fcntl
 import mmap
 import struct

@@ -1,7 +1,5 @@
 """The HTTP server of the process and its graceful shutdown."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import signal

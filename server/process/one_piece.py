@@ -5,8 +5,6 @@ takes 5 % off the CPU time of a small query. docs/performance.md has the figures
 not worth their code.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """HTTP/1.1 with deadlines and size limits: uvicorn by itself waits forever for a client that sends or reads slowly."""
 
-from __future__ import annotations
-
 import asyncio
 from http import HTTPStatus
 from typing import Final

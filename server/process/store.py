@@ -1,7 +1,5 @@
 """The connection to the table: embedded store, endpoint URL or AWS."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext

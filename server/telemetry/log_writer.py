@@ -1,7 +1,5 @@
 """Writing of log lines without waiting for the reader: a thread writes what has come together."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections import deque

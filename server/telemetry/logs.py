@@ -1,7 +1,5 @@
 """Log format: one formatter for all lines, also those of libraries, and tracebacks without values of clients."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

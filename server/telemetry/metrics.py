@@ -1,7 +1,5 @@
 """Prometheus metrics, in a registry of the application. Every label has few values, whatever clients send."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib.metadata import version

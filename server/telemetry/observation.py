@@ -1,7 +1,5 @@
 """The record of one request for telemetry; if telemetry is off, there is none."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterable

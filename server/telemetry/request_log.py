@@ -1,7 +1,5 @@
 """The request log: one line for each request."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

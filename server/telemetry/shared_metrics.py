@@ -1,7 +1,5 @@
 """Metrics of a server with several workers: every worker counts in files of its own, and any worker adds them up."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Final, NamedTuple

@@ -3,8 +3,6 @@
 The spans are created when the request has ended, with the times that were recorded.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """Lockers that are offered: those of a location, those of them that seem to be free, and the price of the search."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
