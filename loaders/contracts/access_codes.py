@@ -35,7 +35,7 @@ from loaders.codecs import (
 )
 from loaders.contracts.base import Consistency
 from loaders.contracts.reading import ReadOne, ReadPage
-from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS
+from loaders.contracts.reservations import CHECK_IN_RULES, NEXT_READS, SETTLE_LAST_CHANGE
 from loaders.contracts.scanning import ReadTable
 from loaders.contracts.write_parts import IS_NEW, BatchRead, ItemRead, RangeRead, check, delete, put, update
 from loaders.contracts.writing import WriteContract
@@ -239,6 +239,7 @@ VERIFY_ACCESS_CODE = WriteContract(
         ),
         *NEXT_READS,
     ),
+    settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=(
         put("first lockout", LOCKOUT, IS_NEW, when="the first failure"),
@@ -311,6 +312,7 @@ ACKNOWLEDGE_ACCESS_CODES = WriteContract(
         _LOCKER_READ,
         ItemRead("booking", BOOKING, at_once=MAX_LIVE_CODES, usual=_USUAL_CODES, when=AT_LOCATION),
     ),
+    settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=_LIST_RULES,
     most_steps=1,

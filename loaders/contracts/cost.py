@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 ALWAYS = "always"
 MET_OTHERS = "only where other writers were faster"
+NOT_WHOLE = "only where the change before is not whole"
 
 LOOKS_FOR_CLAIMED = 5
 """How often what a claim names is looked for: a plain read may see the claim a moment before it."""

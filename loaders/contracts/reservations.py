@@ -81,7 +81,7 @@ _GUARD = update("guard", GUARD, "#revision = :readRevision")
 GUARD_RULES = (put("first guard", GUARD, IS_NEW, when="the locker has none yet"), _GUARD)
 # The items of a transaction become visible to other reads one by one. Each transaction is conditioned on the change
 # before it, so at most the last change can be partly visible while another write reads.
-_LAST_CHANGE_RULES = (
+LAST_CHANGE_RULES = (
     check(
         "last change",
         STORED_LIVE_RESERVATION,
@@ -106,26 +106,43 @@ _NO_POINTER_RULES = (
     check("still no pointer", ACTIVE_POINTER, IS_NEW, when="the locker has none and gets none"),
 )
 
-TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *_LAST_CHANGE_RULES)
+TIMELINE_RULES = (*GUARD_RULES, *_POINTER_RULES, *_NO_POINTER_RULES, *LAST_CHANGE_RULES)
 """The steps on which every write of a locker's reservations depends."""
 
-_OWN_SLOT = "#reservationId = :reservationId AND #lockerId = :lockerId"
+_FREE_OR_OWN_SLOT = "attribute_not_exists(#PK) OR (#reservationId = :reservationId AND #lockerId = :lockerId)"
 _CHANGE_RULES = (
     _GUARD,
     update("reservation", RESERVATION, "#status = :readStatus AND #endAt = :readEnd AND #version = :readVersion"),
     put("reservation copy", OWNER_RESERVATION, None),
     put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation stays live"),
     delete("no live copy", STORED_LIVE_RESERVATION, None, when="it is canceled or released"),
-    delete(
-        "free slot", RESERVATION_SLOT, f"attribute_not_exists(#PK) OR ({_OWN_SLOT})", when="it is canceled or released"
-    ),
+    delete("free slot", RESERVATION_SLOT, _FREE_OR_OWN_SLOT, when="it is canceled or released"),
     put("notification", NOTIFICATION, None, when="someone else ends the reservation with a reason", item_bytes=1900),
     *_POINTER_RULES,
     *_NO_POINTER_RULES,
-    *_LAST_CHANGE_RULES,
+    *LAST_CHANGE_RULES,
 )
 _LOCKER_IS_OWNED = check(
     "owned locker", LOCKER, "#ownerId = :readOwner", when="the owner of the locker ends a reservation of someone else"
+)
+
+SETTLE_LAST_CHANGE = WriteContract(
+    id="QC-26",
+    purpose="Write the last change of a locker's reservations once more",
+    reads=(_GUARD_READ, _RESERVATION_READ),
+    steps=(
+        *GUARD_RULES,
+        check("same reservation", STORED_RESERVATION, "#version = :readVersion", when="the reservation exists"),
+        check("no reservation", STORED_RESERVATION, IS_NEW, when="the guard names one that does not exist"),
+        put("live copy", STORED_LIVE_RESERVATION, None, when="the reservation is live"),
+        delete("no live copy", STORED_LIVE_RESERVATION, None, when="it was canceled or released"),
+    ),
+    most_steps=3,
+    note="Sent by a write that does not see the change that the guard names, although nothing else changes: its live "
+    "copy was lost, or the guard is older than the reservation, or missing. It writes what must be there, under the "
+    "guard and the reservation as they were read, so it does no harm where the change is only not visible yet.",
+    cardinality="The guard and one live copy; their reservation is checked.",
+    hot_partition=_HOT_PARTITION,
 )
 
 CREATE_RESERVATION = WriteContract(
@@ -138,6 +155,7 @@ CREATE_RESERVATION = WriteContract(
         *NEXT_READS,
     ),
     fallbacks=(replace(_RESERVATION_READ, most=LOOKS_FOR_CLAIMED, when="only where the id was used before"),),
+    settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=(
         *GUARD_RULES,
@@ -156,7 +174,7 @@ CREATE_RESERVATION = WriteContract(
             LOCKER,
             "#ownerId = :readOwner AND #status IN (:available, :occupied) AND #reservableBy = :readAudience",
         ),
-        *_LAST_CHANGE_RULES,
+        *LAST_CHANGE_RULES,
     ),
     most_steps=12,
     errors=(
@@ -275,10 +293,11 @@ CHANGE_RESERVATION = WriteContract(
     variants=("cancel", "extend"),
     reads=(*_EXISTING_READS, replace(_BEFORE_READ, only=("extend",)), *NEXT_READS),
     fallbacks=_EXISTING_FALLBACKS,
+    settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=(
         *_CHANGE_RULES,
-        update("slot end", RESERVATION_SLOT, _OWN_SLOT, when="the end of the reservation moves"),
+        put("slot end", RESERVATION_SLOT, _FREE_OR_OWN_SLOT, when="the end of the reservation moves"),
         _LOCKER_IS_OWNED,
     ),
     most_steps=10,
@@ -302,12 +321,13 @@ RETIRE_LOCKER = WriteContract(
     id="QC-23",
     purpose="Retire a locker",
     reads=(_LOCKER_READ, _GUARD_READ, replace(_BEFORE_READ, when="only where the locker was ever reserved")),
+    settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=(
         *(rule for rule in CHANGE_LOCKER_STATUS.steps if rule.name != "offer"),
         check("same guard", GUARD, "#revision = :readRevision", when="the locker was ever reserved"),
         check("no guard", GUARD, IS_NEW, when="nobody ever reserved the locker"),
-        *_LAST_CHANGE_RULES,
+        *LAST_CHANGE_RULES,
     ),
     most_steps=7,
     errors=(
@@ -342,6 +362,7 @@ USE_RESERVATION = WriteContract(
     variants=("start", "release"),
     reads=(*_EXISTING_READS, *NEXT_READS),
     fallbacks=_EXISTING_FALLBACKS,
+    settles=SETTLE_LAST_CHANGE,
     rounds=_ROUNDS,
     steps=(*_CHANGE_RULES, *STATUS_RULES, _LOCKER_IS_OWNED, _OVERSTAY),
     most_steps=11,

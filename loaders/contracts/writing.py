@@ -27,7 +27,8 @@ class WriteContract(Contract):
     Where a concurrent write changed what was read, reads and write are repeated, in `rounds` rounds at most.
     `fallbacks` are further requests that it may send. `most_entries` is how many records one input may name, and the
     contract's units are for that many. `variants` are the forms of the write that differ in what they read.
-    `item_bytes` is the size of the largest item, where steps are for items of any kind.
+    `item_bytes` is the size of the largest item, where steps are for items of any kind. `settles` is the write that
+    each round may send where the change before it was not whole.
     """
 
     operation: str = "TransactWriteItems"
@@ -39,6 +40,7 @@ class WriteContract(Contract):
     most_entries: int = 1
     variants: tuple[str, ...] = ()
     item_bytes: int = 0
+    settles: "WriteContract | None" = None
 
     ALLOWED_OPERATIONS = frozenset({"TransactWriteItems", "PutItem", "UpdateItem"})
 

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 
 class MovedError(Exception):
-    """A concurrent write is only partly visible: everything must be read again."""
+    """A concurrent write is only partly visible: everything must be read again.
+
+    `last_change` is the locker whose last change is not visible, and the revision of its guard, 0 if there is none.
+    """
+
+    def __init__(self, last_change: tuple[LockerId, int] | None = None) -> None:
+        super().__init__()
+        self.last_change = last_change
 
 
 async def live_in(
@@ -41,7 +48,7 @@ async def live_in(
         if len(found) == operation.limit:
             break
     if guard is not None and guard.changed_reservation_id != but and _is_older(operation, found, arguments[0], guard):
-        raise MovedError
+        raise MovedError((arguments[0], guard.revision))
     return [stored.reservation for _, stored in found]
 
 

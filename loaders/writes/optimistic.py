@@ -8,17 +8,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from domain.errors import IdTakenError, TooManyChangesError
+from domain.models import LockerId
+from loaders import keys
+from loaders.contracts.reservations import GUARD_RULES, LAST_CHANGE_RULES
 from loaders.contracts.writing import WriteContract
 from loaders.conversion import Codec
 from loaders.reads.live_reservations import MovedError
 from loaders.table.client import Store
 from loaders.table.errors import TransactionRefusedError
 from loaders.table.retry import attempts
+from loaders.writes.timeline import settle
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step
 
 T = TypeVar("T")
+
+_PATIENCE = 6
+"""How often the same change is not visible before its items are written once more."""
+_LAST_CHANGE = frozenset(rule.name for rule in LAST_CHANGE_RULES)
+_GUARD = frozenset(rule.name for rule in GUARD_RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,15 @@ async def optimistic_write(
     it, for the error after the last round.
     """
     refused: Counter[str] = Counter()
+    unseen: Counter[tuple[LockerId, int]] = Counter()
     async for _ in attempts(contract.rounds):
         try:
             decision = await decide(refused)
-        except MovedError:
+        except MovedError as moved:
+            if moved.last_change is not None:
+                unseen[moved.last_change] += 1
+                if unseen[moved.last_change] == _PATIENCE:
+                    await settle(store, moved.last_change[0])
             continue
         if not decision.steps:
             return decision.result
@@ -64,6 +78,9 @@ async def optimistic_write(
             if contract.rounds == 1:
                 raise
             refused.update(refusal.failed.keys())
+            lost = [step.key for step, _ in refusal.refused if step.name in _LAST_CHANGE]
+            if lost and not refusal.failed.keys() & _GUARD:  # the guard is as it was read, and its change is not there
+                await settle(store, keys.locker_of(lost[0].pk))
             continue
         return decision.result
     raise TooManyChangesError(*changed)

@@ -115,7 +115,7 @@ def slot_steps(contract: WriteContract, read: StoredReservation, changed: Reserv
     if changed.status is not ReservationStatus.ACTIVE:
         return [contract.step("free slot", place, **own)]
     if changed.end_at != read.reservation.end_at:
-        return [contract.step("slot end", place, {"endAt": changed.end_at}, **own)]
+        return [contract.record_step("slot end", slot_of(changed, read.slot), **own)]
     return []
 
 

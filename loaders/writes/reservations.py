@@ -135,7 +135,8 @@ async def create_reservation(
         latest, (other, slots) = await _together(
             latest_before(store, CREATE_RESERVATION, context, locker_id, latest_start),
             _together(
-                earliest_other(store, CREATE_RESERVATION, context, reservation_id, now), _slots(store, command.owner_id)
+                earliest_other(store, CREATE_RESERVATION, context, locker_id, reservation_id, now, is_new=True),
+                _slots(store, command.owner_id),
             ),
         )
         if latest is not None and overlaps(latest, reservation.start_at, reservation.end_at):
@@ -316,7 +317,7 @@ async def _change(
             _claimed(store, contract, claim),
             _together(
                 latest_before(store, contract, context, claim.locker_id, latest_start, own),
-                earliest_other(store, contract, context, own, now, ends=ends),
+                earliest_other(store, contract, context, claim.locker_id, own, now, ends=ends),
             ),
         )
         locker = _existing_locker(context, claim)
@@ -424,7 +425,7 @@ async def _read_existing(
         message = f"Locker {locker_id} has no reservation {command.reservation_id}."
         raise not_found_or_forbidden(principal, message, ("input", "reservationId"))
     if read["guard"] is None:
-        raise MovedError  # that of the first reservation is not visible yet
+        raise MovedError((locker_id, 0))  # that of the first reservation is not visible yet
     return read["claim"], ReservationContext(**read)
 
 

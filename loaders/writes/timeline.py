@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from domain.models import ActivePointer, Locker, LockerId, Reservation, ReservationId, ReservationStatus
 from domain.schedule import CLOCK_SKEW, has_ended, has_ended_everywhere
 from domain.times import EARLIEST, Instant, shift
 from loaders.codecs import GUARD, Guard, ReservationClaim, StoredReservation
-from loaders.contracts.reservations import TIMELINE_RULES
+from loaders.contracts.reservations import SETTLE_LAST_CHANGE, TIMELINE_RULES
 from loaders.contracts.writing import WriteContract
 from loaders.reads.live_reservations import live_in
 from loaders.table.client import Store
+from loaders.table.errors import TransactionRefusedError
 
 if TYPE_CHECKING:
     from loaders.table.operations import Step
@@ -62,31 +64,36 @@ async def earliest_other(
     store: Store,
     contract: WriteContract,
     context: ReservationContext,
+    locker_id: LockerId,
     changed: ReservationId,
     now: Instant,
     *,
     ends: bool = False,
+    is_new: bool = False,
 ) -> Reservation | None:
     """The earliest reservation besides the changed one that has not ended by every clock.
 
     It is the pointed one, unless this write `ends` it or it ended longer ago than the clocks of two servers may differ:
     then the live copies tell the next one. A pointed reservation that ended just now is kept, since another server may
-    still see it as active.
+    still see it as active. The live copies also tell where the pointer is lost: before a new reservation there is none
+    only where nobody reserved the locker before, or the last change removed one.
     """
-    pointer, guard = context.pointer, context.guard
+    pointer, guard, since = context.pointer, context.guard, shift(now, -CLOCK_SKEW)
     if pointer is None:
-        return None
-    pointed = pointer.reservation
-    is_replaced = ends if pointed.reservation_id == changed else has_ended_everywhere(pointed, now)
-    if not is_replaced:
-        return pointed
-    since = shift(now, -CLOCK_SKEW)
-    if pointer.last_end_at is not None and pointer.last_end_at <= since:
-        return None
-    running = await live_in(store, contract, "running", (pointed.locker_id, since), guard, but=changed)
+        if is_new and (guard is None or guard.changed_reservation_id is None or guard.changed_removed):
+            return None
+    else:
+        pointed = pointer.reservation
+        is_replaced = ends if pointed.reservation_id == changed else has_ended_everywhere(pointed, now)
+        if not is_replaced:
+            return pointed
+        if pointer.last_end_at is not None and pointer.last_end_at <= since:
+            return None
+    within = (locker_id, since)
+    running = await live_in(store, contract, "running", within, guard, but=changed)
     if running and running[0].reservation_id != changed and not has_ended(running[0], since):
         return running[0]
-    ahead = await live_in(store, contract, "ahead", (pointed.locker_id, since), guard, but=changed)
+    ahead = await live_in(store, contract, "ahead", within, guard, but=changed)
     return next((one for one in ahead if one.reservation_id != changed), None)
 
 
@@ -95,13 +102,11 @@ def pointer_after(
 ) -> ActivePointer | None:
     """The pointer after a write: to the changed reservation or the earliest other one, whichever starts first."""
     is_live = changed.status is ReservationStatus.ACTIVE
-    if pointer is None or other is None:
-        # A live reservation that was there before had a pointer: it is lost, and with it the end of the last one.
-        is_lost = pointer is None and changed.version > 1
-        return ActivePointer(reservation=changed, last_end_at=None if is_lost else changed.end_at) if is_live else None
+    if other is None:
+        return ActivePointer(reservation=changed, last_end_at=changed.end_at) if is_live else None
     earliest = changed if is_live and changed.start_at <= other.start_at else other
-    last_end = None if pointer.last_end_at is None else max(pointer.last_end_at, changed.end_at)
-    return ActivePointer(reservation=earliest, last_end_at=last_end)
+    last_end = None if pointer is None else pointer.last_end_at  # with a lost pointer, it is lost
+    return ActivePointer(reservation=earliest, last_end_at=None if last_end is None else max(last_end, changed.end_at))
 
 
 def next_revision(guard: Guard | None) -> int:
@@ -147,6 +152,46 @@ def last_change_step(
     if guard.changed_removed:
         return [contract.step("last removal", place)]
     return [contract.step("last change", place, changedRevision=guard.changed_revision)]
+
+
+async def settle(store: Store, locker_id: LockerId) -> None:
+    """Writes the live copy of the reservation that was changed last once more, and a guard that agrees with it.
+
+    Where the change is whole, only not visible yet, that changes nothing but the revision of the guard.
+    """
+    guard: Guard | None = await SETTLE_LAST_CHANGE.read(store, "guard", locker_id)
+    steps = [guard_step(SETTLE_LAST_CHANGE, locker_id, guard, Guard(revision=next_revision(guard)))]
+    if guard is not None and guard.changed_start_at is not None and guard.changed_reservation_id is not None:
+        place = (locker_id, guard.changed_start_at, guard.changed_reservation_id)
+        stored: StoredReservation | None = await SETTLE_LAST_CHANGE.read(store, "reservation", *place)
+        steps = [guard_step(SETTLE_LAST_CHANGE, locker_id, guard, settled_guard(guard, stored))]
+        if stored is None:
+            steps.append(SETTLE_LAST_CHANGE.step("no reservation", place))
+        else:
+            steps.append(SETTLE_LAST_CHANGE.step("same reservation", place, readVersion=stored.reservation.version))
+            live = live_copy_of(stored)
+            steps.append(
+                SETTLE_LAST_CHANGE.step("no live copy", place)
+                if live is None
+                else SETTLE_LAST_CHANGE.record_step("live copy", live)
+            )
+    with suppress(TransactionRefusedError):  # a concurrent write was faster
+        await store.transact(SETTLE_LAST_CHANGE.transact(*steps))
+
+
+def settled_guard(guard: Guard, stored: StoredReservation | None) -> Guard:
+    """A later guard that names the last change as it is found; none where its reservation does not exist."""
+    revision = max(guard.revision, 0 if stored is None else stored.revision or 0) + 1
+    if stored is None or stored.revision is None:
+        none = {"changed_start_at": None, "changed_reservation_id": None, "changed_revision": None}
+        return replace(guard, revision=revision, **none, changed_removed=None)
+    is_removed = None if stored.reservation.status is ReservationStatus.ACTIVE else True
+    return replace(guard, revision=revision, changed_revision=stored.revision, changed_removed=is_removed)
+
+
+def live_copy_of(stored: StoredReservation) -> StoredReservation | None:
+    """The live copy of a reservation; None where it was canceled or released."""
+    return replace(stored, slot=None) if stored.reservation.status is ReservationStatus.ACTIVE else None
 
 
 def pointer_step(

@@ -204,6 +204,7 @@ async def _match(
 
 async def _reserved(store: Store, code: AccessCode) -> _Reserved | None:
     # The guard first: it then covers everything that is read after it.
+    assert code.locker_id is not None  # noqa: S101  # the door of a reservation is a locker's
     own = (code.locker_id,)
     read = await VERIFY_ACCESS_CODE.read_batch(store, guard=own, pointer=own, **{"reserved locker": own})
     place = (code.locker_id, code.start_at, code.reservation_id)
@@ -211,7 +212,7 @@ async def _reserved(store: Store, code: AccessCode) -> _Reserved | None:
     locker = read.pop("reserved locker")
     context = ReservationContext(**read, claim=None, locker=locker)
     if context.guard is None:
-        raise MovedError  # that of the first reservation is not visible yet
+        raise MovedError((code.locker_id, 0))  # that of the first reservation is not visible yet
     return None if stored is None else _Reserved(stored, context)
 
 
@@ -277,7 +278,8 @@ async def _check_in_steps(backend: Backend, reserved: _Reserved, now: Instant) -
     assert locker is not None  # noqa: S101  # see _is_first_use
     started = revised(reservation, now, started_at=now)
     occupied = revised(locker, now, status=LockerStatus.OCCUPIED, occupied_by=reservation.reservation_id)
-    other = await earliest_other(backend.store, contract, context, reservation.reservation_id, now)
+    own = (reservation.locker_id, reservation.reservation_id)
+    other = await earliest_other(backend.store, contract, context, *own, now)
     steps = change_steps(contract, stored, started, context, pointer_after(context.pointer, started, other))
     return steps + use_steps(contract, started, locker, occupied, backend.new_id)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from domain.commands.base import Command, parse_command
 from domain.errors import SmartLockerError, UnavailableError
 from loaders.contracts.base import Contract
-from loaders.contracts.cost import ALWAYS
+from loaders.contracts.cost import ALWAYS, NOT_WHOLE
 from loaders.contracts.writing import WriteContract
 from loaders.table.recording import asking
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
@@ -54,12 +54,18 @@ class Writing(Reading):
                 charges.append(Charge(self.contract, sent, request.expected, request.maximum))
             else:
                 charges.append(Charge(self.contract, sent, maximum=request.maximum, condition=request.when))
+        if (settles := self.contract.settles) is not None:
+            charges += [
+                Charge(settles, one.operation, maximum=one.maximum * self.contract.rounds, condition=NOT_WHOLE)
+                for one in settles.costs(None, 1)
+            ]
         return charges if self.more is None else charges + self.more[1](given)
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
         more = () if self.more is None else (charge.contract for charge in self.more[1](None))
-        return tuple(dict.fromkeys((self.contract, *more)))
+        settles = () if self.contract.settles is None else (self.contract.settles,)
+        return tuple(dict.fromkeys((self.contract, *settles, *more)))
 
     def price_key(self, bound: Any) -> tuple[int, bool, Hashable]:
         """See Reading: the number of entries, whether one item is all that is written, and what decides on `more`."""

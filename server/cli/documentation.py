@@ -146,9 +146,10 @@ def _write(contract: WriteContract, used: list[BoundField]) -> list[str]:
     ]
     if contract.rounds > 1:
         lines.append(f"- Attempts: up to {contract.rounds}, where concurrent writes change what was read")
-    variants = dict.fromkeys(field.binding.variant for field in used if isinstance(field.binding, Writing)) or {
-        None: None
-    }
+    if contract.settles is not None:
+        lines.append(f"- Then, where the change before it is not whole: {_link(contract.settles)}")
+    own = (field.binding for field in used if isinstance(field.binding, Writing) and field.binding.contract is contract)
+    variants = list(dict.fromkeys(binding.variant for binding in own)) or [None]
     for variant in variants:
         expected, most = _write_costs(contract, variant)
         name = "" if variant is None or len(variants) == 1 else f" to {variant}"

@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import QueryTooComplexError
 from loaders.contracts.cost import Cost
-from loaders.contracts.reservations import CREATE_RESERVATION
+from loaders.contracts.reservations import CREATE_RESERVATION, SETTLE_LAST_CHANGE
 from resolvers.bindings.nodes import to_global_id
 from resolvers.plan.price import Limit, Price
 from tests.resolvers.plans import LIMIT, OWNER, figures, price, steps
@@ -192,7 +192,7 @@ async def test_a_mutation_is_expected_to_succeed_at_once_and_its_maximum_counts_
     priced = await price(document, input=values)
     assert priced.expected.operations == 4
     assert priced.maximum.operations >= 24 * 4
-    assert priced.maximum.write_units == 24 * CREATE_RESERVATION.write_units
+    assert priced.maximum.write_units == 24 * (CREATE_RESERVATION.write_units + SETTLE_LAST_CHANGE.write_units)
     assert 0 < priced.expected.write_units <= CREATE_RESERVATION.write_units
 
 

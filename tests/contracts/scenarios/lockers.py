@@ -1,13 +1,16 @@
 """Owners, lockers, reservations and access events."""
 
+from collections.abc import Awaitable
 from functools import partial
 from operator import attrgetter
 from typing import Any
 
 from domain.models import AccessAction, AccessResult, LockerSize, OwnerKind, OwnerRole
 from loaders import keys
+from loaders.backend import Backend
+from loaders.writes.timeline import settle
 from tests.contracts.samples import Names, at
-from tests.contracts.scenarios.actions import Call, does, its, owner, wait, without
+from tests.contracts.scenarios.actions import Call, changed, does, its, owner, wait, without
 
 OWNER = does(
     "createOwner",
@@ -92,6 +95,11 @@ FOLLOWED = (*RESERVED, reserve(60, 120, "later"))
 FAR_FOLLOWED = (*RESERVED, reserve(120, 180, "later"))
 UNFOLLOWED = (*FAR_FOLLOWED, CANCEL_LATER)
 
+
+def settle_last_change(backend: Backend, names: Names) -> Awaitable[Any]:
+    return settle(backend.store, names.locker)
+
+
 SCENARIOS: dict[str, tuple[Call, ...]] = {
     "create an owner": (OWNER,),
     "create an owner without an address": (OTHER_OWNER,),
@@ -146,6 +154,14 @@ SCENARIOS: dict[str, tuple[Call, ...]] = {
         use("releaseReservation", reason=its.name),
     ),
     "release a reservation without a pointer": (*RESERVED, NO_POINTER, RELEASE),
+    "settle a lost live copy": (*RESERVED, without(keys.live_reservation), settle_last_change),
+    "settle a cancellation": (*UPCOMING, CANCEL, settle_last_change),
+    "settle a change of no reservation": (
+        *RESERVED,
+        changed(keys.reservation_guard, changedReservationId=its.later),
+        settle_last_change,
+    ),
+    "settle a lost guard": (*RESERVED, without(keys.reservation_guard), settle_last_change),
     "record an event": (*PLACED, record_events(None)),
     "record an event with an id": (*PLACED, record_events("01")),
     "record an event again": (*PLACED, record_events("01"), record_events("01")),
