@@ -11,9 +11,7 @@ CONFLICT = ["VERSION_CONFLICT"]
 
 
 @pytest.mark.parametrize("user", ["Demo admin", "Demo owner owner-0002"])
-async def test_every_tab_works_for_every_user_after_the_documented_examples_in_any_order_and_again(
-    browser: Browser, tmp_path: Path, user: str
-) -> None:
+async def test_every_tab_works_again_and_again_after_the_examples(browser: Browser, tmp_path: Path, user: str) -> None:
     with serving(tmp_path / "run", SMARTLOCKER_DATA_DIR=str(tmp_path / "data")) as server:
         expect_commands(server, README)
         expect_examples(server)

@@ -189,15 +189,6 @@ def test_a_missing_and_an_unknown_field_are_named(command: type[Command]) -> Non
     assert problems(command, {**VALID[command], "unknown_field": 1}) == unknown
 
 
-def test_all_problems_of_an_input_are_reported_together() -> None:
-    invalid = {"owner_id": "a#b", "kind": OwnerKind.USER, "name": " ", "email": "ada"}
-    assert problems(owners.CreateOwner, invalid) == {
-        ("input", "ownerId"): f"ownerId {BAD_ID}",
-        ("input", "name"): "name must have 1 to 200 characters",
-        ("input", "email"): "email must be an email address such as ada@example.com",
-    }
-
-
 def test_a_problem_of_one_event_of_a_batch_names_its_position() -> None:
     batch = [EVENT, {**EVENT, "actor_id": "a b"}, {**EVENT, "metadata": {"a": 1.5}, "event_id": ""}]
     assert problems(events.RecordAccessEvents, {"events": batch}) == {

@@ -115,9 +115,7 @@ def test_every_item_is_in_the_list_of_its_kind(one: str, other: str, time: Insta
 
 
 @given(IDS, IDS, TIMES, TIMES, TIMES)
-def test_the_live_reservations_of_a_window_are_exactly_those_that_start_in_it(
-    locker: str, item: str, time: Instant, low: Instant, high: Instant
-) -> None:
+def test_a_window_has_what_starts_in_it(locker: str, item: str, time: Instant, low: Instant, high: Instant) -> None:
     key = keys.live_reservation(LockerId(locker), time, ReservationId(item))
     assert (key in keys.live_reservations(LockerId(locker), low, high)) is (low <= time <= high)
     assert (key in keys.live_before(LockerId(locker), high)) is (time < high)

@@ -150,9 +150,7 @@ async def test_a_migration_that_another_has_overtaken_writes_nothing_more(exampl
         await run(examples)
 
 
-async def test_items_that_are_too_large_for_one_transaction_are_written_in_several(
-    plain_client: Any, table: str, store_url: str, dump: Dump
-) -> None:
+async def test_large_items_are_several_transactions(plain_client: Any, table: str, store_url: str, dump: Dump) -> None:
     text = "x" * 390_000
     lockers = [
         {"PK": f"LOCKER#l{n}", "SK": "META", "ownerId": "o", "status": "AVAILABLE", "x": text} for n in range(12)
@@ -177,9 +175,7 @@ async def test_two_items_that_become_one_are_written_one_after_another(
     assert made["createdAt"] == times[1]
 
 
-async def test_events_with_one_id_share_a_claim_also_where_they_are_pages_apart(
-    backend: Backend, plain_client: Any, table: str, dump: Dump
-) -> None:
+async def test_events_with_one_id_share_a_claim(backend: Backend, plain_client: Any, table: str, dump: Dump) -> None:
     place = {"PK": "LOCKER#l", "action": "OPEN", "actorId": "a", "result": "SUCCESS"}
     times = [f"2026-02-{day:02d}T{hour:02d}:00:00Z" for day in range(1, 21) for hour in range(24)]
     events = [{**place, "SK": f"EVT#{time}#e{min(number, 470)}"} for number, time in enumerate(times)]

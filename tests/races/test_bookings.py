@@ -4,42 +4,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
+from tests import places
 from tests.api import Api
 from tests.conftest import NOW, Clock, Dump, OpenApi
 from tests.inputs import GOOD
 from tests.invariants import Items, check_invariants
-from tests.places import (
-    CANCEL,
-    CREATE_EVENT,
-    DAY,
-    DELETE_EVENT,
-    REJECT,
-    REQUEST,
-    approve,
-    book,
-    paged,
-    prepare,
-    refusal,
-    slots,
-    ulid,
-)
 from tests.wire import Call, Meeting, Wait, Wire
 
 DURATIONS = ("MORNING", "AFTERNOON", "FULL_DAY")
 ASKED = GOOD["requestBooking"]
-EVENT = {"locationId": ulid(0), "date": DAY, "title": "Works"}
-PENDING = """query ($first: Int, $after: String) {
-  pendingBookings(first: $first, after: $after) { nodes { bookingId version } nextCursor }
-}"""
-
-
-@pytest_asyncio.fixture
-async def place(api: Api) -> Api:
-    """A location, an owner and an admin."""
-    await prepare(api)
-    return api
+EVENT = {"locationId": places.ulid(0), "date": places.DAY, "title": "Works"}
 
 
 def staggered(*seconds: float) -> Callable[[Call], Wait | None]:
@@ -57,11 +32,11 @@ def notices(items: Items) -> list[str]:
 
 
 async def reject(api: Api, booking_id: str) -> dict[str, Any]:
-    return await api.mutate(REJECT, bookingId=booking_id, reason="No", expectedVersion=1)
+    return await api.mutate(places.REJECT, bookingId=booking_id, reason="No", expectedVersion=1)
 
 
 async def cancel(api: Api, booking_id: str) -> dict[str, Any]:
-    return await api.mutate(CANCEL, bookingId=booking_id)
+    return await api.mutate(places.CANCEL, bookingId=booking_id)
 
 
 def decided(payloads: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -71,27 +46,27 @@ def decided(payloads: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, A
     return winner, loser
 
 
-async def test_twenty_clients_ask_and_five_admins_approve_one_day(place: Api, open_api: OpenApi, dump: Dump) -> None:
+async def test_twenty_clients_ask_and_five_admins_approve_one_day(room: Api, open_api: OpenApi, dump: Dump) -> None:
     for number in range(5):
-        await place.owner(f"admin{number}", role="ADMIN")
+        await room.owner(f"admin{number}", role="ADMIN")
     done = asyncio.Event()
     payloads: list[dict[str, Any]] = []
     chance = random.Random(3)
 
     async def client(number: int) -> None:
         await asyncio.sleep(chance.random() / 5)
-        await book(place, f"b{number:02d}", duration=DURATIONS[number % 3])
+        await places.book(room, f"b{number:02d}", duration=DURATIONS[number % 3])
 
     async def admin(server: Api, number: int) -> None:
         """Approves pending bookings, in its own order, until all requests are made."""
         tried: set[str] = set()
         while True:
             last_look = done.is_set()
-            open_ones = [node["bookingId"] async for nodes in paged(server, PENDING, 3) for node in nodes]
+            open_ones = [node["bookingId"] async for nodes in places.paged(server, places.PENDING, 3) for node in nodes]
             for booking_id in random.Random(number).sample(open_ones, len(open_ones)):
                 if booking_id not in tried:
                     tried.add(booking_id)
-                    payloads.append(await approve(server, booking_id, admin=f"admin{number}"))
+                    payloads.append(await places.approve(server, booking_id, admin=f"admin{number}"))
             if last_look:
                 return
 
@@ -100,13 +75,13 @@ async def test_twenty_clients_ask_and_five_admins_approve_one_day(place: Api, op
         done.set()
 
     async with open_api() as second_server:
-        servers = (place, second_server, place, second_server, place)
+        servers = (room, second_server, room, second_server, room)
         await asyncio.gather(clients(), *(admin(server, number) for number, server in enumerate(servers)))
     items = await dump()
     check_invariants(items, NOW)
-    assert slots(items).keys() == {f"{DAY} MORNING", f"{DAY} AFTERNOON"}
+    assert places.slots(items).keys() == {f"{places.DAY} MORNING", f"{places.DAY} AFTERNOON"}
     approved = {booking_id for booking_id, status in statuses(items).items() if status == "APPROVED"}
-    assert set(slots(items).values()) == approved
+    assert set(places.slots(items).values()) == approved
     assert notices(items) == sorted(f"{booking_id}-approved" for booking_id in approved)
     errors = [error for payload in payloads for error in payload["userErrors"]]
     assert {error["code"] for error in errors} <= {"SLOT_TAKEN", "VERSION_CONFLICT"}
@@ -116,42 +91,40 @@ async def test_twenty_clients_ask_and_five_admins_approve_one_day(place: Api, op
 
 @pytest.mark.parametrize("durations", [("FULL_DAY", "FULL_DAY"), ("MORNING", "FULL_DAY"), ("FULL_DAY", "AFTERNOON")])
 async def test_of_two_overlapping_bookings_approved_at_once_one_wins(
-    place: Api, wire: Wire, dump: Dump, durations: tuple[str, str]
+    room: Api, wire: Wire, dump: Dump, durations: tuple[str, str]
 ) -> None:
     for number in range(10):
         date = f"2026-04-{number + 1:02d}"
         names = (f"a{number}", f"b{number}")
         for name, duration in zip(names, durations, strict=True):
-            await book(place, name, date=date, duration=duration)
+            await places.book(room, name, date=date, duration=duration)
         wire.fault = Meeting(2)
-        payloads = await asyncio.gather(*(approve(place, name) for name in names))
+        payloads = await asyncio.gather(*(places.approve(room, name) for name in names))
         wire.reset()
         winner, loser = decided(payloads)
-        assert refusal(loser) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
+        assert places.refusal(loser) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
         assert loser["userErrors"][0]["event"]["bookingId"] == winner["bookingId"]
     items = await dump()
     assert sorted(statuses(items).values()) == ["APPROVED"] * 10 + ["PENDING"] * 10
     check_invariants(items, NOW)
 
 
-async def test_two_halves_of_a_day_approved_at_once_both_win(place: Api, wire: Wire, dump: Dump) -> None:
-    await book(place, "b1", duration="MORNING")
-    await book(place, "b2", duration="AFTERNOON")
+async def test_two_halves_of_a_day_approved_at_once_both_win(room: Api, wire: Wire, dump: Dump) -> None:
+    await places.book(room, "b1", duration="MORNING")
+    await places.book(room, "b2", duration="AFTERNOON")
     wire.fault = Meeting(2)
-    payloads = await asyncio.gather(approve(place, "b1"), approve(place, "b2"))
+    payloads = await asyncio.gather(places.approve(room, "b1"), places.approve(room, "b2"))
     assert [payload["userErrors"] for payload in payloads] == [[], []]
-    assert slots(await dump()) == {f"{DAY} MORNING": "b1", f"{DAY} AFTERNOON": "b2"}
+    assert places.slots(await dump()) == {f"{places.DAY} MORNING": "b1", f"{places.DAY} AFTERNOON": "b2"}
 
 
-async def test_of_admins_who_approve_one_booking_at_once_one_decides_and_all_get_the_result(
-    place: Api, wire: Wire, dump: Dump, clock: Clock
-) -> None:
+async def test_one_of_many_approvals_at_once_decides_for_all(room: Api, wire: Wire, dump: Dump, clock: Clock) -> None:
     for number in range(5):
-        await place.owner(f"admin{number}", role="ADMIN")
+        await room.owner(f"admin{number}", role="ADMIN")
     for number in range(5):
-        await book(place, f"b{number}", date=f"2026-04-0{number + 1}")
+        await places.book(room, f"b{number}", date=f"2026-04-0{number + 1}")
         wire.fault = Meeting(5)
-        payloads = await asyncio.gather(*(approve(place, f"b{number}", admin=f"admin{who}") for who in range(5)))
+        payloads = await asyncio.gather(*(places.approve(room, f"b{number}", admin=f"admin{who}") for who in range(5)))
         wire.reset()
         assert [payload["booking"] for payload in payloads] == [payloads[0]["booking"]] * 5
         assert payloads[0]["booking"]["version"] == 2
@@ -162,72 +135,74 @@ async def test_of_admins_who_approve_one_booking_at_once_one_decides_and_all_get
     check_invariants(items, clock.now)
 
 
-async def test_of_an_approval_and_a_rejection_at_once_only_one_succeeds(place: Api, wire: Wire, dump: Dump) -> None:
+async def test_of_an_approval_and_a_rejection_at_once_only_one_succeeds(room: Api, wire: Wire, dump: Dump) -> None:
     for number in range(10):
         name = f"b{number}"
-        await book(place, name, date=f"2026-04-{number + 1:02d}")
+        await places.book(room, name, date=f"2026-04-{number + 1:02d}")
         wire.fault = Meeting(2)
-        order = (approve, reject) if number % 2 else (reject, approve)
-        payloads = await asyncio.gather(*(decide(place, name) for decide in order))
+        order = (places.approve, reject) if number % 2 else (reject, places.approve)
+        payloads = await asyncio.gather(*(decide(room, name) for decide in order))
         wire.reset()
         winner, loser = decided(payloads)
-        assert refusal(loser) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
+        assert places.refusal(loser) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
         assert loser["booking"] == winner
     items = await dump()
     assert notices(items) == sorted(f"{name}-{status.lower()}" for name, status in statuses(items).items())
     check_invariants(items, NOW)
 
 
-async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day(place: Api, wire: Wire, dump: Dump) -> None:
+async def test_an_approval_and_a_cancellation_at_once_leave_no_half_day(room: Api, wire: Wire, dump: Dump) -> None:
     for number in range(20):
         name = f"b{number}"
-        await book(place, name, date=f"2026-04-{number + 1:02d}")
+        await places.book(room, name, date=f"2026-04-{number + 1:02d}")
         # Sometimes both arrive together, sometimes one a little later.
         wire.fault = staggered(0.1, random.Random(number).random() / 5)
-        approval, cancellation = await asyncio.gather(approve(place, name), cancel(place, name))
+        approval, cancellation = await asyncio.gather(places.approve(room, name), cancel(room, name))
         wire.reset()
         # The owner may cancel an approved booking, so the cancellation always succeeds.
         assert (cancellation["userErrors"], cancellation["booking"]["status"]) == ([], "CANCELLED")
         if approval["userErrors"]:
-            assert refusal(approval) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
+            assert places.refusal(approval) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
         assert approval["booking"]["status"] == ("CANCELLED" if approval["userErrors"] else "APPROVED")
         assert cancellation["booking"]["version"] == (2 if approval["userErrors"] else 3)
     items = await dump()
-    assert slots(items) == {}
+    assert places.slots(items) == {}
     check_invariants(items, NOW)
 
 
-async def test_of_two_requests_with_one_id_at_once_one_is_refused(place: Api, wire: Wire, dump: Dump) -> None:
+async def test_of_two_requests_with_one_id_at_once_one_is_refused(room: Api, wire: Wire, dump: Dump) -> None:
     wire.fault = Meeting(2)
-    payloads = await asyncio.gather(*(place.mutate(REQUEST, **ASKED | {"attendees": number}) for number in (1, 2)))
+    payloads = await asyncio.gather(
+        *(room.mutate(places.REQUEST, **ASKED | {"attendees": number}) for number in (1, 2))
+    )
     _, loser = decided(payloads)
-    assert refusal(loser) == ("ID_TAKEN", 409, ["input", "bookingId"])
+    assert places.refusal(loser) == ("ID_TAKEN", 409, ["input", "bookingId"])
     check_invariants(await dump(), NOW)
 
 
-async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays_taken(place: Api, dump: Dump) -> None:
+async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays_taken(room: Api, dump: Dump) -> None:
     for number in range(10):
         day = f"2026-04-{number + 1:02d}"
         event = {**EVENT, "date": day, "eventId": f"e{number}", "duration": "FULL_DAY"}
-        assert (await place.mutate(CREATE_EVENT, **event))["userErrors"] == []
-        await book(place, f"b{number}", date=day)
-        gone = {"locationId": ulid(0), "eventId": f"e{number}"}
+        assert (await room.mutate(places.CREATE_EVENT, **event))["userErrors"] == []
+        await places.book(room, f"b{number}", date=day)
+        gone = {"locationId": places.ulid(0), "eventId": f"e{number}"}
         *deletions, approval = await asyncio.gather(
-            *(place.mutate(DELETE_EVENT, **gone) for _ in range(5)),
-            approve(place, f"b{number}"),
+            *(room.mutate(places.DELETE_EVENT, **gone) for _ in range(5)),
+            places.approve(room, f"b{number}"),
         )
-        deletions += await asyncio.gather(place.mutate(DELETE_EVENT, **gone))
+        deletions += await asyncio.gather(room.mutate(places.DELETE_EVENT, **gone))
         assert deletions == [{"deletedEventId": f"e{number}", "userErrors": []}] * 6
         if approval["userErrors"]:
-            assert refusal(approval)[0] == "SLOT_TAKEN"
-            assert (await approve(place, f"b{number}"))["userErrors"] == []
+            assert places.refusal(approval)[0] == "SLOT_TAKEN"
+            assert (await places.approve(room, f"b{number}"))["userErrors"] == []
     items = await dump()
-    assert set(slots(items).values()) == {f"b{number}" for number in range(10)}
-    assert len(slots(items)) == 20
+    assert set(places.slots(items).values()) == {f"b{number}" for number in range(10)}
+    assert len(places.slots(items)) == 20
     check_invariants(items, NOW)
 
 
-async def test_asking_deciding_and_giving_up_at_random_keep_invariants(place: Api, dump: Dump, clock: Clock) -> None:
+async def test_asking_deciding_and_giving_up_at_random_keep_invariants(room: Api, dump: Dump, clock: Clock) -> None:
     chance = random.Random(5)
     known: list[str] = []
 
@@ -237,22 +212,22 @@ async def test_asking_deciding_and_giving_up_at_random_keep_invariants(place: Ap
     async def ask() -> None:
         known.append(f"b{len(known)}")
         wanted = {"bookingId": known[-1], "date": day(), "duration": chance.choice(DURATIONS)}
-        await place.mutate(REQUEST, **ASKED | wanted)  # too many may be waiting
+        await room.mutate(places.REQUEST, **ASKED | wanted)  # too many may be waiting
 
     async def decide() -> None:
         name, version = chance.choice(known), chance.choice((1, 1, 1, 2))
-        await (approve(place, name, version) if chance.random() < 0.8 else reject(place, name))
+        await (places.approve(room, name, version) if chance.random() < 0.8 else reject(room, name))
 
     async def give_up() -> None:
-        await cancel(place, chance.choice(known))
+        await cancel(room, chance.choice(known))
 
     async def fill() -> None:
         event = {**EVENT, "date": day(), "eventId": chance.choice(("x", "y", *known[:2]))}
-        await place.mutate(CREATE_EVENT, **event, duration=chance.choice(DURATIONS))
+        await room.mutate(places.CREATE_EVENT, **event, duration=chance.choice(DURATIONS))
 
     async def free() -> None:
         event_id = chance.choice(("x", "y", *known[:2]))
-        await place.mutate(DELETE_EVENT, locationId=ulid(0), eventId=event_id)
+        await room.mutate(places.DELETE_EVENT, locationId=places.ulid(0), eventId=event_id)
 
     await ask()
     kinds = (ask, ask, decide, decide, decide, give_up, give_up, fill, free)
@@ -262,34 +237,37 @@ async def test_asking_deciding_and_giving_up_at_random_keep_invariants(place: Ap
         check_invariants(await dump(), clock.now)
 
 
-async def test_of_forty_requests_at_once_exactly_as_many_wait_as_may(place: Api, dump: Dump) -> None:
-    await book(place, "before")
+async def test_of_forty_requests_at_once_exactly_as_many_wait_as_may(room: Api, dump: Dump) -> None:
+    await places.book(room, "before")
     payloads = await asyncio.gather(
-        *(place.mutate(REQUEST, **ASKED | {"bookingId": f"b{number}"}) for number in range(40))
+        *(room.mutate(places.REQUEST, **ASKED | {"bookingId": f"b{number}"}) for number in range(40))
     )
-    refused = [refusal(payload) for payload in payloads if payload["userErrors"]]
+    refused = [places.refusal(payload) for payload in payloads if payload["userErrors"]]
     assert refused == [("TOO_MANY_PENDING_BOOKINGS", 409, ["input", "ownerId"])] * (40 - 19)
     items = await dump()
     assert len(statuses(items)) == 20
     check_invariants(items, NOW)
     accepted = [payload["booking"]["bookingId"] for payload in payloads if payload["booking"]]
     await asyncio.gather(
-        approve(place, accepted[0]), reject(place, accepted[1]), cancel(place, accepted[2]), cancel(place, accepted[2])
+        places.approve(room, accepted[0]),
+        reject(room, accepted[1]),
+        cancel(room, accepted[2]),
+        cancel(room, accepted[2]),
     )
     check_invariants(await dump(), NOW)
     for number in range(3):
-        await book(place, f"c{number}")
-    payload = await place.mutate(REQUEST, **ASKED | {"bookingId": "c3"})
-    assert refusal(payload)[0] == "TOO_MANY_PENDING_BOOKINGS"
-    again = await place.mutate(REQUEST, **ASKED | {"bookingId": accepted[3]})
+        await places.book(room, f"c{number}")
+    payload = await room.mutate(places.REQUEST, **ASKED | {"bookingId": "c3"})
+    assert places.refusal(payload)[0] == "TOO_MANY_PENDING_BOOKINGS"
+    again = await room.mutate(places.REQUEST, **ASKED | {"bookingId": accepted[3]})
     assert (again["userErrors"], again["booking"]["bookingId"]) == ([], accepted[3])
 
 
-async def test_an_uncounted_booking_can_be_decided(place: Api, dump: Dump, plain_client: Any, table: str) -> None:
+async def test_an_uncounted_booking_can_be_decided(room: Api, dump: Dump, plain_client: Any, table: str) -> None:
     for number in range(3):
-        await book(place, f"b{number}", date=f"2026-04-0{number + 1}")
+        await places.book(room, f"b{number}", date=f"2026-04-0{number + 1}")
     key = {"PK": {"S": "OWNER#ada"}, "SK": {"S": "PENDING_BOOKINGS"}}
     await plain_client.delete_item(TableName=table, Key=key)
-    for payload in (await approve(place, "b0"), await reject(place, "b1"), await cancel(place, "b2")):
+    for payload in (await places.approve(room, "b0"), await reject(room, "b1"), await cancel(room, "b2")):
         assert payload["userErrors"] == []
     check_invariants(await dump(), NOW)

@@ -4,20 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests import places
 from tests.api import CREATE_OWNER, RENAME, TRANSFER, UPDATE_STATUS, Api, mutation
 from tests.conftest import NOW, Dump, OpenApi
 from tests.invariants import check_invariants
-from tests.places import (
-    CREATE_LOCATION,
-    DEACTIVATE,
-    MOVE,
-    UPDATE_LOCATION,
-    create_location,
-    fresh,
-    prepare,
-    refusal,
-    ulid,
-)
 from tests.wire import Meeting, Wire
 
 UPDATE_OWNER = mutation("updateOwner", "owner { ownerId }")
@@ -30,8 +20,8 @@ LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId lo
         ({"lockerId": "l1"}, [(UPDATE_STATUS, {"newStatus": "OCCUPIED"})] * 20),
         ({"lockerId": "l1"}, [(TRANSFER, {"newOwnerId": name}) for name in ("root", "bob")]),
         (
-            {"locationId": ulid(0)},
-            [(DEACTIVATE, {}), *((UPDATE_LOCATION, {"name": f"Name {number}"}) for number in range(9))],
+            {"locationId": places.ulid(0)},
+            [(places.DEACTIVATE, {}), *((places.UPDATE_LOCATION, {"name": f"Name {number}"}) for number in range(9))],
         ),
     ],
     ids=["statuses", "transfers", "a location"],
@@ -39,7 +29,7 @@ LOCKER = '{ locker(lockerId: "l1", consistent: true) { version status ownerId lo
 async def test_of_many_changes_of_one_version_at_once_one_is_made_and_the_others_get_its_result(
     api: Api, wire: Wire, dump: Dump, place: dict[str, str], changes: list[tuple[str, dict[str, Any]]]
 ) -> None:
-    await prepare(api)
+    await places.prepare(api)
     await api.owner("bob")
     await api.locker("l1", "ada")
     wire.fault = Meeting(len(changes))  # all have read before any writes, so that the store decides
@@ -49,7 +39,7 @@ async def test_of_many_changes_of_one_version_at_once_one_is_made_and_the_others
     (winner,) = [payload for payload in payloads if payload["userErrors"] == []]
     for loser in payloads:
         if loser is not winner:
-            assert refusal(loser) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
+            assert places.refusal(loser) == ("VERSION_CONFLICT", 409, ["input", "expectedVersion"])
             assert loser.pop("userErrors")[0].get("currentVersion") == 2
             assert loser == {name: value for name, value in winner.items() if name != "userErrors"}
     items = await dump()
@@ -63,7 +53,7 @@ async def test_of_many_changes_of_one_version_at_once_one_is_made_and_the_others
     [
         (CREATE_OWNER, 10, ("EMAIL_TAKEN", 409, ["input", "email"]), {"kind": "USER", "email": "One@example.com"}),
         (UPDATE_OWNER, 5, ("EMAIL_TAKEN", 409, ["input", "email"]), {"expectedVersion": 1, "email": "One@example.com"}),
-        (CREATE_LOCATION, 30, ("CODE_TAKEN", 409, ["input", "code"]), fresh("rome")),
+        (places.CREATE_LOCATION, 30, ("CODE_TAKEN", 409, ["input", "code"]), places.fresh("rome")),
     ],
     ids=["new owners", "owners", "new locations"],
 )
@@ -77,7 +67,7 @@ async def test_of_many_who_claim_one_address_or_code_at_once_one_gets_it(
     refused: tuple[str, int, list[str]],
     values: dict[str, Any],
 ) -> None:
-    is_location, is_new = document == CREATE_LOCATION, document != UPDATE_OWNER
+    is_location, is_new = document == places.CREATE_LOCATION, document != UPDATE_OWNER
     if not is_new:
         for number in range(count):
             await api.owner(f"o{number}", email=f"o{number}@example.com")
@@ -92,7 +82,7 @@ async def test_of_many_who_claim_one_address_or_code_at_once_one_gets_it(
                 for number in range(count)
             )
         )
-    assert [refusal(payload) for payload in payloads if payload["userErrors"]] == [refused] * (count - 1)
+    assert [places.refusal(payload) for payload in payloads if payload["userErrors"]] == [refused] * (count - 1)
     items = await dump()
     check_invariants(items, NOW)
     kinds = Counter(item["entityType"] for item in items.values())
@@ -107,16 +97,20 @@ async def test_moves_status_changes_renames_and_transfers_at_once_leave_every_co
     for owner_id in ("ada", "bob"):
         await api.owner(owner_id)
     for number in (1, 2):
-        await create_location(api, number)
-    await api.locker("l1", "ada", locationId=ulid(1))
+        await places.create_location(api, number)
+    await api.locker("l1", "ada", locationId=places.ulid(1))
     for number in range(100):
         locker = (await api.run(LOCKER))["locker"]
         version = {"lockerId": "l1", "expectedVersion": locker["version"]}
         other_owner = "bob" if locker["ownerId"] == "ada" else "ada"
         other_status = "OCCUPIED" if locker["status"] == "AVAILABLE" else "AVAILABLE"
-        others = {ulid(1): (ulid(2), None), ulid(2): (None, ulid(1)), None: (ulid(1), ulid(2))}
+        others = {
+            places.ulid(1): (places.ulid(2), None),
+            places.ulid(2): (None, places.ulid(1)),
+            None: (places.ulid(1), places.ulid(2)),
+        }
         payloads = await asyncio.gather(
-            *(api.mutate(MOVE, **version, newLocationId=other) for other in others[locker["locationId"]]),
+            *(api.mutate(places.MOVE, **version, newLocationId=other) for other in others[locker["locationId"]]),
             api.mutate(UPDATE_STATUS, **version, newStatus=other_status),
             api.mutate(RENAME, **version, alias=f"Name {number}"),
             api.mutate(TRANSFER, **version, newOwnerId=other_owner),

@@ -3,28 +3,10 @@ from typing import Any
 import pytest
 
 from domain.times import Instant
+from tests import places
 from tests.api import Api, refused, unchanged
 from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants
-from tests.places import (
-    APPROVE,
-    CANCEL,
-    CREATE_EVENT,
-    DAY,
-    DEACTIVATE,
-    PENDING,
-    REJECT,
-    approve,
-    book,
-    create_location,
-    paged,
-    pending,
-    prepare,
-    refusal,
-    reject,
-    slots,
-    ulid,
-)
 from tests.principals import admin, owner
 
 NOTIFICATIONS = """{ owner(ownerId: "ada") { notifications {
@@ -32,7 +14,7 @@ NOTIFICATIONS = """{ owner(ownerId: "ada") { notifications {
 } } }"""
 DECIDED = "query ($id: ID!) { booking(bookingId: $id) { decidedById decidedBySubject decidedBy { name } } }"
 CLOSED = ("BOOKING_CLOSED", 409, ["input", "bookingId"])
-MORNING, AFTERNOON = f"{DAY} MORNING", f"{DAY} AFTERNOON"
+MORNING, AFTERNOON = f"{places.DAY} MORNING", f"{places.DAY} AFTERNOON"
 
 
 async def check_decided(
@@ -47,12 +29,12 @@ async def check_decided(
         "notificationId": f"b1-{status.lower()}",
         "bookingId": "b1",
         "bookingStatus": status,
-        "message": f"Your booking for {DAY} was {status.lower()}" + (f": {reason}" if reason else ""),
+        "message": f"Your booking for {places.DAY} was {status.lower()}" + (f": {reason}" if reason else ""),
         "createdAt": now,
         "booking": {"status": status},
     }
     assert (await api.run(NOTIFICATIONS))["owner"]["notifications"]["nodes"] == [notice]
-    assert await pending(api) == []
+    assert await places.pending(api) == []
     assert "GSI1PK" not in (await dump())["BOOKING#b1", "META"]
     check_invariants(await dump(), Instant(now))
 
@@ -63,64 +45,64 @@ async def check_decided(
 async def test_an_approved_booking_takes_its_half_days_and_notifies_its_owner(
     room: Api, clock: Clock, dump: Dump, duration: str, halves: set[str]
 ) -> None:
-    asked = await book(room, "b1", duration=duration, description="Chess club\nwith a second line")
+    asked = await places.book(room, "b1", duration=duration, description="Chess club\nwith a second line")
     clock.move(hours=2)
-    await check_decided(room, dump, asked, await approve(room, "b1"), clock.now)
+    await check_decided(room, dump, asked, await places.approve(room, "b1"), clock.now)
     items = await dump()
-    assert slots(items) == dict.fromkeys(halves, "b1")
+    assert places.slots(items) == dict.fromkeys(halves, "b1")
     filled = [item for item in items.values() if item["entityType"] == "CALENDAR_SLOT"]
     assert {(item["title"], item["bookingId"], item["createdBy"]) for item in filled} == {("Chess club", "b1", "root")}
 
 
 async def test_a_rejected_booking_takes_no_half_day_and_its_owner_is_told(room: Api, clock: Clock, dump: Dump) -> None:
-    asked = await book(room, "b1")
+    asked = await places.book(room, "b1")
     clock.move(hours=2)
-    payload = await reject(room, "b1", reason="  Closed for works ")
+    payload = await places.reject(room, "b1", reason="  Closed for works ")
     await check_decided(room, dump, asked, payload, clock.now, reason="Closed for works")
-    assert slots(await dump()) == {}
+    assert places.slots(await dump()) == {}
 
 
 async def test_a_decided_booking_is_decided_again_only_in_the_same_way(room: Api, clock: Clock, dump: Dump) -> None:
     await room.owner("second", role="ADMIN")
     for number, booking_id in enumerate(("approved", "rejected", "canceled"), 1):
-        await book(room, booking_id, date=f"2026-04-0{number}")
-    approved, rejected = await approve(room, "approved"), await reject(room, "rejected")
-    await room.mutate(CANCEL, bookingId="canceled")
+        await places.book(room, booking_id, date=f"2026-04-0{number}")
+    approved, rejected = await places.approve(room, "approved"), await places.reject(room, "rejected")
+    await room.mutate(places.CANCEL, bookingId="canceled")
     clock.move(days=60)
     async with unchanged(dump):
-        assert await approve(room, "approved", 2, "second") == approved
-        assert await reject(room, "rejected", 2, "second", reason="Other words") == rejected
+        assert await places.approve(room, "approved", 2, "second") == approved
+        assert await places.reject(room, "rejected", 2, "second", reason="Other words") == rejected
         for payload, status in (
-            (await reject(room, "approved", 2), "APPROVED"),
-            (await approve(room, "rejected", 2), "REJECTED"),
-            (await approve(room, "canceled", 2), "CANCELLED"),
-            (await reject(room, "canceled", 2), "CANCELLED"),
+            (await places.reject(room, "approved", 2), "APPROVED"),
+            (await places.approve(room, "rejected", 2), "REJECTED"),
+            (await places.approve(room, "canceled", 2), "CANCELLED"),
+            (await places.reject(room, "canceled", 2), "CANCELLED"),
         ):
-            assert (refusal(payload), payload["booking"]["status"]) == (CLOSED, status)
+            assert (places.refusal(payload), payload["booking"]["status"]) == (CLOSED, status)
 
 
 async def test_only_who_is_an_admin_by_credentials_and_by_record_decides(room: Api, dump: Dump) -> None:
     for booking_id in ("approved", "rejected", "open"):
-        await book(room, booking_id)
-    await approve(room, "approved")
-    await reject(room, "rejected")
+        await places.book(room, booking_id)
+    await places.approve(room, "approved")
+    await places.reject(room, "rejected")
     decisions: list[tuple[str, dict[str, Any]]] = [
-        (APPROVE, {"bookingId": "approved", "expectedVersion": 2}),
-        (REJECT, {"bookingId": "rejected", "expectedVersion": 2, "reason": "No"}),
-        (APPROVE, {"bookingId": "open", "expectedVersion": 1}),
-        (REJECT, {"bookingId": "open", "expectedVersion": 1, "reason": "No"}),
+        (places.APPROVE, {"bookingId": "approved", "expectedVersion": 2}),
+        (places.REJECT, {"bookingId": "rejected", "expectedVersion": 2, "reason": "No"}),
+        (places.APPROVE, {"bookingId": "open", "expectedVersion": 1}),
+        (places.REJECT, {"bookingId": "open", "expectedVersion": 1, "reason": "No"}),
     ]
     for principal in (admin("ada"), admin("nobody"), owner("root")):
         for document, values in decisions:
             payload = await refused(room.by(principal), dump, document, **values)
-            assert (payload["booking"], refusal(payload)) == (None, ("FORBIDDEN", 403, ["input"]))
+            assert (payload["booking"], places.refusal(payload)) == (None, ("FORBIDDEN", 403, ["input"]))
 
 
 async def test_a_decision_is_that_of_the_credentials(room: Api, dump: Dump) -> None:
     await room.owner("second", role="ADMIN")
     for asker, owner_id, subject in ((room.by(admin("second")), "second", "second"), (room, None, "development")):
-        await book(room, subject, date="2026-04-01" if owner_id else "2026-04-02")
-        assert (await asker.mutate(APPROVE, bookingId=subject, expectedVersion=1))["userErrors"] == []
+        await places.book(room, subject, date="2026-04-01" if owner_id else "2026-04-02")
+        assert (await asker.mutate(places.APPROVE, bookingId=subject, expectedVersion=1))["userErrors"] == []
         decided = {"decidedById": owner_id, "decidedBySubject": subject, "decidedBy": owner_id and {"name": owner_id}}
         assert await room.run(DECIDED, id=subject) == {"booking": decided}
         taken = [item for item in (await dump()).values() if item["entityType"] == "CALENDAR_SLOT"]
@@ -128,33 +110,33 @@ async def test_a_decision_is_that_of_the_credentials(room: Api, dump: Dump) -> N
 
 
 async def test_who_decided_is_shown_to_the_owner_by_id_alone(room: Api) -> None:
-    await book(room, "b1")
-    await approve(room, "b1")
+    await places.book(room, "b1")
+    await places.approve(room, "b1")
     answer = await room.by(owner("ada")).send(DECIDED, id="b1")
     assert answer["data"]["booking"] == {"decidedById": "root", "decidedBySubject": None, "decidedBy": None}
     assert [error["path"] for error in answer["errors"]] == [["booking", "decidedBy"]]
 
 
 async def test_a_booking_of_a_day_that_has_passed_is_not_approved(api: Api, clock: Clock, dump: Dump) -> None:
-    await prepare(api, timeZone="Pacific/Kiritimati")  # fourteen hours ahead
-    await book(api, "b1")
-    await book(api, "b2", date="2026-03-11")
+    await places.prepare(api, timeZone="Pacific/Kiritimati")  # fourteen hours ahead
+    await places.book(api, "b1")
+    await places.book(api, "b2", date="2026-03-11")
     clock.now = Instant("2026-03-10T10:00:00.000Z")  # already the 11th there
     async with unchanged(dump):
-        payload = await approve(api, "b1")
-    assert (refusal(payload), payload["booking"]["status"]) == (CLOSED, "PENDING")
-    assert (await approve(api, "b2"))["userErrors"] == []
-    assert (await reject(api, "b1"))["userErrors"] == []
+        payload = await places.approve(api, "b1")
+    assert (places.refusal(payload), payload["booking"]["status"]) == (CLOSED, "PENDING")
+    assert (await places.approve(api, "b2"))["userErrors"] == []
+    assert (await places.reject(api, "b1"))["userErrors"] == []
 
 
 async def test_a_booking_of_an_inactive_location_is_rejected_but_not_approved(room: Api, dump: Dump) -> None:
-    await book(room, "b1")
-    await room.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+    await places.book(room, "b1")
+    await room.mutate(places.DEACTIVATE, locationId=places.ulid(0), expectedVersion=1)
     async with unchanged(dump):
-        payload = await approve(room, "b1")
-    assert refusal(payload) == ("LOCATION_INACTIVE", 409, ["input", "bookingId"])
+        payload = await places.approve(room, "b1")
+    assert places.refusal(payload) == ("LOCATION_INACTIVE", 409, ["input", "bookingId"])
     assert payload["booking"]["status"] == "PENDING"
-    assert (await reject(room, "b1"))["userErrors"] == []
+    assert (await places.reject(room, "b1"))["userErrors"] == []
 
 
 @pytest.mark.parametrize("is_booking", [True, False], ids=["by a booking", "by an event of an admin"])
@@ -172,30 +154,36 @@ async def test_a_booking_of_an_inactive_location_is_rejected_but_not_approved(ro
 async def test_a_taken_half_day_is_refused_with_the_event_that_takes_it(
     room: Api, dump: Dump, first: str, second: str, *, is_booking: bool
 ) -> None:
-    event = {"eventId": "b1", "locationId": ulid(0), "date": DAY, "duration": first, "title": "First come"}
+    event = {
+        "eventId": "b1",
+        "locationId": places.ulid(0),
+        "date": places.DAY,
+        "duration": first,
+        "title": "First come",
+    }
     if is_booking:
-        await book(room, "b1", duration=first, description="First come")
-        await approve(room, "b1")
+        await places.book(room, "b1", duration=first, description="First come")
+        await places.approve(room, "b1")
     else:
-        await room.mutate(CREATE_EVENT, **event)
-    asked = await book(room, "b2", duration=second)
+        await room.mutate(places.CREATE_EVENT, **event)
+    asked = await places.book(room, "b2", duration=second)
     async with unchanged(dump):
-        payload = await approve(room, "b2")
+        payload = await places.approve(room, "b2")
     assert payload["booking"] == asked
-    assert refusal(payload) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
+    assert places.refusal(payload) == ("SLOT_TAKEN", 409, ["input", "bookingId"])
     (error,) = payload["userErrors"]
     assert error["__typename"] == "SlotTakenError"
     assert error["event"] == event | {"bookingId": "b1" if is_booking else None}
-    assert await pending(room) == ["b2"]
+    assert await places.pending(room) == ["b2"]
 
 
 async def test_other_half_days_days_and_locations_do_not_conflict(room: Api, dump: Dump) -> None:
-    await create_location(room, 1)
+    await places.create_location(room, 1)
     for number, content in enumerate(
-        ({"duration": "MORNING"}, {"duration": "AFTERNOON"}, {"date": "2026-03-11"}, {"locationId": ulid(1)})
+        ({"duration": "MORNING"}, {"duration": "AFTERNOON"}, {"date": "2026-03-11"}, {"locationId": places.ulid(1)})
     ):
-        await book(room, f"b{number}", **content)
-        assert (await approve(room, f"b{number}"))["userErrors"] == []
+        await places.book(room, f"b{number}", **content)
+        assert (await places.approve(room, f"b{number}"))["userErrors"] == []
     items = await dump()
     assert sum(item["entityType"] == "CALENDAR_SLOT" for item in items.values()) == 6
     check_invariants(items, NOW)
@@ -203,16 +191,16 @@ async def test_other_half_days_days_and_locations_do_not_conflict(room: Api, dum
 
 async def test_pending_bookings_are_listed_oldest_first_and_decided_ones_hide_no_other(room: Api, clock: Clock) -> None:
     for number in range(9, 0, -1):  # neither their days nor their ids are in the order of the requests
-        await book(room, f"b{number}", date=f"2026-04-0{number}")
+        await places.book(room, f"b{number}", date=f"2026-04-0{number}")
         clock.move(seconds=1)
     pages = []
-    async for nodes in paged(room, PENDING, 2):
+    async for nodes in places.paged(room, places.PENDING, 2):
         pages.append([node["bookingId"] for node in nodes])
         if len(pages) == 1:  # what was shown, the one that the cursor names included, and the next one
-            await approve(room, "b9")
-            await reject(room, "b8")
-            await room.mutate(CANCEL, bookingId="b7")
+            await places.approve(room, "b9")
+            await places.reject(room, "b8")
+            await room.mutate(places.CANCEL, bookingId="b7")
         if len(pages) == 2:  # in the middle of what is still to come; and one comes in
-            await approve(room, "b3")
-            await book(room, "b0")
+            await places.approve(room, "b3")
+            await places.book(room, "b0")
     assert pages == [["b9", "b8"], ["b6", "b5"], ["b4", "b2"], ["b1", "b0"]]

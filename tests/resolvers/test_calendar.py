@@ -2,22 +2,10 @@ from typing import Any
 
 import pytest
 
+from tests import places
 from tests.api import Api, refused, unchanged
 from tests.conftest import NOW, Clock, Dump
 from tests.invariants import check_invariants
-from tests.places import (
-    CANCEL,
-    CREATE_EVENT,
-    DAY,
-    DEACTIVATE,
-    DELETE_EVENT,
-    approve,
-    book,
-    create_location,
-    refusal,
-    slots,
-    ulid,
-)
 from tests.tables import put
 from tests.wire import Wire
 
@@ -28,38 +16,38 @@ CALENDAR = """query ($id: ID!, $window: DateWindow!) { location(locationId: $id)
   availability(window: $window) { date freeSlots }
 } }"""
 MONTH = {"from": "2026-03-09", "to": "2026-03-12"}
-EVENT = {"eventId": "e1", "locationId": ulid(0), "date": DAY, "duration": "FULL_DAY", "title": "Works"}
+EVENT = {"eventId": "e1", "locationId": places.ulid(0), "date": places.DAY, "duration": "FULL_DAY", "title": "Works"}
 PLACE = {name: EVENT[name] for name in ("eventId", "locationId")}
 DELETED = {"deletedEventId": "e1", "userErrors": []}
 ID_TAKEN = ("ID_TAKEN", 409, ["input", "eventId"])
 
 
 async def create(api: Api, **values: Any) -> dict[str, Any]:
-    return await api.mutate(CREATE_EVENT, **EVENT | values)
+    return await api.mutate(places.CREATE_EVENT, **EVENT | values)
 
 
 async def delete(api: Api, **values: Any) -> dict[str, Any]:
-    return await api.mutate(DELETE_EVENT, **PLACE | values)
+    return await api.mutate(places.DELETE_EVENT, **PLACE | values)
 
 
 async def approved(api: Api, booking_id: str, **values: Any) -> None:
-    await book(api, booking_id, **values)
-    assert (await approve(api, booking_id))["userErrors"] == []
+    await places.book(api, booking_id, **values)
+    assert (await places.approve(api, booking_id))["userErrors"] == []
 
 
 async def days(api: Api, window: dict[str, str]) -> dict[str, Any]:
-    location: dict[str, Any] = (await api.run(CALENDAR, id=ulid(0), window=window))["location"]
+    location: dict[str, Any] = (await api.run(CALENDAR, id=places.ulid(0), window=window))["location"]
     return location
 
 
 async def test_a_calendar_shows_every_day_of_the_window_and_what_fills_it(room: Api) -> None:
-    await create_location(room, 1)
+    await places.create_location(room, 1)
     await approved(room, "before", date="2026-03-08")
     await approved(room, "first", date="2026-03-09", duration="AFTERNOON")
     await approved(room, "last", date="2026-03-12", duration="MORNING")
     await approved(room, "after", date="2026-03-13")
-    await approved(room, "elsewhere", locationId=ulid(1))
-    await book(room, "open", date="2026-03-11")
+    await approved(room, "elsewhere", locationId=places.ulid(1))
+    await places.book(room, "open", date="2026-03-11")
     await create(room)
     shown = await days(room, MONTH)
     ids = [half.pop("id") for day in shown["calendar"] for half in (day["morning"], day["afternoon"]) if half]
@@ -88,9 +76,11 @@ async def test_a_damaged_half_day_is_taken_and_hides_no_other(
     room: Api, plain_client: Any, table: str, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
     await create(room)
-    await put(plain_client, table, {"PK": f"LOCATION#{ulid(0)}", "SK": f"DAY#{DAY}#MORNING", "title": "?"})
+    await put(
+        plain_client, table, {"PK": f"LOCATION#{places.ulid(0)}", "SK": f"DAY#{places.DAY}#MORNING", "title": "?"}
+    )
     wire.reset()
-    answer = await room.send(CALENDAR, id=ulid(0), window={"from": DAY, "to": "2026-03-11"})
+    answer = await room.send(CALENDAR, id=places.ulid(0), window={"from": places.DAY, "to": "2026-03-11"})
     # It is shown without its event, and not as free.
     shown = answer["data"]["location"]
     halves = [(day["morning"], day["afternoon"] and day["afternoon"]["eventId"]) for day in shown["calendar"]]
@@ -108,10 +98,12 @@ async def test_a_damaged_half_day_is_taken_and_hides_no_other(
 
 
 async def test_the_calendar_and_the_availability_of_one_window_are_one_query(room: Api, wire: Wire) -> None:
-    other = CALENDAR.replace("availability(window: $window)", f'availability(window: {{from: "{DAY}", to: "{DAY}"}})')
+    other = CALENDAR.replace(
+        "availability(window: $window)", f'availability(window: {{from: "{places.DAY}", to: "{places.DAY}"}})'
+    )
     for document, queries in ((CALENDAR, 1), (other, 2)):
         wire.reset()
-        await room.run(document, id=ulid(0), window=MONTH)
+        await room.run(document, id=places.ulid(0), window=MONTH)
         assert wire.operations == {"GetItem": 1, "Query": queries}
 
 
@@ -135,12 +127,12 @@ async def test_a_calendar_has_each_day_once_in_order(room: Api, first: str, last
 @pytest.mark.parametrize("duration", ["MORNING", "AFTERNOON", "FULL_DAY"])
 async def test_an_event_fills_its_half_days_and_frees_them(room: Api, clock: Clock, dump: Dump, duration: str) -> None:
     payload = await create(room, duration=duration)
-    shown = {"eventId": "e1", "date": DAY, "duration": duration, "title": "Works", "bookingId": None}
+    shown = {"eventId": "e1", "date": places.DAY, "duration": duration, "title": "Works", "bookingId": None}
     assert payload == {"calendarEvent": shown | {"createdAt": clock.now}, "userErrors": []}
     halves = ["MORNING", "AFTERNOON"] if duration == "FULL_DAY" else [duration]
-    for taken in ({f"{DAY} {half}": "e1" for half in halves}, {}):
+    for taken in ({f"{places.DAY} {half}": "e1" for half in halves}, {}):
         items = await dump()
-        assert slots(items) == taken
+        assert places.slots(items) == taken
         check_invariants(items, NOW)
         assert await delete(room) == DELETED
 
@@ -148,17 +140,17 @@ async def test_an_event_fills_its_half_days_and_frees_them(room: Api, clock: Clo
 @pytest.mark.parametrize(
     ("other", "code", "path"),
     [
-        ({"locationId": ulid(1)}, "LOCATION_INACTIVE", "locationId"),
+        ({"locationId": places.ulid(1)}, "LOCATION_INACTIVE", "locationId"),
         ({"date": "2026-03-20"}, "SLOT_TAKEN", "date"),
         ({"date": "2026-03-20", "duration": "MORNING"}, "SLOT_TAKEN", "date"),
     ],
 )
 async def test_a_wrong_event_writes_nothing(room: Api, dump: Dump, other: dict[str, Any], code: str, path: str) -> None:
-    await create_location(room, 1)
-    await room.mutate(DEACTIVATE, locationId=ulid(1), expectedVersion=1)
+    await places.create_location(room, 1)
+    await room.mutate(places.DEACTIVATE, locationId=places.ulid(1), expectedVersion=1)
     await approved(room, "b1", date="2026-03-20")
-    payload = await refused(room, dump, CREATE_EVENT, **EVENT | other)
-    assert (payload["calendarEvent"], refusal(payload)) == (None, (code, 409, ["input", path]))
+    payload = await refused(room, dump, places.CREATE_EVENT, **EVENT | other)
+    assert (payload["calendarEvent"], places.refusal(payload)) == (None, (code, 409, ["input", path]))
     assert code != "SLOT_TAKEN" or payload["userErrors"][0]["event"]["eventId"] == "b1"
 
 
@@ -169,7 +161,7 @@ async def test_an_event_deleted_again_does_not_affect_later_events_and_bookings(
     await approved(room, "b1", duration="AFTERNOON")
     async with unchanged(dump):
         assert await delete(room) == DELETED
-    assert slots(await dump()) == {f"{DAY} MORNING": "e2", f"{DAY} AFTERNOON": "b1"}
+    assert places.slots(await dump()) == {f"{places.DAY} MORNING": "e2", f"{places.DAY} AFTERNOON": "b1"}
 
 
 @pytest.mark.parametrize("duration", ["MORNING", "FULL_DAY"])
@@ -179,34 +171,34 @@ async def test_a_deleted_events_id_stays_used_and_its_booking_keeps_days(room: A
     await approved(room, "e1", duration=duration)
     async with unchanged(dump):
         assert await delete(room) == DELETED
-        for date in (DAY, "2026-03-11"):
+        for date in (places.DAY, "2026-03-11"):
             payload = await create(room, duration=duration, date=date)
-            assert (payload["calendarEvent"], refusal(payload)) == (None, ID_TAKEN)
+            assert (payload["calendarEvent"], places.refusal(payload)) == (None, ID_TAKEN)
     check_invariants(await dump(), NOW)
-    payload = await room.mutate(CANCEL, bookingId="e1")
-    assert (payload["userErrors"], slots(await dump())) == ([], {})
+    payload = await room.mutate(places.CANCEL, bookingId="e1")
+    assert (payload["userErrors"], places.slots(await dump())) == ([], {})
 
 
-@pytest.mark.parametrize("other", [{"eventId": "b1"}, {"locationId": ulid(1)}])
+@pytest.mark.parametrize("other", [{"eventId": "b1"}, {"locationId": places.ulid(1)}])
 async def test_an_event_of_a_booking_or_elsewhere_is_not_deleted(room: Api, dump: Dump, other: dict[str, str]) -> None:
-    await create_location(room, 1)
+    await places.create_location(room, 1)
     await create(room)
     await approved(room, "b1", date="2026-03-20")
-    payload = await refused(room, dump, DELETE_EVENT, **PLACE | other)
+    payload = await refused(room, dump, places.DELETE_EVENT, **PLACE | other)
     assert payload["deletedEventId"] is None
-    assert refusal(payload) == ("NOT_FOUND", 404, ["input", "eventId"])
+    assert places.refusal(payload) == ("NOT_FOUND", 404, ["input", "eventId"])
 
 
 async def test_an_event_of_an_inactive_location_can_be_deleted(room: Api, dump: Dump) -> None:
     await create(room)
-    await room.mutate(DEACTIVATE, locationId=ulid(0), expectedVersion=1)
+    await room.mutate(places.DEACTIVATE, locationId=places.ulid(0), expectedVersion=1)
     assert await delete(room) == DELETED
-    assert slots(await dump()) == {}
+    assert places.slots(await dump()) == {}
 
 
 async def test_the_same_event_id_at_two_locations_is_two_events(room: Api, dump: Dump) -> None:
-    await create_location(room, 1)
+    await places.create_location(room, 1)
     await create(room)
-    await create(room, locationId=ulid(1))
-    await delete(room, locationId=ulid(1))
-    assert {pk for pk, sk in await dump() if sk.startswith("DAY#")} == {f"LOCATION#{ulid(0)}"}
+    await create(room, locationId=places.ulid(1))
+    await delete(room, locationId=places.ulid(1))
+    assert {pk for pk, sk in await dump() if sk.startswith("DAY#")} == {f"LOCATION#{places.ulid(0)}"}

@@ -167,40 +167,6 @@ async def test_a_locker_at_a_closed_location_can_still_be_used(places: Api, dump
     check_invariants(await dump(), NOW)
 
 
-@pytest.mark.parametrize("lost", [("OWNER#ada",), (f"LOCATION#{HERE}",), ("OWNER#ada", f"LOCATION#{HERE}")])
-@pytest.mark.parametrize(
-    ("document", "change"),
-    [
-        (UPDATE_STATUS, {"newStatus": "OCCUPIED"}),
-        (RENAME, {"alias": "New"}),
-        (MOVE, {"newLocationId": THERE}),
-        (TRANSFER, {"newOwnerId": "bob"}),
-    ],
-)
-async def test_a_change_makes_the_copies_that_older_data_does_not_have_and_a_refused_one_does_not(
-    places: Api,
-    dump: Dump,
-    plain_client: Any,
-    table: str,
-    document: str,
-    change: dict[str, str],
-    lost: tuple[str, ...],
-) -> None:
-    await places.locker("l1", "ada", alias="A1", locationId=HERE)
-    for pk in lost:
-        await plain_client.delete_item(TableName=table, Key={"PK": {"S": pk}, "SK": {"S": "LOCKER#l1"}})
-    for wrong, code in (({"expectedVersion": 7}, "VERSION_CONFLICT"), ({"lockerId": "nope"}, "NOT_FOUND")):
-        content = {"lockerId": "l1", "expectedVersion": 1, **change, **wrong}
-        assert refusal(await refused(places, dump, document, **content))[0] == code
-    payload = await places.mutate(document, lockerId="l1", expectedVersion=1, **change)
-    assert payload["userErrors"] == []
-    items = await dump()
-    owner, location_id = change.get("newOwnerId", "ada"), change.get("newLocationId", HERE)
-    shown = (owner, change.get("alias", "A1"), change.get("newStatus", "AVAILABLE"), NOW)
-    assert copies(items) == {(f"OWNER#{owner}", *shown), (f"LOCATION#{location_id}", *shown)}
-    check_invariants(items, NOW)
-
-
 async def test_a_transferred_locker_changes_lists_and_its_reservations_stay(places: Api, dump: Dump) -> None:
     await places.locker("l1", "ada", alias="A1")
     await places.reservation("r1", "l1", "ada", "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z")

@@ -6,7 +6,6 @@ import pytest_asyncio
 from tests.api import Api, mutation, refused, unchanged, user_error
 from tests.conftest import Clock, Dump
 from tests.invariants import check_invariants
-from tests.places import refusal
 from tests.tables import put
 
 PROFILE = "ownerId kind name email phone role version createdAt updatedAt"
@@ -115,9 +114,3 @@ async def test_a_damaged_claim_of_the_present_address_is_an_internal_error_and_n
     (failure,) = answer["errors"]
     assert (failure["path"], failure["extensions"]["code"]) == (["updateOwner"], "INTERNAL_SERVER_ERROR")
     assert "address" not in failure["message"]
-
-
-@pytest.mark.parametrize("values", [{"role": None}, {"name": None}, {"phone": "no"}, {"email": "x"}])
-async def test_a_change_to_an_invalid_value_is_refused(ada: Api, dump: Dump, values: dict[str, Any]) -> None:
-    payload = await refused(ada, dump, CHANGE, ownerId="ada", expectedVersion=1, **values)
-    assert (payload["owner"], refusal(payload)) == (None, ("BAD_USER_INPUT", 400, ["input", *values]))

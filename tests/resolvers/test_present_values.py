@@ -23,9 +23,7 @@ def test_every_mutation_with_a_version_is_tested_here_and_takes_a_change_id() ->
 
 
 @pytest.mark.parametrize("name", PRESENT)
-async def test_a_change_to_the_present_value_returns_the_object_without_a_new_version(
-    api: Api, wire: Wire, clock: Clock, dump: Dump, name: str
-) -> None:
+async def test_a_change_to_the_present_value_is_none(api: Api, wire: Wire, clock: Clock, dump: Dump, name: str) -> None:
     await prepare(api)
     await create_location(api, 1)
     await api.locker("l1", "ada", locationId=ulid(0))

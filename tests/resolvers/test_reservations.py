@@ -64,9 +64,7 @@ async def test_a_reservation_is_shown_whole_and_found_by_its_id_at_its_locker(re
         ("2026-02-10T10:00:00Z", "2026-03-02T10:00:00.001Z"),
     ],
 )
-async def test_a_window_that_overlaps_an_active_reservation_is_refused_with_that_reservation(
-    reserved: Api, dump: Dump, start: str, end: str
-) -> None:
+async def test_an_overlap_is_refused_with_what_is_there(reserved: Api, dump: Dump, start: str, end: str) -> None:
     other = {"lockerId": "l1", "reservationId": "r2", "ownerId": "eve", "startAt": start, "endAt": end}
     payload = await refused(reserved, dump, CREATE, **other)
     message = f"The locker is already reserved from {R1['startAt']} to {R1['endAt']}."

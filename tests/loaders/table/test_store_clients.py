@@ -244,15 +244,6 @@ async def test_an_error_that_is_not_the_stores_is_told_by_its_status(
     assert (refusal.code, refusal.status, len(scripted.requests)) == (str(status), status, attempts)
 
 
-async def test_reasons_belong_to_the_steps_at_their_positions(store: DynamoStore, scripted: ScriptedStore) -> None:
-    reasons = [{"Code": "None"}, {"Code": "ConditionalCheckFailed", "Message": "no", "Item": ITEM}]
-    scripted.script = [failed("TransactionCanceledException", CancellationReasons=reasons)]
-    with pytest.raises(TransactionRefusedError) as refused:
-        await store.transact(TRANSACTION)
-    assert refused.value.failed == {"owner": {"PK": KEY.pk, "SK": KEY.sk, "version": 1}}
-    assert len(scripted.requests) == 1
-
-
 async def test_a_conflict_is_sent_again_with_the_same_token(store: DynamoStore, scripted: ScriptedStore) -> None:
     reasons = [{"Code": "TransactionConflict"}, {"Code": "None"}]
     scripted.script = [failed("TransactionCanceledException", CancellationReasons=reasons)] * 2

@@ -80,9 +80,7 @@ def test_an_invalid_key_set_is_refused(content: bytes) -> None:
         parse_keys(content)
 
 
-async def test_a_file_is_read_again_when_it_changes_and_stays_as_it_was_when_it_is_damaged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_changed_file_is_read_again_unless_damaged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = write_keys(tmp_path / "keys.json", jwk())
     keys = JwksFile(path)
     assert await keys.find("first") is not None

@@ -174,9 +174,7 @@ def node(kind: str, plain_id: str) -> str:
         ('{ booking(bookingId: "%s") { date } }', "b1", "b9"),
     ],
 )
-async def test_the_cost_of_a_forbidden_request_does_not_show_whether_the_entity_exists(
-    tenants: Api, query: str, foreign: str, missing: str
-) -> None:
+async def test_a_forbidden_requests_cost_tells_nothing(tenants: Api, query: str, foreign: str, missing: str) -> None:
     seen = [await sent_extensions(tenants.by(owner("bob")), query % name) for name in (foreign, missing)]
     assert seen[0] == seen[1]
     assert (list(seen[0]), seen[0]["cost"]["actual"]) == (["cost"], None)

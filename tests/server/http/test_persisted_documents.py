@@ -65,9 +65,7 @@ async def ada(api: Api) -> Api:
 
 @pytest.mark.parametrize("send", [post, get])
 @pytest.mark.parametrize(("accept", "unknown"), [(JSON, 200), (GRAPHQL, 404)])
-async def test_a_query_sent_once_with_its_hash_is_known_by_the_hash_from_then_on(
-    ada: Api, send: Callable[..., Any], accept: str, unknown: int
-) -> None:
+async def test_a_query_is_known_by_its_hash(ada: Api, send: Callable[..., Any], accept: str, unknown: int) -> None:
     # The client tries the hash alone,
     assert_unknown(await send(ada, apq(QUERY), accept), unknown)
     # is asked for the document too,
