@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
+from pydantic.alias_generators import to_camel
 
 from domain.access_codes import AccessCodeKind, CodeId
 from domain.commands.base import (
@@ -131,14 +132,8 @@ _FIELDS = {
 def check_fields_for_kind(command: CreateAccessCode) -> None:
     """Checks that the input has the fields of its kind and no others; reports every problem."""
     required, allowed = _FIELDS[command.kind]
-    given = {
-        "lockerId": command.locker_id,
-        "reservationId": command.reservation_id,
-        "bookingId": command.booking_id,
-        "validFrom": command.valid_from,
-        "validUntil": command.valid_until,
-        "maxUses": command.max_uses,
-    }
+    names = ("locker_id", "reservation_id", "booking_id", "valid_from", "valid_until", "max_uses")
+    given = {to_camel(name): getattr(command, name) for name in names}
     problems = [
         Problem(
             f"{name} {'is required' if value is None else 'is not allowed'} for a code of kind {command.kind}",

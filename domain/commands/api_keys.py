@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
+from pydantic.alias_generators import to_camel
 
 from domain.api_keys import ApiKeyId, ApiKeyRole
 from domain.authorization import Scope
@@ -48,12 +49,7 @@ def check_fields_for_role(command: CreateApiKey) -> None:
         required["lockerId"] = not is_partner
     if is_partner or command.locker_id is not None:
         required["locationId"] = False
-    values = {
-        "ownerIds": command.owner_ids,
-        "scopes": command.scopes,
-        "lockerId": command.locker_id,
-        "locationId": command.location_id,
-    }
+    values = {to_camel(name): getattr(command, name) for name in ("owner_ids", "scopes", "locker_id", "location_id")}
     either = {"lockerId": "lockerId or locationId"}
     problems = [
         Problem(

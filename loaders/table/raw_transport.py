@@ -25,25 +25,12 @@ from loaders.table.values import ReadItem
 _PREFIX = "DynamoDB_20120810."
 RETRIED_STATUSES = frozenset({500, 502, 503, 504})
 RETRIED_CODES = frozenset(
-    {
-        "BandwidthLimitExceeded",
-        "EC2ThrottledException",
-        "LimitExceededException",
-        "PriorRequestNotComplete",
-        "ProvisionedThroughputExceededException",
-        "ReplicatedWriteConflictException",
-        "RequestLimitExceeded",
-        "RequestThrottled",
-        "RequestThrottledException",
-        "RequestTimeout",
-        "RequestTimeoutException",
-        "SlowDown",
-        "ThrottledException",
-        "Throttling",
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "TransactionInProgressException",
-    }
+    """
+    BandwidthLimitExceeded EC2ThrottledException LimitExceededException PriorRequestNotComplete
+    ProvisionedThroughputExceededException ReplicatedWriteConflictException RequestLimitExceeded RequestThrottled
+    RequestThrottledException RequestTimeout RequestTimeoutException SlowDown ThrottledException Throttling
+    ThrottlingException TooManyRequestsException TransactionInProgressException
+    """.split()  # noqa: SIM905  # a list literal would be a line for each code
 )
 """Error codes after which the SDK's standard mode sends a request again."""
 
