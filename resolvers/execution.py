@@ -70,11 +70,7 @@ class Executor:
                 await request.budget.spend(size // _SIZE_PER_UNIT - _FIRST_UNIT)
 
     async def execute(self, operation: CompiledOperation, request: RequestState) -> Result:
-        """Prices an operation and, unless only its plan is wanted, runs it.
-
-        Raises:
-            QueryTooComplexError: where it is expected to exceed the limit, or exceeds it while running.
-        """
+        """Raises a QueryTooComplexError where an operation is expected to exceed the limit, or exceeds it."""
         priced = self._priced(operation, request.variables, request)
         if isinstance(priced, list):
             return Result(errors=priced, ran=True)
@@ -91,12 +87,7 @@ class Executor:
         return Result(data, errors, ran=True)
 
     def price(self, operation: CompiledOperation, variables: Mapping[str, Any], page_sizes: PageSizes) -> Price:
-        """Prices an operation that is not run.
-
-        Raises:
-            GraphQLError: where a variable or an argument does not fit its type.
-            SmartLockerError: where an argument is wrong.
-        """
+        """Prices an operation that is not run; raises a GraphQLError or SmartLockerError where an argument is wrong."""
         priced = self._priced(operation, variables, _Pricing(page_sizes, self._hides_suggestions))
         if isinstance(priced, list):
             raise priced[0]

@@ -89,7 +89,6 @@ class Known(NamedTuple):
     """Objects whose records are being read: what identifies them, and what else is known of them already."""
 
     step: Any
-    """The step that finds them."""
     rows: Sequence[Any]
     identity: AbstractSet[str]
     attributes: AbstractSet[str]

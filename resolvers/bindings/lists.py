@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from loaders.concurrency import outcomes
 from loaders.contracts.base import Contract, Order
@@ -24,7 +24,10 @@ PAGING = (
     Argument("last", int | None, "Number of items from the end of the list, or before the cursor `before`."),
     Argument("before", str | None, "Cursor before which the page ends."),
 )
-"""The arguments of every list."""
+
+
+Lists: TypeAlias = tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]
+"""The contract that arguments select, and the key parts of each list that the page is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class BoundPage:
     request: PageRequest
     order: Order
     keys: tuple[tuple[Any, ...], ...]
-    """One for each list that the page is made of: more than one where lists are merged."""
+    """More than one where lists are merged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +72,7 @@ class Pages(Reading):
         contract, keys = self.lists(values, request)
         return BoundPage(contract, wanted, values.get("order_by") or contract.orders[0], keys)
 
-    def lists(
-        self, values: Mapping[str, Any], request: ArgumentContext
-    ) -> tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]:
-        """The contract that the arguments select, and the key parts of each list that the page is made of."""
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
         if self.narrowed is not None and values.get(self.narrowed[0]) is not None:
             return self.narrowed[1], ((values[self.narrowed[0]],),)
         if self.window is None:
@@ -137,9 +137,7 @@ class MergedPages(Pages):
 
     merged: tuple[str, tuple[Any, ...]]
 
-    def lists(
-        self, values: Mapping[str, Any], request: ArgumentContext
-    ) -> tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]:
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
         argument, every = self.merged
         given = values.get(argument)
         return self.contract, tuple((value,) for value in (every if given is None else (given,)))

@@ -128,13 +128,7 @@ class DocumentCache:
         self._documents: OrderedDict[str, ValidDocument] = OrderedDict()
 
     def get(self, text: str) -> ValidDocument:
-        """The document with this text.
-
-        Raises:
-            QueryTooComplexError: where it exceeds a limit.
-            GraphQLSyntaxError: where it cannot be parsed.
-            InvalidDocumentError: where it is not valid.
-        """
+        """The document with this text; raises as `Executor.document` does."""
         return self.known(text) or self.add(text, self.parse(text))
 
     def known(self, text: str) -> ValidDocument | None:

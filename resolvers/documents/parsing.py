@@ -71,12 +71,7 @@ class ParsedDocument(NamedTuple):
 
 
 def parse_within(text: str, limits: DocumentLimits) -> ParsedDocument:
-    """Parses a document that keeps every limit.
-
-    Raises:
-        QueryTooComplexError: where it exceeds one.
-        GraphQLSyntaxError: where it is not a document.
-    """
+    """Raises a QueryTooComplexError where a document exceeds a limit, and a GraphQLSyntaxError where it is none."""
     _refuse_above(_CHARACTERS, len(text), "characters")
     try:
         document = parse(text, max_lexical_tokens=limits.tokens, max_comments=limits.tokens)

@@ -111,11 +111,7 @@ def parts_of(selected: Iterable[Selected]) -> list[SelectionPart]:
 
 
 def is_included(node: SelectionNode, variables: Mapping[str, Any]) -> bool:
-    """Whether no `@skip` or `@include` leaves a selection out.
-
-    Raises:
-        GraphQLError: where the variable of one is null.
-    """
+    """Whether no `@skip` or `@include` leaves a selection out; raises a GraphQLError where its variable is null."""
     directives = {directive.name.value: directive for directive in node.directives or ()}
     if "skip" in directives and _condition(directives["skip"], variables):
         return False

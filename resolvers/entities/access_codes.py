@@ -1,7 +1,5 @@
 """Access codes: the type, its lists and its mutations. Only the payloads of three mutations have digits."""
 
-from typing import Any
-
 import strawberry
 
 from domain.access_codes import AccessCode as Record
@@ -15,18 +13,16 @@ from loaders.contracts.access_codes import (
     ACCESS_CODE_BY_ID,
     CHANGE_ACCESS_CODE,
     CREATE_ACCESS_CODE,
-    PURPOSE_ACCESS_CODES,
 )
 from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes import access_codes as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Node
 from resolvers.bindings.base import bound_field, column, described, embedded
-from resolvers.bindings.lists import PAGING
 from resolvers.bindings.references import Visibility
-from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES, Rule
+from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES
 from resolvers.entities.base import entity
-from resolvers.entities.bindings.access_codes import CodeValidity, EventCodes, ReservationCodes, ValidityOf
+from resolvers.entities.bindings.access_codes import CodeValidity, ValidityOf
 from resolvers.request_state import RequestState
 
 
@@ -101,16 +97,6 @@ class AccessCode(Node):
     validity: AccessCodeValidity | None = bound_field(
         ValidityOf(rule=AS_OBJECT), "Whether and when the code opens its door, as of now."
     )
-
-
-def reservation_codes(rule: Rule, description: str) -> Any:
-    binding = ReservationCodes(contract=PURPOSE_ACCESS_CODES, key="reservation_id", rule=rule)
-    return bound_field(binding, description, PAGING)
-
-
-def event_codes(description: str) -> Any:
-    binding = EventCodes(contract=PURPOSE_ACCESS_CODES, key="booking_id", rule=CODES.decided_by_visibility())
-    return bound_field(binding, description, PAGING)
 
 
 _DIGITS = "The digits; null if the mutation failed, or if a repeated request is not the first caller's own."

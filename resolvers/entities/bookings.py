@@ -40,7 +40,6 @@ from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import ADMINS, BOOKING_CHANGES, BOOKINGS, CODES, LOCATIONS, NOTIFICATIONS, PROFILE
 from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, decimal, entity, id_argument
-from resolvers.request_state import RequestState
 
 if TYPE_CHECKING:
     from resolvers.entities.locations import Location
@@ -83,10 +82,6 @@ class Payment(Node):
     )
 
 
-def _decided_by_subject(booking: Record, request: RequestState) -> str | None:
-    return booking.decided_by_subject if is_admin(request.principal) else None
-
-
 @entity(Record, node={"contract": BOOKING_BY_ID, "key": {"booking_id": check_id}, "rule": BOOKINGS.decided_by_result()})
 class Booking(Node):
     """A request for a day or half day at a location, and its outcome."""
@@ -106,7 +101,7 @@ class Booking(Node):
     )
     decided_by_subject: str | None = column(
         "Subject of the credentials that approved or rejected the booking. Only admins see it.",
-        _decided_by_subject,
+        lambda booking, request: booking.decided_by_subject if is_admin(request.principal) else None,
         reads=("decided_by_subject",),
     )
     reason: str | None = column("Reason of a rejection.")

@@ -12,6 +12,7 @@ from domain.bookings import CalendarSlot, DayPart, DaySlot
 from domain.commands import calendar as commands
 from domain.ids import check_id
 from domain.times import Day, Instant, days_between, parse_day
+from loaders.contracts.access_codes import PURPOSE_ACCESS_CODES
 from loaders.contracts.bookings import BOOKING_BY_ID, CALENDAR_EVENT_BY_PLACE, CHANGE_CALENDAR
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.keys import half_day_of
@@ -20,10 +21,12 @@ from resolvers.api.mutations import mutations, write
 from resolvers.api.payloads import Payload, written
 from resolvers.api.relay import Connection, Node
 from resolvers.bindings.base import column, described, embedded
+from resolvers.bindings.lists import pages
 from resolvers.bindings.references import one
-from resolvers.bindings.rules import ADMINS, BOOKINGS, LOCATIONS
-from resolvers.entities.access_codes import AccessCode, event_codes
+from resolvers.bindings.rules import ADMINS, BOOKINGS, CODES, LOCATIONS
+from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import entity
+from resolvers.entities.bindings.access_codes import EventCodes
 from resolvers.request_state import RequestState
 
 if TYPE_CHECKING:
@@ -53,10 +56,6 @@ def _event_id(slot: CalendarSlot, request: RequestState) -> str:
 def _for_admins(attribute: str, others: str | None = None) -> Callable[[CalendarSlot, RequestState], Any]:
     """An attribute of an event, in whose place callers other than admins get something else."""
     return lambda slot, request: getattr(slot, attribute) if _is_shown(slot, request) else others
-
-
-def _created_by(slot: CalendarSlot, request: RequestState) -> str | None:
-    return slot.created_by if is_admin(request.principal) else None
 
 
 @entity(
@@ -92,7 +91,7 @@ class CalendarEvent(Node):
     )
     created_by: str | None = column(
         "Id of the admin who added the event, or the subject of credentials without an owner. Only admins see it.",
-        _created_by,
+        lambda slot, request: slot.created_by if is_admin(request.principal) else None,
     )
     booking: Annotated[Booking, strawberry.lazy("resolvers.entities.bookings")] | None = one(
         BOOKING_BY_ID,
@@ -100,8 +99,12 @@ class CalendarEvent(Node):
         rule=BOOKINGS.decided_by_result(quiet=True),
         description="The booking that the event comes from; null, without an error, if it is somebody else's.",
     )
-    access_codes: Connection[AccessCode] | None = event_codes(
-        "Access codes of the booking that the event comes from, by code id; null if it comes from none."
+    access_codes: Connection[AccessCode] | None = pages(
+        PURPOSE_ACCESS_CODES,
+        kind=EventCodes,
+        key="booking_id",
+        rule=CODES.decided_by_visibility(),
+        description="Access codes of the booking that the event comes from, by code id; null if it comes from none.",
     )
     location: Annotated[Location, strawberry.lazy("resolvers.entities.locations")] | None = one(
         LOCATION_BY_ID, key="location_id", rule=LOCATIONS, description="Location of the event."

@@ -16,6 +16,7 @@ from domain.models import ReservationDetails as DetailsRecord
 from domain.schedule import effective_status
 from domain.text import check_reference
 from domain.times import Instant, parse_instant
+from loaders.contracts.access_codes import PURPOSE_ACCESS_CODES
 from loaders.contracts.cost import LOOKS_FOR_CLAIMED
 from loaders.contracts.locations import LOCATION_BY_ID
 from loaders.contracts.lockers import LOCKER_BY_ID
@@ -36,6 +37,7 @@ from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Connection, Node
 from resolvers.api.scalars import JSON
 from resolvers.bindings.base import Argument, Charge, column, described, embedded, look_up_charge
+from resolvers.bindings.lists import pages
 from resolvers.bindings.references import Visibility, look_up, one
 from resolvers.bindings.rules import (
     AS_OBJECT,
@@ -46,10 +48,10 @@ from resolvers.bindings.rules import (
     RESERVATION_CREATION,
     RESERVATIONS,
 )
-from resolvers.entities.access_codes import AccessCode, reservation_codes
+from resolvers.entities.access_codes import AccessCode
 from resolvers.entities.base import CHANGED, VERSION, entity, id_argument, json
+from resolvers.entities.bindings.access_codes import ReservationCodes
 from resolvers.entities.bindings.offers import search_charges
-from resolvers.request_state import RequestState
 
 _NOT_FREE = "only where a locker that was found free cannot be reserved any more"
 _MADE_BEFORE = "only where the reservationId was used before"
@@ -65,10 +67,6 @@ def _permits(principal: Principal, record: Record, locker: LockerRecord | None) 
 
 
 _VISIBLE = Visibility(LOCKER_BY_ID, "locker_id", _permits)
-
-
-def _status(record: Record, request: RequestState) -> ReservationStatus:
-    return effective_status(record, request.now)
 
 
 @described
@@ -108,7 +106,9 @@ class Reservation(Node):
     created_at: Instant = column("Time at which the reservation was made.")
     updated_at: Instant = column(CHANGED)
     version: int = column(VERSION)
-    status: ReservationStatus = column("Current status of the reservation.", _status)
+    status: ReservationStatus = column(
+        "Current status of the reservation.", lambda row, request: effective_status(row, request.now)
+    )
     started_at: Instant | None = column("Time of the check-in; null if there was none.")
     ended_at: Instant | None = column("Time at which the reservation was canceled or released; null if it was not.")
     ended_by: ReservationParty | None = column("Who canceled or released the reservation; null if nobody did.")
@@ -130,8 +130,12 @@ class Reservation(Node):
     owner: Annotated[Owner, strawberry.lazy("resolvers.entities.owners")] | None = one(
         OWNER_BY_ID, key="owner_id", rule=PROFILE, description="Owner who made the reservation."
     )
-    access_codes: Connection[AccessCode] | None = reservation_codes(
-        CODES, "Access codes of the reservation by code id, including those no longer valid."
+    access_codes: Connection[AccessCode] | None = pages(
+        PURPOSE_ACCESS_CODES,
+        kind=ReservationCodes,
+        key="reservation_id",
+        rule=CODES,
+        description="Access codes of the reservation by code id, including those no longer valid.",
     )
 
 

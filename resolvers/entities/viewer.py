@@ -12,7 +12,6 @@ from resolvers.bindings.rules import AS_OBJECT
 from resolvers.entities.base import entity
 from resolvers.entities.lockers import Locker
 from resolvers.entities.owners import Owner
-from resolvers.request_state import RequestState
 
 
 @entity(BudgetState)
@@ -24,17 +23,16 @@ class RateLimit:
     reset_seconds: int = column("Seconds until the budget is full again.")
 
 
-def _scopes(principal: Principal, _request: RequestState) -> list[Scope]:
-    return [scope for scope in Scope if scope in principal.scopes]
-
-
 @entity(Principal)
 class Viewer:
     """The caller of this request, according to its credentials."""
 
     subject: str = column("Subject of the credentials: of the token, or the id of the API key.")
     role: Role = column("Role of the caller.")
-    scopes: list[Scope] = column("Permissions of a partner; empty for other roles, which need none.", _scopes)
+    scopes: list[Scope] = column(
+        "Permissions of a partner; empty for other roles, which need none.",
+        lambda principal, _: [scope for scope in Scope if scope in principal.scopes],
+    )
     owner_id: strawberry.ID | None = column("Id of the owner that the caller is; null if it is none.")
     owner: Owner | None = one(OWNER_BY_ID, key="owner_id", rule=AS_OBJECT, description="Owner that the caller is.")
     organization_ids: list[strawberry.ID] = column(

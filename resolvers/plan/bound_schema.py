@@ -72,11 +72,7 @@ class BoundSchema:
         }
 
     def require_attributes(self, record_types: Mapping[type, str]) -> None:
-        """Checks that records have what the fields of their type read of them; a copy need not have all of it.
-
-        Raises:
-            FieldDeclarationError: where none of them has it.
-        """
+        """Raises a FieldDeclarationError where no record has what a field reads; a copy need not have all of it."""
         records: dict[str, list[type]] = {}
         for record, type_name in record_types.items():
             records.setdefault(type_name, []).append(record)

@@ -7,6 +7,7 @@ generated function; each of its steps runs once for all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
@@ -14,7 +15,9 @@ from graphql import (
     FieldNode,
     GraphQLError,
     OperationDefinitionNode,
+    SchemaMetaFieldDef,
     SelectionNode,
+    TypeMetaFieldDef,
     ValueNode,
     VariableNode,
     get_argument_values,
@@ -29,19 +32,17 @@ from resolvers.plan.introspection import Introspection
 from resolvers.plan.price import Price
 from resolvers.request_state import ArgumentContext, RequestState
 
-_INTROSPECTION = frozenset({"__schema", "__type"})
+_INTROSPECTION = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
 _NO_VARIABLE = ""
 """Stands for an argument that is neither a constant nor a variable."""
 
 
+@dataclass(frozen=True, slots=True)
 class PlanColumn:
-    __slots__ = ("binding", "key", "nodes", "nullable")
-
-    def __init__(self, key: str, nodes: list[FieldNode], binding: Column, *, nullable: bool) -> None:
-        self.key = key
-        self.nodes = nodes
-        self.binding = binding
-        self.nullable = nullable
+    key: str
+    nodes: list[FieldNode]
+    binding: Column
+    nullable: bool
 
     def value(self, row: Any, request: RequestState) -> Any:
         source = self.binding.source
@@ -112,8 +113,10 @@ class Place:
         self.keys = keys
         self.columns = {column.key: column for column in columns}
         self.steps: dict[str, PlanStep] = {step.key: step for step in steps}
-        self.reading: list[PlanStep] = [inner for step in steps for inner in _reading(step)]
+        self.reading: list[PlanStep] = []
         """All steps here and below that ask the store themselves."""
+        for step in steps:
+            self.reading += [step, *step.below] if isinstance(step.binding, Reading) else step.below
         self.reads = bool(self.reading)
         self.prices: dict[Hashable, Price] = {}
         """Of an operation's root: its price by what it depends on."""
@@ -136,19 +139,17 @@ def compile_operation(
     return compiler.place(root, [SelectionPart(operation.selection_set)], "")
 
 
+@dataclass(frozen=True, slots=True)
 class _Compiler:
-    def __init__(
-        self, schema: BoundSchema, walker: Walker, document: DocumentNode, operation: OperationDefinitionNode
-    ) -> None:
-        self._schema = schema
-        self._walker = walker
-        self._document = document
-        self._operation = operation
+    schema: BoundSchema
+    walker: Walker
+    document: DocumentNode
+    operation: OperationDefinitionNode
 
     def place(self, type_name: str, parts: list[SelectionPart], path: str) -> Place:
-        possible = self._schema.possible
+        possible = self.schema.possible
         try:
-            found = self._walker.select(parts, lambda condition: type_name in possible[condition]).fields
+            found = self.walker.select(parts, lambda condition: type_name in possible[condition]).fields
         except GraphQLError as error:
             return Place(type_name, [], [], [], error)
         columns: list[PlanColumn] = []
@@ -172,9 +173,10 @@ class _Compiler:
             columns.append(PlanColumn(key, nodes, Column(source=lambda *_: type_name, reads=()), nullable=False))
             return
         if name in _INTROSPECTION:
-            field = Introspection.field(self._schema, self._document, self._operation, key, nodes)
+            binding = Introspection.of(self.schema, self.document, self.operation, key, nodes)
+            field = BoundField(f"Query.{name}", _INTROSPECTION[name], binding, ())  # its value is complete already
         else:
-            field = self._schema.types[type_name][name]
+            field = self.schema.types[type_name][name]
         if isinstance(field.binding, Column):
             columns.append(PlanColumn(key, nodes, field.binding, nullable=field.nullable))
             return
@@ -226,10 +228,6 @@ def _has_variables(node: ValueNode) -> bool:
             return True
         left += getattr(value, "values", None) or [field.value for field in getattr(value, "fields", None) or ()]
     return False
-
-
-def _reading(step: PlanStep) -> list[PlanStep]:
-    return [step, *step.below] if isinstance(step.binding, Reading) else step.below
 
 
 def _uses(columns: list[PlanColumn], steps: list[PlanStep]) -> frozenset[str]:

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 _MAX_ANSWERS = 32
 # Half a millisecond of the processor each.
-_SCHEMA_UNITS = 200
-_TYPE_UNITS = 20
+_UNITS = {"__schema": 200, "__type": 20}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +47,15 @@ class Introspection(Reading):
     answers: IntrospectionAnswers
 
     @classmethod
-    def field(
+    def of(
         cls,
         schema: BoundSchema,
         document: DocumentNode,
         operation: OperationDefinitionNode,
         key: str,
         nodes: list[FieldNode],
-    ) -> Any:
+    ) -> Introspection:
+        """The `nodes` of one response key, alone with the fragments of their document."""
         alone = OperationDefinitionNode(
             operation=operation.operation,
             variable_definitions=operation.variable_definitions,
@@ -64,21 +64,19 @@ class Introspection(Reading):
         )
         fragments = [node for node in document.definitions if isinstance(node, FragmentDefinitionNode)]
         reduced = DocumentNode(definitions=(alone, *fragments))
-        is_type = nodes[0].name.value == "__type"
         used = _Variables()
         for node in (*nodes, *fragments):
             visit(node, used)
-        binding = cls(
+        return cls(
             rule=AS_OBJECT,
             schema=schema.graphql_schema,
             document=reduced,
             text=print_ast(reduced),
             key=key,
-            units=_TYPE_UNITS if is_type else _SCHEMA_UNITS,
+            units=_UNITS[nodes[0].name.value],
             variable_names=frozenset(used.names),
             answers=schema.introspection_answers,
         )
-        return IntrospectionField(binding, nullable=is_type)
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
         return []
@@ -125,21 +123,3 @@ class _Variables(Visitor):
 
     def enter_variable(self, node: VariableNode, *_: Any) -> None:
         self.names.add(node.name.value)
-
-
-class IntrospectionField:
-    """Stands in for a bound field: its value is complete already."""
-
-    targets = ()
-    is_list = False
-    item_nullable = False
-
-    def __init__(self, binding: Introspection, *, nullable: bool) -> None:
-        self.binding = binding
-        self.nullable = nullable
-        self.name = "Query.__schema"
-        self.definition = _NoArguments()
-
-
-class _NoArguments:
-    args: Mapping[str, Any] = {}

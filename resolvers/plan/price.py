@@ -88,11 +88,7 @@ class Price:
         )
 
     def check(self, limit: Limit) -> None:
-        """Refuses a request that is expected to exceed the limit.
-
-        Raises:
-            QueryTooComplexError: naming the measure, the most expensive field, and what would help.
-        """
+        """Raises a QueryTooComplexError that names the measure, the most expensive field, and what would help."""
         over = limit.exceeded_by(self.admitted)
         if over is None:
             return
@@ -166,23 +162,14 @@ def _steps(
     for step in place.steps.values():
         if not step.reads:
             continue
-        if isinstance(step.binding, Embedded):
-            found += _embedded(step, rows, page_size, bound, condition)
-        elif rows and isinstance(step.binding, Reading) and not isinstance(bound[step], Exception):
-            found.append(_reading(step, step.binding, rows, bound, condition))
+        binding = step.binding
+        if isinstance(binding, Embedded):
+            many = rows * (page_size if binding.of_page else binding.most)
+            for below in step.places.values():
+                found += _steps(below, many, page_size, bound, binding.condition or condition)
+        elif rows and isinstance(binding, Reading) and not isinstance(bound[step], Exception):
+            found.append(_reading(step, binding, rows, bound, condition))
     return found
-
-
-def _embedded(
-    step: PlanStep, rows: int, page_size: int, bound: Mapping[PlanStep, Any], condition: str | None
-) -> list[PricedStep]:
-    binding = step.binding
-    assert isinstance(binding, Embedded)  # noqa: S101  # the caller looked
-    many = page_size if binding.of_page else binding.most
-    condition = binding.condition or condition
-    return [
-        priced for place in step.places.values() for priced in _steps(place, rows * many, page_size, bound, condition)
-    ]
 
 
 def _reading(
@@ -191,13 +178,9 @@ def _reading(
     arguments = bound[step]
     charges = binding.price(step, rows, arguments)
     if condition is not None:
-        charges = [_conditional(charge, condition) for charge in charges]
+        charges = [replace(charge, expected=_NOTHING, condition=charge.condition or condition) for charge in charges]
     priced = PricedStep(step, rows, charges)
     for name, place in step.places.items():
         count = binding.below(rows, arguments, name)
         priced.children += _steps(place, count, binding.page_size(arguments), bound, condition)
     return priced
-
-
-def _conditional(charge: Charge, condition: str) -> Charge:
-    return replace(charge, expected=_NOTHING, condition=charge.condition or condition)

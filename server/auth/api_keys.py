@@ -47,12 +47,7 @@ class ApiKeyVerifier:
         self._read_slots = asyncio.Semaphore(_MAX_READS)
 
     async def principal(self, secret: str) -> Principal:
-        """The principal of an API key.
-
-        Raises:
-            InvalidCredentialsError: if the key does not exist, was revoked or has expired.
-            UnavailableError: if the key cannot be read now.
-        """
+        """Raises an InvalidCredentialsError for a wrong key, and an UnavailableError if it cannot be read now."""
         key_id = parse_key_id(secret)
         api_key = None if key_id is None else await self._find(key_id)
         if api_key is None or not verify_key(api_key, secret):

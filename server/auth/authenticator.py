@@ -23,12 +23,7 @@ class Authenticator(Protocol):
     """Identifies the caller of a request."""
 
     async def __call__(self, request: Request, /) -> Principal:
-        """The principal of a request.
-
-        Raises:
-            HttpError: 401 if the credentials are missing or invalid.
-            UnavailableError: if they cannot be checked now.
-        """
+        """Raises a 401 for missing or wrong credentials, and an UnavailableError if these cannot be checked now."""
 
 
 @dataclass(slots=True, eq=False)

@@ -74,15 +74,11 @@ class TokenVerifier:
     _verified: OrderedDict[str, _Verified] = field(default_factory=OrderedDict)
 
     async def principal(self, token: str) -> Principal:
-        """The principal of a token.
-
-        Raises:
-            InvalidCredentialsError: if the token is not valid, or a claim is missing or invalid.
-            UnavailableError: if the issuer's keys cannot be fetched now.
-        """
+        """Raises an InvalidCredentialsError for a wrong token, an UnavailableError if its key cannot be fetched now."""
         known = self._verified.get(token)
         if known is not None:
-            if self.issuer is not None and self._is_valid(known, self.issuer):
+            is_current = self.issuer is not None and self.issuer.keys.cached(known.key_id) is known.key
+            if is_current and time.time() < known.expires_at:
                 self._verified.move_to_end(token)
                 return known.principal
             del self._verified[token]
@@ -105,9 +101,6 @@ class TokenVerifier:
             claims = _decode(token, DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE, key=secret, algorithms=algorithms)
             return principal_from(claims, {})
         raise InvalidCredentialsError(_MESSAGES[exceptions.InvalidAlgorithmError])
-
-    def _is_valid(self, known: _Verified, issuer: Issuer) -> bool:
-        return time.time() < known.expires_at and issuer.keys.cached(known.key_id) is known.key
 
     def _remember(self, token: str, verified: _Verified) -> None:
         self._verified[token] = verified

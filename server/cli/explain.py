@@ -47,11 +47,7 @@ def explain(
 
 
 def _price(settings: Settings, file: str, variables: str, operation: str | None) -> Price:
-    """The priced plan of a document in a file, or on the standard input if the file is `-`.
-
-    Raises:
-        CommandError: where a server with these settings would reject the document or its variables.
-    """
+    """Raises a CommandError where a server with these settings would reject the document or its variables."""
     executor = Executor(settings.document_limits)
     values = _variables(variables)
     try:

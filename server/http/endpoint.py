@@ -1,5 +1,6 @@
 """The GraphQL endpoint: from an HTTP request to the schema and back."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -71,7 +72,7 @@ class GraphQLEndpoint:
         media_type = choose_media_type(_header(request, "accept"), (JSON, GRAPHQL))
         coding = _header(request, "accept-encoding")
         cost = RequestCost(self.limits.limit, wants_cost_early(request))
-        deadline = self.limits.deadline()
+        deadline = asyncio.timeout(self.limits.seconds)
         try:
             async with deadline:
                 response = await self._respond(request, media_type, request_id, cost)
@@ -106,7 +107,7 @@ class GraphQLEndpoint:
         self.require_usable_table()
         principal = await self.authenticate(request)
         record_caller(principal)
-        cost.budget = budget = self.limits.budget(principal)
+        cost.budget = budget = RequestBudget(self.limits.budgets, principal)
         await budget.begin()
         content = await read_content(request)
         cost.is_requested = wants_cost(request.headers, content)

@@ -65,13 +65,7 @@ def open_trace(request: GraphQLRequest) -> Trace | None:
 
 
 def check_explain(request: GraphQLRequest, explainers: Explainers, principal: Principal) -> None:
-    """Rejects a request for an explanation by a caller who may not see one.
-
-    Every caller may see the cost of a request, since its limits are expressed in it.
-
-    Raises:
-        HttpError: 403.
-    """
+    """Rejects a caller who may not see explanations; all may see costs, since their limits are expressed in them."""
     is_allowed = explainers == "everyone" or (explainers == "admins" and principal.role is Role.ADMIN)
     if request.explain != "off" and not is_allowed:
         raise HttpError(403, "You are not allowed to request explanations: see SMARTLOCKER_EXPLAIN.", "FORBIDDEN")

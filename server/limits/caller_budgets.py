@@ -9,16 +9,10 @@ from domain.budgets import Budget, BudgetState
 
 class CallerBudgets(Protocol):
     async def take(self, caller: str, units: float, taken: float = 0, *, may_owe: bool = False) -> BudgetState:
-        """Charges a request to its caller.
+        """Charges a request to its caller, beyond the units that it was charged before; returns the budget afterwards.
 
-        Args:
-            caller: the key of the caller.
-            units: the price of the request.
-            taken: the units that the same request was charged before.
-            may_owe: whether the caller may owe what the budget does not have: for work that has been done.
-
-        Returns:
-            The budget afterwards. If it is too low nothing is charged, and the state says when to retry.
+        If the budget is too low nothing is charged, and its state says when to retry. With `may_owe`, for work that has
+        been done, it may go below zero.
         """
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,15 +27,10 @@ class RequestLimits:
     max_per_caller: int | None
     """How many of them may be of one caller; None for no such limit."""
     limit: Limit
-    """The maximum cost of a request."""
     budgets: CallerBudgets | None
     """The callers' budgets; None if there is no rate limit."""
     _running: int = 0
     _running_by: Counter[str] = field(default_factory=Counter)
-
-    def deadline(self) -> asyncio.Timeout:
-        """Cancels the block at the deadline, which then raises TimeoutError."""
-        return asyncio.timeout(self.seconds)
 
     def timeout_error(self) -> HttpError:
         message = (
@@ -71,9 +65,6 @@ class RequestLimits:
         if not self._running_by[caller]:
             del self._running_by[caller]
 
-    def budget(self, principal: Principal) -> RequestBudget:
-        return RequestBudget(self.budgets, principal)
-
 
 class RequestBudget:
     def __init__(self, budgets: CallerBudgets | None, principal: Principal) -> None:
@@ -81,7 +72,6 @@ class RequestBudget:
         self._caller = _key(principal)
         self._charged: float = _FIRST_UNIT
         self.state: BudgetState | None = None
-        """The caller's budget after the latest charge, if there is a rate limit."""
 
     @property
     def is_limited(self) -> bool:
@@ -96,19 +86,11 @@ class RequestBudget:
         return {"rateLimit": {"limit": state.limit, "remaining": state.remaining, "resetSeconds": state.reset_seconds}}
 
     async def begin(self) -> None:
-        """Charges one unit before the body is read, so that rejecting the request takes little work.
-
-        Raises:
-            HttpError: 429 if the budget is used up.
-        """
+        """Charges one unit before the body is read, so that rejecting the request takes little work."""
         await self._take(_FIRST_UNIT)
 
     async def charge(self, price: Price) -> None:
-        """Charges the rest of what a request is expected to need, with its allowance for fallbacks.
-
-        Raises:
-            HttpError: 429 if the budget is too low.
-        """
+        """Charges the rest of what a request is expected to need, with its allowance for fallbacks."""
         expected = max(_FIRST_UNIT, price.admitted.read_units + price.admitted.write_units)
         if expected > _FIRST_UNIT:
             await self._take(expected, _FIRST_UNIT)

@@ -63,7 +63,6 @@ class WorkerConfig:
     budgets: int | None
     """Descriptor of the memory for budgets."""
     metrics: str | None
-    """Directory of the metrics."""
 
     @classmethod
     def of_this_process(cls) -> WorkerConfig | None:

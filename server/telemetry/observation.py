@@ -27,9 +27,7 @@ class Observation:
     client: str | None = None
     """Address of the client, as the server or a trusted proxy says; it is checked where it is used."""
     principal: Principal | None = None
-    """The caller; None if it was not authenticated."""
     document: str | None = None
-    """Text of the document; None if the request has none."""
     recorder: Recorder | None = None
     """Called for every operation of the store when it ends."""
     wants_units: bool = False
@@ -38,7 +36,6 @@ class Observation:
     duration: int = 0
     """Nanoseconds until the response started; the time that the client takes to receive it does not count."""
     status: int | None = None
-    """HTTP status of the response; None if none was sent."""
     is_page: bool = False
     """Whether the response is an HTML page, which is not a request of the API."""
     error: tuple[str, int] | None = None
@@ -93,8 +90,6 @@ class Observation:
 
 
 OBSERVATION: ContextVar[Observation | None] = ContextVar("OBSERVATION", default=None)
-"""The observation of the current request, if telemetry is on."""
-
 REQUEST_ID: ContextVar[str | None] = ContextVar("REQUEST_ID", default=None)
 """The id of the current request, which every log line of the request contains."""
 

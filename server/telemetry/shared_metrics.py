@@ -20,7 +20,6 @@ class SharedMetrics(NamedTuple):
     """
 
     directory: Path
-    """The directory of all workers' files."""
     number: int
 
     def create(self) -> None:

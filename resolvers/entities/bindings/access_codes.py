@@ -123,7 +123,8 @@ class ValidityOf(Reading):
 
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
         rows, path, request = rows_of(calls), calls[0].step.path, execution.request
-        bases, doors = await together([self._bases(rows, path, request), self._doors(rows, path, request)])
+        read_doors = request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], path)
+        bases, doors = await together([self._bases(rows, path, request), read_doors])
         starts = await self._starts(rows, bases, path, request)
 
         def validity(code: Record, basis: Any, door: Any) -> Any:
@@ -157,9 +158,6 @@ class ValidityOf(Reading):
         )
         records = dict(zip(keys, map(iter, found), strict=True))
         return [next(records[contract]) for contract, _ in named]
-
-    async def _doors(self, rows: Sequence[Record], path: str, request: RequestState) -> list[Any]:
-        return await request.loaders.of(CODE_DOOR_BY_ID).load_bulk([(code.door,) for code in rows], path)
 
     async def _starts(
         self, rows: Sequence[Record], bases: Sequence[Any], path: str, request: RequestState

@@ -20,6 +20,7 @@ from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted, find_
 from loaders.table.recording import asking
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge
 from resolvers.bindings.copies import CopyPages, is_failure
+from resolvers.bindings.lists import Lists
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND
 from resolvers.request_state import ArgumentContext, RequestState
 
@@ -61,9 +62,7 @@ class OfferedPages(CopyPages):
     def contracts(self) -> tuple[Contract, ...]:
         return (*super(OfferedPages, self).contracts, self.offers)  # slots leave no other way
 
-    def lists(
-        self, values: Mapping[str, Any], request: ArgumentContext
-    ) -> tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]:
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
         owner_ids = values.get("owner_ids")
         if is_admin(request.principal):
             if owner_ids is not None:

@@ -23,7 +23,7 @@ from loaders.contracts.reservations import (
 from loaders.pages import ALL_TIMES, Page, PageRequest
 from loaders.reads.overlapping import overlapping_page
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
-from resolvers.bindings.lists import BoundPage, Pages, query_each, window_of
+from resolvers.bindings.lists import BoundPage, Lists, Pages, query_each, window_of
 from resolvers.bindings.references import Reference
 from resolvers.bindings.rules import NEXT_RESERVATIONS
 from resolvers.request_state import ArgumentContext, RequestState
@@ -111,9 +111,7 @@ class OverlappingPages(Pages):
     def contracts(self) -> tuple[Contract, ...]:
         return self.contract, OVERLAPPING_RESERVATIONS, RESERVATION_BEFORE
 
-    def lists(
-        self, values: Mapping[str, Any], request: ArgumentContext
-    ) -> tuple[ReadPage[Any], tuple[tuple[Any, ...], ...]]:
+    def lists(self, values: Mapping[str, Any], request: ArgumentContext) -> Lists:
         if values.get("overlapping") is None:
             return Pages.lists(self, values, request)
         if values.get("window") is not None:
