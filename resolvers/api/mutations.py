@@ -1,7 +1,5 @@
 """Mutations: each is bound to the write and the command of its name, from which its input and payload types come."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The API's own scalars."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from decimal import Context, Decimal

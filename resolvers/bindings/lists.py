@@ -1,7 +1,5 @@
 """Fields that find many objects: pages, the newest of a list, and lists that are read as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias

@@ -1,7 +1,5 @@
 """Shared by entity modules: registering a type's records, global ids and the usual arguments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

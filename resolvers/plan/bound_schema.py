@@ -1,7 +1,5 @@
 """The schema as the plan sees it: every field with its binding. A field that is not declared well fails the build."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

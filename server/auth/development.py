@@ -1,7 +1,5 @@
 """Development tokens: their secret, `smartlocker token`, and the tokens that GraphiQL offers."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The commands `smartlocker table …` and `smartlocker migrate`."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated, Any
 

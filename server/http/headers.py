@@ -1,7 +1,5 @@
 """The headers of requests, and the security headers of every response."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from starlette.requests import Request

@@ -5,8 +5,6 @@ fails if no read has succeeded for some time, so that a stall does not take all 
 table cannot be used. A server relies on what it knows of the table for longer than a stall.
 """
 
-from __future__ import annotations
-
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route

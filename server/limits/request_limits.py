@@ -1,7 +1,5 @@
 """Limits of a request: its deadline, the number of concurrent requests, and the budget of its caller."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field

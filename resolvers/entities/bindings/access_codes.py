@@ -1,7 +1,5 @@
 """Access codes: their pages, when they are valid, and the lists for the devices of doors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta

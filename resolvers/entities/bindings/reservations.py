@@ -1,7 +1,5 @@
 """Reservations of a locker: the active and the next one, those that overlap a window, and when it is reserved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
