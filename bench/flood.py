@@ -21,7 +21,7 @@ from bench.processes import Cores, end_on_signal
 from bench.report import machine, today
 from bench.servers import flooded, started
 from bench.stores import open_embedded
-from server.clock import utc_now
+from loaders.table.clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

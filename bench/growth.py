@@ -25,7 +25,7 @@ from bench.stores import open_embedded, open_stub, post
 from bench.workloads import Workload, workloads
 from domain.models import OwnerId
 from domain.times import shift
-from server.clock import utc_now
+from loaders.table.clock import utc_now
 
 if TYPE_CHECKING:
     from bench.processes import Client

@@ -19,10 +19,10 @@ import typer
 
 from bench.data import write
 from loaders.table.client import StoreConnection
+from loaders.table.clock import utc_now
 from loaders.table.embedded import find_binary, run_embedded
 from loaders.table.positions import Key
 from loaders.tools.definition import create_table
-from server.clock import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,7 +26,7 @@ from bench.run import ROOT, Measurement
 from bench.servers import PRODUCTION, SERVERS, started
 from bench.stores import open_embedded, open_stub, post
 from bench.workloads import UNIQUE, workloads
-from server.clock import utc_now
+from loaders.table.clock import utc_now
 
 if TYPE_CHECKING:
     from bench.processes import Client

@@ -14,10 +14,10 @@ import orjson
 import typer
 
 from loaders.table.client import open_store
+from loaders.table.clock import utc_now
 from loaders.tools.definition import create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
 from server.app import create_app
-from server.clock import utc_now
 from server.process.store import connect
 from server.settings import Settings
 

@@ -23,12 +23,12 @@ from domain.authorization import DEVELOPMENT_ADMIN
 from domain.times import Instant, to_datetime
 from loaders.contracts.api_keys import API_KEY_BY_ID
 from loaders.table.client import StoreConnection
+from loaders.table.clock import StoreClock
 from loaders.writes.budgets import TableBudgets
 from resolvers.execution import Executor
 from server.auth.api_keys import ApiKeyVerifier
 from server.auth.authenticator import Authenticator, CredentialAuthenticator
 from server.auth.development import demo_tokens, read_secret
-from server.clock import ServerClock
 from server.http.endpoint import GraphQLEndpoint, RequestObserver
 from server.http.graphiql import graphiql_asset
 from server.http.headers import SecurityHeaders
@@ -63,8 +63,8 @@ def new_id() -> str:
 class Parts:
     """Parts of an application that a caller may replace."""
 
-    clock: Callable[[], Instant] = field(default_factory=ServerClock)
-    """Returns the current time. Default: the machine's, which never goes back."""
+    clock: Callable[[], Instant] | None = None
+    """Returns the current time. Default: the store's, as far as it is watched."""
     readiness: Readiness = field(default_factory=Readiness)
     """Whether the server accepts new requests, as `/ready` reports it. If it has a store, that is watched."""
     authenticator: Authenticator | None = None
@@ -84,7 +84,8 @@ class Parts:
 def create_app(settings: Settings, connection: StoreConnection, parts: Parts | None = None) -> Starlette:
     """Creates the ASGI application on an existing table."""
     parts = parts or Parts()
-    clock, readiness = parts.clock, parts.readiness
+    readiness = parts.readiness
+    clock = parts.clock or (StoreClock() if readiness.store is None else readiness.store.clock)
     trusted = {} if settings.trusted_documents_file is None else read_manifest(settings.trusted_documents_file)
     telemetry = Telemetry(settings, trusted.values(), parts.span_exporter, readiness.store, parts.shared_metrics)
     states = RequestStates(settings, connection, clock, new_id, telemetry)
@@ -195,7 +196,7 @@ def _budgets(
     settings: Settings, states: RequestStates, clock: Callable[[], Instant], shared: int | None
 ) -> CallerBudgets | None:
     def now() -> int:
-        if isinstance(clock, ServerClock):
+        if isinstance(clock, StoreClock):
             return clock.microseconds()
         return round(to_datetime(clock()).timestamp() * 1_000_000)
 

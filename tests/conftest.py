@@ -269,7 +269,7 @@ def open_api(
         observer: RequestObserver | None = check,
         span_exporter: SpanExporter | None = None,
         readiness: Readiness | None = None,
-        server_clock: Callable[[], Instant] = clock,
+        server_clock: Callable[[], Instant] | None = clock,
         timeouts: Timeouts = PATIENT,
         validate: Callable[..., list[GraphQLError]] = validate_once,
         **settings: Any,
@@ -281,7 +281,7 @@ def open_api(
         )
         parts: dict[str, Any] = {"clock": server_clock, "readiness": readiness or Readiness(), "validate": validate}
         parts |= {"authenticator": authenticator, "observer": observer, "span_exporter": span_exporter}
-        setup = authenticator, None if server_clock is clock else server_clock, repr(sorted(settings.items()))
+        setup = authenticator, server_clock is clock or server_clock, repr(sorted(settings.items()))
         async with open_app(own_settings, connection, setup, **parts) as api:
             yield api
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from typing import Any, TypeVar
 
 import aiohttp
@@ -142,7 +144,10 @@ class Meeting:
 
 
 class Wire:
-    """The calls that passed, and the rule for faults: `fault` looks at a call and says what to do to it."""
+    """The calls that passed, and the rule for faults: `fault` looks at a call and says what to do to it.
+
+    `now` is the time that answers tell, in seconds since 1970; None if they tell none.
+    """
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -150,6 +155,7 @@ class Wire:
         self.calls: list[Call] = []
         self.fault: Callable[[Call], Answer | Lose | Twice | Until | Wait | None] = lambda _: None
         self.amend: Callable[[Call], None] = lambda _: None
+        self.now: Callable[[], float | None] = time.time
         self.running: set[Call] = set()
         self.most_running = 0
 
@@ -158,6 +164,7 @@ class Wire:
         self.calls = []
         self.fault = lambda _: None
         self.amend = lambda _: None
+        self.now = time.time
         self.running = set()
         self.most_running = 0
 
@@ -197,7 +204,9 @@ class Wire:
             assert request.transport is not None
             request.transport.abort()
         body = json.dumps(call.response).encode()
-        return web.Response(status=call.status, body=body, content_type="application/x-amz-json-1.0")
+        now = self.now()
+        headers = {"Date": "" if now is None else formatdate(int(now), usegmt=True)}
+        return web.Response(status=call.status, body=body, content_type="application/x-amz-json-1.0", headers=headers)
 
     async def _ask(self, request: web.Request, call: Call) -> None:
         passed_on = {

@@ -6,13 +6,13 @@ reach the store.
 """
 
 import logging
-import time
 from collections.abc import Callable
 
 from domain.errors import UnavailableError
 from loaders.codecs import TableState
 from loaders.contracts.table_state import FORMAT_VERSION, STATE_OF_TABLE
 from loaders.table.client import Store
+from loaders.table.clock import machine_timer
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +25,6 @@ FIRST_STATE = TableState(format_version=1, revision=0)
 """The state of a table without a state item."""
 
 _UNKNOWN = "The state of the table cannot be read: try again later."
-# Counts also while the machine sleeps.
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def refusal(state: TableState) -> str | None:
@@ -43,7 +41,7 @@ def refusal(state: TableState) -> str | None:
 class TableWatch:
     """The state of the table as a server last read it, and how long the server may rely on it."""
 
-    def __init__(self, clock: Callable[[], float] = lambda: time.clock_gettime(_CLOCK)) -> None:
+    def __init__(self, clock: Callable[[], float] = machine_timer) -> None:
         self._clock = clock
         self._sent_at = float("-inf")
         self._refusal: str | None = None

@@ -29,8 +29,8 @@ async def watching(store: Store, health: StoreHealth, table: TableWatch) -> Asyn
 async def _watch(store: Store, health: StoreHealth, table: TableWatch) -> None:
     while True:
         await asyncio.sleep(_CHECK_SECONDS)
-        is_idle = health.clock() - health.reads.succeeded_at >= _IDLE_SECONDS
-        if is_idle or table.is_due:
+        is_idle = health.timer() - health.reads.succeeded_at >= _IDLE_SECONDS
+        if is_idle or table.is_due or not health.clock.is_known:
             await _read(store, table)
         health.check()
 

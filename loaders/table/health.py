@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from domain.times import Instant
-from loaders.table.clock_skew import ClockSkew
+from loaders.table.clock import StoreClock
 from loaders.table.errors import is_trouble
 from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError, Transport
 from loaders.table.values import ReadItem
@@ -35,16 +34,16 @@ _TIMED_WRITES = frozenset({"PutItem", "TransactWriteItems"})
 class _Requests:
     """The requests of one kind: since when none has succeeded, and why."""
 
-    def __init__(self, kind: str, clock: Callable[[], float]) -> None:
+    def __init__(self, kind: str, timer: Callable[[], float]) -> None:
         self._kind = kind
-        self._clock = clock
+        self._timer = timer
         self._causes: set[str] = set()
         self._failing_since: float | None = None
         self._failed_at = 0.0
-        self.succeeded_at = clock()
+        self.succeeded_at = timer()
 
     def succeeded(self) -> None:
-        self.succeeded_at = self._clock()
+        self.succeeded_at = self._timer()
         self._failing_since = None
         if self._causes and self.succeeded_at - self._failed_at >= GRACE_SECONDS:
             self._causes.clear()
@@ -53,29 +52,33 @@ class _Requests:
     def failed(self, began: float, cause: str) -> None:
         if self._failing_since is None:
             self._failing_since = max(began, self.succeeded_at)
-        self._failed_at = self._clock()
+        self._failed_at = self._timer()
         if cause not in self._causes and len(self._causes) < _MAX_CAUSES:
             self._causes.add(cause)
             logger.error("a %s failed in the store: %s", self._kind, cause)
 
     @property
     def is_up(self) -> bool:
-        return self._failing_since is None or self._clock() - self._failing_since < GRACE_SECONDS
+        return self._failing_since is None or self._timer() - self._failing_since < GRACE_SECONDS
 
 
 class StoreHealth:
     """Whether reads and writes succeed; logs every change once, with its cause.
 
-    `find_problem` says what else is wrong with the store although it answers, if anything is.
+    `find_problem` says what else is wrong with the store although it answers, if anything is. `clock` is kept at the
+    store's time.
     """
 
     def __init__(
-        self, clock: Callable[[], float] = time.monotonic, find_problem: Callable[[], str | None] = lambda: None
+        self,
+        timer: Callable[[], float] = time.monotonic,
+        find_problem: Callable[[], str | None] = lambda: None,
+        clock: StoreClock | None = None,
     ) -> None:
-        self.clock = clock
-        self.reads = _Requests("read", clock)
-        self.writes = _Requests("write", clock)
-        self.clock_skew = ClockSkew(clock)
+        self.timer = timer
+        self.clock = clock or StoreClock()
+        self.reads = _Requests("read", timer)
+        self.writes = _Requests("write", timer)
         self._find_problem = find_problem
         self._problem: str | None = None
         self._was_up = True
@@ -91,6 +94,7 @@ class StoreHealth:
         return self._problem is None and self.writes.is_up
 
     def check(self) -> None:
+        self.clock.check()
         problem = self._find_problem()
         if problem != self._problem:
             self._problem = problem
@@ -104,20 +108,19 @@ class StoreHealth:
 
 
 class WatchedTransport:
-    """A transport whose answers tell whether the store works, and whether its clock agrees with this server's."""
+    """A transport whose answers tell whether the store works, and its time."""
 
-    def __init__(self, transport: Transport, health: StoreHealth, now: Callable[[], Instant]) -> None:
+    def __init__(self, transport: Transport, health: StoreHealth) -> None:
         self._transport = transport
         self._health = health
-        self._now = now
 
     async def send(self, operation: str, request: dict[str, Any], shape: type[ReadItem] | None = None) -> Answer:
-        """See Transport. A write is refused while the clocks differ too much."""
+        """See Transport. A write is refused while the store's time is not known."""
         health = self._health
         if operation in _TIMED_WRITES:
-            health.clock_skew.require_tolerated()
+            health.clock.require_known()
         requests = health.reads if operation in _READS else health.writes
-        began = health.clock()
+        began, sent = health.timer(), health.clock.timer()
         try:
             answer = await self._transport.send(operation, request, shape)
         except NoAnswerError as error:
@@ -128,8 +131,7 @@ class WatchedTransport:
                 requests.failed(began, cause_of(error))
             raise
         requests.succeeded()
-        if health.clock_skew.is_due:
-            health.clock_skew.compare(answer.date, self._now())
+        health.clock.compare(sent, answer.date)
         return answer
 
 

@@ -25,7 +25,6 @@ from server.auth.claims import principal_from
 from server.auth.development import development_token
 from server.cli.command import CommandError, asynchronous, load_settings, table_console
 from server.cli.table import open_table
-from server.clock import utc_now
 from server.http_errors import InvalidCredentialsError
 from server.settings import ClaimName
 
@@ -63,7 +62,7 @@ async def keys_create(
     ] = None,
 ) -> None:
     """Create a key and print its secret, which is not shown again."""
-    now = utc_now()
+    lifetime = None if expires is None else _duration(expires)
     values = {
         "name": name,
         "role": role,
@@ -71,9 +70,9 @@ async def keys_create(
         "scopes": scope or [],
         "locker_id": locker,
         "location_id": location,
-        "expires_at": None if expires is None else shift(now, _duration(expires)),
     }
     async with _open_backend() as backend:
+        values["expires_at"] = None if lifetime is None else shift(backend.clock(), lifetime)
         try:
             created = await create_api_key(backend, parse_command(CreateApiKey, values), _CREATED_BY)
         except BadInputError as error:
@@ -152,8 +151,8 @@ def token(
 @asynccontextmanager
 async def _open_backend() -> AsyncIterator[Backend]:
     settings = load_settings()
-    async with open_table(settings) as (_, store):
-        yield Backend(store, utc_now, new_id, settings.longest_reservation)
+    async with open_table(settings) as (_, store, clock):
+        yield Backend(store, clock, new_id, settings.longest_reservation)
 
 
 def _row(api_key: ApiKey, now: Instant) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def restore_command(file: File) -> None:
 async def export_command(file: NewFile, yes: Yes = False, rate: ReadRate = 1000) -> None:
     """Write all items of the table to a file of JSON lines; run it again to go on after an interruption."""
     settings = load_settings()
-    async with open_table(settings) as (connection, store):
+    async with open_table(settings) as (connection, store, _):
         cost = export_cost(await describe_table(connection) or {})
         typer.echo(f"Exporting table {settings.table_name} {cost}.")
         confirm("Export the table?", yes=yes)
@@ -57,7 +57,7 @@ async def import_command(
     """Write the items of an exported file to an empty or matching table, and compare both."""
     settings = load_settings()
     export = check_export(file)
-    async with open_table(settings, creates=True) as (_, store):
+    async with open_table(settings, creates=True) as (_, store, _):
         typer.echo(f"Importing {file} {import_cost(export)}.")
         confirm("Import the file?", yes=yes)
         written = await import_table(

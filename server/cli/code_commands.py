@@ -8,7 +8,6 @@ from loaders.tools.definition import describe_table
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.table import open_table
-from server.clock import utc_now
 
 codes_app = typer.Typer(help="Manage access codes.", no_args_is_help=True, add_completion=False)
 
@@ -24,10 +23,10 @@ async def codes_keys() -> None:
     """List the keys of the ring and what needs them. Reads the whole table. Fails if a key is needed and missing."""
     settings = load_settings()
     ring = read_ring(settings)
-    async with open_table(settings) as (connection, store):
+    async with open_table(settings) as (connection, store, clock):
         cost = CODE_KEYS_SCAN.cost_text(await describe_table(connection) or {})
         typer.echo(f"Listing the uses of keys {cost}, and half a unit for each access code.", err=True)
-        uses = await key_uses(store, utc_now())
+        uses = await key_uses(store, clock())
     for number, key in enumerate(ring.keys):
         use = uses.pop(key.key_id, KeyUse())
         needed = f"{use.codes} live codes, {use.devices} devices"

@@ -9,7 +9,6 @@ from loaders.tools.demo import DemoShape
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import has_demo_data, load, make_demo_table, require_demo_store
 from server.cli.table import Yes, confirm, open_table
-from server.clock import utc_now
 from server.process.store import connect
 
 demo_app = typer.Typer(help="Manage demo data.", no_args_is_help=True, add_completion=False)
@@ -27,8 +26,8 @@ async def demo_load(
     shape = DemoShape(owners, lockers, events)
     settings = load_settings()
     require_demo_store(settings)
-    async with open_table(settings, creates=True) as (connection, _):
-        written = await load(settings, connection, shape, context.obj.clock or utc_now)
+    async with open_table(settings, creates=True) as (connection, *_):
+        written = await load(settings, connection, shape, context.obj.clock)
     typer.echo(f"{written} items written")
 
 

@@ -16,7 +16,7 @@ from loaders.tools.demo_places import LOCATIONS
 from server.app import new_id
 from server.auth.code_keys import read_ring
 from server.cli.command import CommandError
-from server.clock import utc_now
+from server.cli.table import open_timed
 from server.process.store import is_local
 from server.settings import Settings
 
@@ -48,13 +48,14 @@ async def make_demo_table(settings: Settings, connection: StoreConnection, *, re
 
 
 async def load(
-    settings: Settings, connection: StoreConnection, shape: DemoShape, clock: Callable[[], Instant] = utc_now
+    settings: Settings, connection: StoreConnection, shape: DemoShape, clock: Callable[[], Instant] | None = None
 ) -> int:
     """Loads demo data and shows the progress; returns the number of items written, without access codes."""
     from rich.console import Console  # noqa: PLC0415  # of all starts of a server, only the first needs them
     from rich.progress import Progress  # noqa: PLC0415  # as above
 
-    async with open_store(connection) as store:
+    async with open_timed(connection) as (store, store_clock):
+        clock = clock or store_clock
         with Progress(console=Console(stderr=True)) as progress:
             total = shape.owners + LOCATIONS + shape.lockers + shape.events
             task = progress.add_task("Loading demo data", total=total)

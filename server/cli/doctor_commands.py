@@ -10,15 +10,13 @@ import typer
 
 from domain.errors import InternalError, OperatorError, SmartLockerError
 from domain.ids import check_id
-from loaders.table.client import DynamoStore
-from loaders.table.health import StoreHealth, WatchedTransport
+from loaders.table.clock import utc_now
 from loaders.tools.definition import describe_table
 from loaders.tools.doctor import Doctor, Records, Table, check_export_file, full_scan_cost
 from loaders.tools.findings import Finding
 from loaders.tools.transfer import check_export
 from server.cli.command import CommandError, load_settings
 from server.cli.table import confirm, open_table
-from server.clock import utc_now
 
 _FOUND, _FAILED = 1, 2
 
@@ -66,10 +64,8 @@ async def _examine(
 ) -> tuple[list[Finding], list[Finding], Table]:
     """Returns the findings, those that are left after repairs, and the table as far as it was read."""
     settings = load_settings()
-    async with open_table(settings, any_state=not repair) as (connection, store):
-        # Refuses repairs if the clock of this machine is wrong: pointers depend on the time.
-        watched = DynamoStore(WatchedTransport(store.transport, StoreHealth(), utc_now), store.table)
-        doctor = Doctor(watched, utc_now)
+    async with open_table(settings, any_state=not repair) as (connection, store, clock):
+        doctor = Doctor(store, clock)
         if records.keys:
             missing = await doctor.missing(records)
             if missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
@@ -55,7 +56,9 @@ class Injected(NamedTuple):
     observer: RequestObserver | None = None
     """Sees the requests that `serve` executes."""
     clock: Clock | None = None
-    """Tells `serve` and `demo load` the time. Default: the machine's."""
+    """Tells `demo load` the time. Default: the store's."""
+    machine: Callable[[], float] = time.time
+    """The machine's clock, which `serve` corrects."""
     timeouts: Timeouts | None = None
     """How long `serve` waits for the store."""
     sleep: Sleep | None = None

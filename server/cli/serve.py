@@ -21,7 +21,6 @@ from server.cli.command import CommandError, read_settings, unknown_variables
 from server.cli.demo_data import prepare
 from server.cli.main import Injected
 from server.cli.settings_commands import descriptions, shown_default
-from server.clock import ServerClock
 from server.http.health import Readiness
 from server.process.http_server import HttpServer
 from server.process.store import connect, watched_store
@@ -102,8 +101,8 @@ async def _serve(settings: Settings, given: Injected) -> None:
                 _settle_memory()
                 await Supervisor(settings, connection, listener, greet).run()
                 return
-            readiness = Readiness(watched_store(settings))
-            parts = Parts(clock=given.clock or ServerClock(), readiness=readiness, observer=given.observer)
+            readiness = Readiness(watched_store(settings, given.machine))
+            parts = Parts(readiness=readiness, observer=given.observer)
             app = create_app(settings, connection, parts)
             server = HttpServer(app, settings, readiness)
             greet()
@@ -113,9 +112,8 @@ async def _serve(settings: Settings, given: Injected) -> None:
 
 async def _serve_as_worker(settings: Settings, given: Injected, config: WorkerConfig) -> None:
     with configured_logging(settings):
-        readiness = Readiness(watched_store(settings))
+        readiness = Readiness(watched_store(settings, given.machine))
         parts = Parts(
-            clock=given.clock or ServerClock(),
             readiness=readiness,
             observer=given.observer,
             shared_budgets=config.budgets,

@@ -7,8 +7,11 @@ from typing import Annotated
 import typer
 
 from loaders.table.client import DynamoStore, StoreConnection, open_store
+from loaders.table.clock import StoreClock
+from loaders.table.health import StoreHealth, WatchedTransport
+from loaders.table.transport import ATTEMPTS
 from loaders.tools.definition import check_table, create_table
-from loaders.tools.table_state import require_current
+from loaders.tools.table_state import read_state, require_current
 from server.cli.command import CommandError
 from server.process.store import connect
 from server.settings import Settings
@@ -20,19 +23,31 @@ ReadRate = Annotated[float, typer.Option(min=1, help="The most items to read in 
 @asynccontextmanager
 async def open_table(
     settings: Settings, *, creates: bool = False, any_state: bool = False
-) -> AsyncIterator[tuple[StoreConnection, DynamoStore]]:
+) -> AsyncIterator[tuple[StoreConnection, DynamoStore, StoreClock]]:
     """Opens the table and checks its definition and, unless `any_state` will do, that it can be used.
 
-    With `creates`, the embedded store creates a missing table.
+    With `creates`, the embedded store creates a missing table. Yields the store's time too.
     """
     async with connect(settings) as connection:
         if creates and settings.is_embedded:
             await create_table(connection)
         await check_table(connection)
-        async with open_store(connection) as store:
+        async with open_timed(connection) as (store, clock):
             if not any_state:
                 await require_current(store)
-            yield connection, store
+            yield connection, store, clock
+
+
+@asynccontextmanager
+async def open_timed(connection: StoreConnection) -> AsyncIterator[tuple[DynamoStore, StoreClock]]:
+    """Opens a table that exists, and learns the store's time; without it, writes are refused."""
+    health = StoreHealth()
+    async with open_store(connection) as opened:
+        store = DynamoStore(WatchedTransport(opened.transport, health), opened.table)
+        for _ in range(ATTEMPTS):
+            if not health.clock.is_known:
+                await read_state(store)
+        yield store, health.clock
 
 
 def confirm(question: str, *, yes: bool, refused: str = "nothing was done", err: bool = False) -> None:

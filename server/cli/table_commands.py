@@ -13,7 +13,6 @@ from loaders.tools.target import Report
 from server.cli.command import CommandError, asynchronous, load_settings
 from server.cli.demo_data import make_demo_table, require_demo_store
 from server.cli.table import ReadRate, Yes, confirm, open_table
-from server.clock import utc_now
 from server.process.store import connect
 
 table_app = typer.Typer(help="Manage the table.", no_args_is_help=True, add_completion=False)
@@ -65,7 +64,7 @@ async def migrate(
     """Bring items that older versions or other programs wrote to today's form; can be interrupted and run again."""
     sleep = context.obj.sleep or asyncio.sleep
     settings = load_settings()
-    async with open_table(settings, any_state=True) as (connection, store):
+    async with open_table(settings, any_state=True) as (connection, store, clock):
         cost = migration_cost(await describe_table(connection) or {})
         typer.echo(f"Migrating table {settings.table_name} {cost}.")
         confirm("Migrate the table?", yes=yes or dry_run, refused="the table was not migrated")
@@ -77,7 +76,7 @@ async def migrate(
             await sleep(seconds)
 
         migration = Migration(store, items_per_second=rate, progress=_show_progress, location_id=place)
-        report = await (migration.count(utc_now()) if dry_run else migration.run(utc_now(), drained))
+        report = await (migration.count(clock()) if dry_run else migration.run(clock(), drained))
         _show_report(report)
         if dry_run:
             typer.echo(f"table {settings.table_name} was not changed")

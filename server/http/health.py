@@ -14,7 +14,7 @@ from loaders.table.health import StoreHealth
 
 
 class Readiness:
-    """Whether the server accepts new requests: until it is stopping, while its store works and agrees on the time.
+    """Whether the server accepts new requests: until it is stopping, while its store works and tells the time.
 
     Without a `store`, neither its health nor the state of its table is watched.
     """
@@ -39,8 +39,8 @@ def health_routes(readiness: Readiness) -> list[Route]:
             return PlainTextResponse("stopping", 503)
         if readiness.store is not None and not readiness.store.is_read_up:
             return PlainTextResponse("store down", 503)
-        if readiness.store is not None and not readiness.store.clock_skew.is_tolerated:
-            return PlainTextResponse("clock skew", 503)
+        if readiness.store is not None and not readiness.store.clock.is_known:
+            return PlainTextResponse("clock unknown", 503)
         if readiness.table is not None and readiness.table.refusal is not None:
             return PlainTextResponse(readiness.table.refusal, 503)
         return PlainTextResponse("ready")

@@ -54,7 +54,7 @@ class RequestStates:
                 self._use(store)
                 yield
                 return
-            watched = DynamoStore(WatchedTransport(store.transport, readiness.store, self._clock), store.table)
+            watched = DynamoStore(WatchedTransport(store.transport, readiness.store), store.table)
             async with watching(watched, readiness.store, readiness.table):
                 self._use(watched)
                 yield

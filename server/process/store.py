@@ -1,10 +1,11 @@
 """The connection to the table: embedded store, endpoint URL or AWS."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from loaders.table.client import StoreConnection
+from loaders.table.clock import StoreClock
 from loaders.table.embedded import DatabaseFile, find_binary, run_embedded, share_embedded
 from loaders.table.health import StoreHealth
 from server.settings import Settings
@@ -27,9 +28,12 @@ async def connect(settings: Settings, *, serves: bool = False) -> AsyncIterator[
         yield StoreConnection(settings.table_name, settings.region, endpoint, local=local, client=settings.store_client)
 
 
-def watched_store(settings: Settings) -> StoreHealth:
+def watched_store(settings: Settings, machine: Callable[[], float]) -> StoreHealth:
     """The health of the store that is connected; of the embedded one also whether its file is still there."""
-    return StoreHealth(find_problem=DatabaseFile(settings.data_dir).problem) if settings.is_embedded else StoreHealth()
+    clock = StoreClock(machine=machine)
+    if settings.is_embedded:
+        return StoreHealth(find_problem=DatabaseFile(settings.data_dir).problem, clock=clock)
+    return StoreHealth(clock=clock)
 
 
 def is_local(settings: Settings) -> bool:

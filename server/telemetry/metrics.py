@@ -118,11 +118,11 @@ class _ProcessState(Collector):
             up.add_metric(["read"], self._health.is_read_up)
             up.add_metric(["write"], self._health.is_write_up)
             yield up
-            skew = self._health.clock_skew.seconds
+            skew = self._health.clock.skew_seconds
             if skew is not None:
                 yield GaugeMetricFamily(
                     "smartlocker_store_clock_skew_seconds",
-                    "Time by which this server is ahead of the store.",
+                    "Time by which this machine's clock is ahead of the store's.",
                     value=skew,
                 )
         yield CounterMetricFamily(

@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 
 from loaders.table.client import DynamoStore
+from loaders.table.clock import utc_now
 from loaders.tools.demo import DemoShape, load_demo
-from server.clock import utc_now
 from tests.e2e.serving import serving
 from tests.npm import installed, printed_by
 from tests.tables import PlainClient

@@ -9,9 +9,9 @@ import httpx
 
 from loaders.contracts.maintenance import TRANSFER_SCAN
 from loaders.table.client import StoreConnection, open_store
+from loaders.table.clock import utc_now
 from loaders.table.embedded import DATABASE, find_binary, run_embedded
 from loaders.table.values import item_from_wire
-from server.clock import utc_now
 from tests.api import CREATE_OWNER
 from tests.e2e.serving import Server, command, eventually, serving, start
 from tests.invariants import check_invariants

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from domain.times import shift
+from loaders.table.clock import utc_now
 from loaders.tools.demo_places import location_id
-from server.clock import utc_now
 from tests.api import REGISTER_LOCKER, mutation
 from tests.codes import CREATE
 from tests.e2e.serving import ROOT, Server, command, serving

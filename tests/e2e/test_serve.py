@@ -1,17 +1,22 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
+import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.api import CREATE_OWNER
+from domain.times import shift
+from loaders.table.clock import utc_now
+from tests.api import CREATE_OWNER, mutation
 from tests.e2e.reports import KEPT
 from tests.e2e.serving import COMMAND, command, eventually, is_running, refusal_of, running, serving, start
 
@@ -102,3 +107,20 @@ async def test_an_idle_connection_is_closed_while_others_are_served(tmp_path: Pa
         writer.close()
         assert await asyncio.to_thread(server.end) == 0
         assert "Traceback" not in server.stderr
+
+
+def test_a_machine_whose_clock_is_an_hour_ahead_serves_with_the_time_of_the_store(
+    tmp_path: Path, furnished: Path
+) -> None:
+    program = (sys.executable, "-m", "tests.torture.skewed")
+    settings = {"data_dir": furnished, "metrics": "on", "CLOCK_AHEAD_SECONDS": 3600}
+    with serving(tmp_path / "run", program, **settings) as server:
+        owner = {"ownerId": "late", "kind": "USER", "name": "Late"}
+        before = utc_now()
+        payload = server.ask(mutation("createOwner", "owner { createdAt }"), input=owner)["createOwner"]
+        created = payload["owner"]["createdAt"]
+        assert shift(before, timedelta(seconds=-2)) <= created <= shift(utc_now(), timedelta(seconds=2))
+        metrics = server.get("/metrics").text
+        (skew,) = re.findall(r"^smartlocker_store_clock_skew_seconds (.+)$", metrics, re.MULTILINE)
+        assert float(skew) == pytest.approx(3600, abs=2)
+        eventually(lambda: "seconds ahead of the store's: the server uses the store's time" in server.stderr)

@@ -10,7 +10,6 @@ from loaders.reads.watching import watching
 from loaders.table.client import DynamoStore
 from loaders.table.health import GRACE_SECONDS, StoreHealth, WatchedTransport
 from loaders.table.transport import Answer, NoAnswerError, RefusedRequestError, Transport
-from server.clock import utc_now
 from tests.wire import Wire
 
 FULL = RefusedRequestError("InternalServerError", "database or disk is full", 500, {}, 2)
@@ -23,7 +22,7 @@ async def test_an_idle_server_reads_one_item_through_its_contract(
     transport: Transport, wire: Wire, table: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     health = StoreHealth()
-    store = DynamoStore(WatchedTransport(transport, health, utc_now), table)
+    store = DynamoStore(WatchedTransport(transport, health), table)
     async with watching(store, health, TableWatch()), asyncio.timeout(60):
         while not wire.calls:  # noqa: ASYNC110  # the wire has no event
             await asyncio.sleep(0.05)
@@ -41,7 +40,8 @@ async def test_a_server_that_reads_anyway_sends_no_further_reads(transport: Tran
         health.reads.succeeded()
 
     health = StoreHealth(lambda: 1.0, find_problem=check)
-    async with watching(DynamoStore(transport, table), health, TableWatch(lambda: 1.0)), asyncio.timeout(60):
+    store = DynamoStore(WatchedTransport(transport, health), table)
+    async with watching(store, health, TableWatch(lambda: 1.0)), asyncio.timeout(60):
         wire.reset()
         while not checks:  # noqa: ASYNC110  # as above
             await asyncio.sleep(0.05)
@@ -55,7 +55,7 @@ class Watched:
         self.now = 100.0
         self.error: Exception | None = None
         self.health = StoreHealth(lambda: self.now, find_problem)
-        self._watched = WatchedTransport(SimpleNamespace(send=self._end), self.health, utc_now)
+        self._watched = WatchedTransport(SimpleNamespace(send=self._end), self.health)
 
     async def _end(self, *_: object) -> Answer:
         if self.error is not None:
@@ -110,6 +110,7 @@ async def test_an_outage_is_told_once_and_is_over_with_the_first_read_that_succe
 
 async def test_writes_that_fail_are_told_and_leave_the_server_ready(caplog: pytest.LogCaptureFixture) -> None:
     watched = Watched()
+    await watched.send("GetItem")  # it tells the store's time
     for _ in range(20):
         await watched.send("TransactWriteItems", FULL, seconds=1)
     assert watched.health.is_read_up

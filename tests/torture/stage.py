@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loaders.table.client import StoreConnection, open_transport
-from server.clock import utc_now
+from loaders.table.clock import utc_now
 from tests.e2e.serving import ROOT, Server, offspring_of, start
 from tests.invariants import Items
 from tests.tables import PlainClient

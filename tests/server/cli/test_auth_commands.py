@@ -1,4 +1,5 @@
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -6,9 +7,10 @@ import jwt
 import pytest
 
 from domain.authorization import Scope
+from domain.times import shift
 from server.auth.claims import principal_from
 from server.auth.development import DEVELOPMENT_AUDIENCE, DEVELOPMENT_ISSUER, read_secret
-from tests.conftest import OpenApi
+from tests.conftest import NOW, Dump, OpenApi
 from tests.issuer import bearer
 from tests.over_http import post
 from tests.server.conftest import Result, Run, RunOnTable
@@ -50,6 +52,14 @@ async def test_the_list_shows_every_id_whole_in_a_pipe_and_in_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert key_id in (await on_table("keys", "list")).out
+
+
+async def test_commands_use_the_time_of_the_store(on_table: RunOnTable, wire: Wire, dump: Dump) -> None:
+    wire.now = lambda: 1_772_366_400  # 2026-03-01, twelve o'clock
+    assert (await on_table(*DEVICE, "--expires", "12h", endpoint_url=wire.url)).status == 0
+    (key,) = (await dump()).values()
+    assert shift(NOW, timedelta(seconds=-2)) <= key["createdAt"] <= shift(NOW, timedelta(seconds=2))
+    assert key["expiresAt"] == shift(key["createdAt"], timedelta(hours=12))
 
 
 async def test_a_device_key_does_not_expire_by_default(on_table: RunOnTable) -> None:

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from loaders.table.client import StoreConnection, open_store
+from loaders.table.clock import utc_now
 from loaders.tools.definition import create_table
 from loaders.tools.demo import DemoShape, load_demo, locker_id, owner_id
-from server.clock import utc_now
 from tests.server.conftest import Result, Run
 
 LOCKER, OWNER = locker_id(0), owner_id(0)

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from domain.times import shift
 from loaders.codecs import TableState
 from loaders.contracts.registry import CONTRACTS
+from loaders.table.clock import utc_now
 from loaders.tools.demo import DemoShape, demo_pieces
 from resolvers.schema import bound_schema
 from server.cli.documentation import fields_by_contract
 from server.cli.main import app
 from server.cli.serve import _listen
-from server.clock import utc_now
 from server.settings import Settings
 from tests import codes
 from tests.api import unchanged

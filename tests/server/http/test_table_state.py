@@ -10,10 +10,10 @@ from domain.times import shift
 from loaders.codecs import TableState
 from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
 from loaders.table.client import DynamoStore
+from loaders.table.clock import utc_now
 from loaders.table.health import StoreHealth
 from loaders.table.transport import Transport
 from loaders.tools.table_state import CURRENT_STATE, being_migrated
-from server.clock import utc_now
 from server.http.health import Readiness
 from tests.api import CREATE_OWNER, Api, mutation
 from tests.conftest import NOW, OpenApi

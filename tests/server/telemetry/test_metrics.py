@@ -11,9 +11,9 @@ from domain.api_keys import ApiKeyRole
 from domain.commands.api_keys import CreateApiKey
 from domain.models import LockerId
 from loaders.backend import Backend
+from loaders.table.clock import utc_now
 from loaders.table.health import StoreHealth
 from loaders.writes.api_keys import create_api_key
-from server.clock import utc_now
 from server.http.health import Readiness
 from server.telemetry.metrics import MAX_NAMES
 from tests.api import UPDATE_STATUS, Api
