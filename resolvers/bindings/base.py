@@ -27,6 +27,7 @@ T = TypeVar("T")
 BINDING = "smartlocker.binding"
 """Key of the binding in a Strawberry field's metadata."""
 
+NULL_WITH_ERROR = "Null only with an error, such as `FORBIDDEN`."
 _NOTHING = Cost()
 EVERYTHING = frozenset({"*"})
 """The attributes that a function reads of an object, unless they are known."""
@@ -117,6 +118,9 @@ class Binding:
     """The base of all bindings: a rule, and the attributes of its object that it needs."""
 
     rule: Rule = AS_OBJECT
+
+    when_null: ClassVar[str] = ""
+    """Ends the field's description, if null has one meaning only."""
 
     @property
     def needs(self) -> frozenset[str]:
@@ -277,6 +281,7 @@ def described(cls: type[T]) -> type[T]:
 
 def bound_field(binding: Binding, description: str, arguments: Iterable[Argument] = ()) -> Any:
     """A Strawberry field with its binding; the executor takes everything else from there."""
+    description = f"{description} {binding.when_null}".rstrip()
     created: StrawberryField = strawberry.field(description=description, metadata={BINDING: binding})
     created.arguments = [
         StrawberryArgument(
@@ -292,9 +297,19 @@ def bound_field(binding: Binding, description: str, arguments: Iterable[Argument
 
 
 def column(
-    description: str, source: Source = "", *, reads: tuple[str, ...] | None = None, rule: Rule = AS_OBJECT
+    description: str,
+    source: Source = "",
+    *,
+    reads: tuple[str, ...] | None = None,
+    rule: Rule = AS_OBJECT,
+    optional: bool = False,
 ) -> Any:
-    """A value of the object itself; by default the attribute with the field's own name."""
+    """A value of the object itself; by default the attribute with the field's own name.
+
+    Where a rule hides it, the description says what null means: also that there is none if it is `optional`.
+    """
+    if rule is not AS_OBJECT:
+        description += f" Null {'also' if optional else 'only'} for callers who may not see it."
     return bound_field(Column(source=source, reads=reads, rule=rule), description)
 
 

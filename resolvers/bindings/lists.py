@@ -11,7 +11,17 @@ from loaders.contracts.reading import ReadPage
 from loaders.conversion import DamagedItemError
 from loaders.pages import Page, PageRequest, Window, page_request
 from loaders.table.recording import asking
-from resolvers.bindings.base import Argument, Call, Charge, Execution, FieldStep, Reading, bound_field, rows_of
+from resolvers.bindings.base import (
+    NULL_WITH_ERROR,
+    Argument,
+    Call,
+    Charge,
+    Execution,
+    FieldStep,
+    Reading,
+    bound_field,
+    rows_of,
+)
 from resolvers.request_state import ArgumentContext, RequestState
 
 LARGE_PAGE = "only where a page has more than 1 MB"
@@ -52,6 +62,7 @@ class Pages(Reading):
     narrowed: tuple[str, ReadPage[Any]] | None = None
 
     finds_pages: ClassVar[bool] = True
+    when_null: ClassVar[str] = NULL_WITH_ERROR
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
@@ -171,6 +182,8 @@ class Whole(Reading):
     size_of: Callable[[tuple[Any, ...]], int]
     rows_of: Callable[[tuple[Any, ...]], int]
     show: Callable[[Mapping[str, Any], tuple[Any, ...]], list[Any]]
+
+    when_null: ClassVar[str] = NULL_WITH_ERROR
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
         return self.key_of(values)

@@ -143,7 +143,7 @@ class Location(Node):
         ],
     )
     manager_id: strawberry.ID | None = column(
-        "Id of the owner who is notified of lockouts of the location's door. For admins.", rule=ADMINS
+        "Id of the owner who is notified of lockouts of the location's door. For admins.", rule=ADMINS, optional=True
     )
     access_events: Connection[AccessEvent] | None = pages(
         LOCATION_EVENTS,

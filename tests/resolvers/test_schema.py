@@ -3,7 +3,11 @@
 Its shapes are declared once, and the committed file shows every change of them.
 """
 
+import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args, get_type_hints
 
 from graphql import (
     GraphQLEnumType,
@@ -15,7 +19,10 @@ from graphql import (
     build_schema,
 )
 
-from resolvers.schema import sdl
+from resolvers.bindings.base import NULL_WITH_ERROR, Column
+from resolvers.bindings.rules import AS_OBJECT
+from resolvers.entities.base import RECORD_TYPES
+from resolvers.schema import bound_schema, sdl
 
 SDL = sdl()
 SCHEMA = build_schema(SDL)
@@ -56,3 +63,39 @@ def test_a_custom_scalar_names_its_specification() -> None:
     assert scalars
     bodies = ("https://www.rfc-editor.org/rfc/", "https://www.w3.org/TR/")
     assert all((kind.specified_by_url or "").startswith(bodies) for kind in scalars)
+
+
+def test_the_documented_mapping_for_generated_types_has_every_custom_scalar() -> None:
+    root = Path(__file__).parents[2]
+    section = (root / "docs" / "http.md").read_text().split("## Types for clients")[1]
+    documented = json.loads(section.split("```json")[1].split("```")[0])
+    tested = json.loads((root / "tests/clients/codegen/codegen.json").read_text())["generates"]["gql/"]["config"]
+    assert documented.items() <= tested.items()
+    scalars = {name for name, kind in OWN_TYPES.items() if isinstance(kind, GraphQLScalarType)}
+    assert (
+        documented["scalars"].keys() == scalars == set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) & scalars
+    )
+
+
+def test_a_field_that_only_a_rule_makes_null_says_so() -> None:
+    records = {name: record for record, name in reversed(RECORD_TYPES.items())}
+    hidden, lists = set(), set()
+    for type_name, fields in bound_schema().types.items():
+        for field in fields.values():
+            text, binding = field.definition.description or "", field.binding
+            if isinstance(binding, Column) and binding.rule is not AS_OBJECT:
+                (attribute,) = binding.needs
+                optional = type(None) in get_args(get_type_hints(records[type_name])[attribute])
+                assert text.endswith(f" Null {'also' if optional else 'only'} for callers who may not see it."), (
+                    field.name
+                )
+                hidden.add(field.name)
+            elif (
+                field.nullable
+                and binding.rule is not AS_OBJECT
+                and (field.is_list or field.targets[0].endswith("Connection"))
+            ):
+                assert text.endswith(NULL_WITH_ERROR) or "null " in text, field.name
+                lists.add(field.name)
+    assert {"Locker.version", "Owner.name", "Location.managerId"} < hidden
+    assert {"Owner.lockers", "Locker.busy", "CalendarEvent.accessCodes"} < lists

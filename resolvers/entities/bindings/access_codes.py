@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from domain.access_codes import AccessCode as Record
 from domain.access_codes import (
@@ -51,6 +51,8 @@ class ReservationCodes(Pages):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventCodes(Pages):
     """The codes of the booking that a calendar event comes from, for those who act for the booking's owner."""
+
+    when_null: ClassVar[str] = ""
 
     @property
     def contracts(self) -> tuple[Contract, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from domain.authorization import Audience, is_admin, is_offered, searched_audiences
 from domain.errors import BadInputError
@@ -18,7 +18,7 @@ from loaders.contracts.reading import ReadPage
 from loaders.contracts.reservations import ACTIVE_RESERVATION, RESERVATION_BEFORE
 from loaders.reads.offers import AT_ONCE, MOST_CANDIDATES, Search, Wanted, find_offers, look_further
 from loaders.table.recording import asking
-from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading, look_up_charge
+from resolvers.bindings.base import NULL_WITH_ERROR, Call, Charge, Execution, FieldStep, Reading, look_up_charge
 from resolvers.bindings.copies import CopyPages, is_failure
 from resolvers.bindings.lists import Lists
 from resolvers.bindings.references import NAMED_BUT_NOT_FOUND
@@ -92,6 +92,8 @@ class BoundSearch(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Available(Reading):
     """Free lockers of each parent, a location."""
+
+    when_null: ClassVar[str] = NULL_WITH_ERROR
 
     @property
     def needs(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from domain.errors import BadInputError
 from domain.models import ActivePointer, LockerId, Reservation
@@ -20,7 +20,7 @@ from loaders.contracts.reservations import (
 )
 from loaders.pages import ALL_TIMES, Page, PageRequest
 from loaders.reads.overlapping import overlapping_page
-from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
+from resolvers.bindings.base import NULL_WITH_ERROR, Call, Charge, Execution, FieldStep, Reading
 from resolvers.bindings.lists import BoundPage, Lists, Pages, query_each, window_of
 from resolvers.bindings.references import Reference
 from resolvers.bindings.rules import NEXT_RESERVATIONS
@@ -144,6 +144,8 @@ class BusySpan(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Busy(Reading):
     """The future intervals of a window in which each parent is reserved."""
+
+    when_null: ClassVar[str] = NULL_WITH_ERROR
 
     @property
     def contracts(self) -> tuple[Contract, ...]:
