@@ -214,10 +214,7 @@ def _wide() -> Iterator[tuple[str, bytes]]:
     yield "2,900 events", _body(several, variables={"input": {"events": [EVENT] * 2900}})
     yield "1,900 events", _body(several, variables={"input": {"events": [EVENT] * 1900}})
     key = {"name": "a", "role": "PARTNER", "scopes": [], "ownerIds": ["a"] * 50_000}
-    yield (
-        "50,000 owners of a key",
-        _body(_repeated("createApiKey", "CreateApiKeyInput", 1), variables={"input": key}),
-    )
+    yield ("50,000 owners of a key", _body(_repeated("createApiKey", "CreateApiKeyInput", 1), variables={"input": key}))
     event = _repeated("recordAccessEvent", "RecordAccessEventInput", 1)
     for words in ("cannot represent ", "Value '"):  # of messages of graphql-core
         text = words * (HUGE // len(words))

@@ -238,10 +238,7 @@ async def development_api(open_api: Callable[..., AbstractAsyncContextManager[Ap
 
 @asynccontextmanager
 async def open_app(
-    settings: Settings,
-    connection: StoreConnection,
-    setup: tuple[Any, ...] = (),
-    **parts: Any,
+    settings: Settings, connection: StoreConnection, setup: tuple[Any, ...] = (), **parts: Any
 ) -> AsyncIterator[Api]:
     """The whole application, without a network."""
     app = create_app(settings, connection, Parts(**{"validate": validate_once, **parts}))

@@ -278,13 +278,7 @@ MUTATIONS: dict[str, Mutation] = {
         chosen_id="paymentId",
     ),
     "createCalendarEvent": Mutation(
-        good={
-            "eventId": "c1",
-            "locationId": ulid(0),
-            "date": DAY,
-            "duration": "MORNING",
-            "title": "Works",
-        },
+        good={"eventId": "c1", "locationId": ulid(0), "date": DAY, "duration": "MORNING", "title": "Works"},
         refused=f'{THERE}, date: "@day", duration: MORNING, title: "Another"',
         chosen_id="eventId",
     ),

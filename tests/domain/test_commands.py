@@ -7,17 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from domain.api_keys import ApiKeyRole
 from domain.bookings import DayPart
-from domain.commands import (
-    api_keys,
-    bookings,
-    calendar,
-    events,
-    locations,
-    lockers,
-    owners,
-    payments,
-    reservations,
-)
+from domain.commands import api_keys, bookings, calendar, events, locations, lockers, owners, payments, reservations
 from domain.commands.base import Change, Command, OptionalChange, fingerprint, parse_command
 from domain.errors import BadInputError
 from domain.models import AccessAction, AccessResult, LockerSize, LockerStatus, OwnerKind, OwnerRole

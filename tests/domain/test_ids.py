@@ -26,7 +26,7 @@ INVALID: dict[Callable[[str], str], list[str]] = {
         "\u212a",  # the Kelvin sign, whose lower case is an ASCII k
     ],
     check_code: [
-        *["", "ab", "a" * 41, "Abc", "a_b", "a b", " abc", "abc\n", "a#b", "a~b", "a/b", "äbc", "\u0661\u0662\u0663"],
+        *["", "ab", "a" * 41, "Abc", "a_b", "a b", " abc", "abc\n", "a#b", "a~b", "a/b", "äbc", "\u0661\u0662\u0663"]
     ],
     check_ulid: [
         *["", "0" * 25, "0" * 27, "01arz3ndektsv4rrffq69g5fav", "\u0660" * 26],

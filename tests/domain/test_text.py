@@ -56,11 +56,7 @@ def test_a_valid_value_is_trimmed_and_otherwise_unchanged(check: Callable[[str],
         (check_email, EMAIL, ["a" * 65 + "@b.cd", "a@" + "b" * 250 + ".cd", "a\x00@b.cd"]),
         (check_phone, PHONE, ["", "+", "1234", "+1234", "1" * 31, "+" + "1" * 31, "++39 123 456", "39+123456"]),
         (check_phone, PHONE, ["12345x", "12345\n6", "\u0661" * 6]),
-        (
-            check_currency,
-            CURRENCY,
-            ["", "EU", "EURO", "eur", "EU1", " EUR", "EUR\n", "ÄÖÜ", "€", "XXQ"],
-        ),
+        (check_currency, CURRENCY, ["", "EU", "EURO", "eur", "EU1", " EUR", "EUR\n", "ÄÖÜ", "€", "XXQ"]),
         (check_currency, CURRENCY, ["ANG", "BGN", "BYR", "CUC", "DEM", "HRK", "SLL", "VEF", "ZWL"]),
         (
             check_currency,

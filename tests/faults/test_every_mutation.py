@@ -138,10 +138,7 @@ async def test_a_store_that_takes_nothing_leaves_nothing_behind(ready: Api, wire
 @pytest.mark.parametrize("is_forgotten", [False, True])
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        *WITH_IDS.items(),
-        *((name, content) for name, content in WITHOUT_IDS.items() if content != WITH_IDS[name]),
-    ],
+    [*WITH_IDS.items(), *((name, content) for name, content in WITHOUT_IDS.items() if content != WITH_IDS[name])],
 )
 async def test_a_lost_answer_is_found_again_within_the_request(
     ready: Api, wire: Wire, dump: Dump, name: str, content: dict[str, Any], *, is_forgotten: bool

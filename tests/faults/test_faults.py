@@ -159,13 +159,7 @@ def at_its_own_location(number: int) -> Script:
     ],
 )
 async def test_conflicts_lost_answers_and_repeats_tell_no_client_a_false_conflict(
-    api: Api,
-    wire: Wire,
-    dump: Dump,
-    script: Callable[[int], Script],
-    clients: int,
-    version: int,
-    left: dict[str, int],
+    api: Api, wire: Wire, dump: Dump, script: Callable[[int], Script], clients: int, version: int, left: dict[str, int]
 ) -> None:
     await places.prepare(api)
     chance = random.Random(13)

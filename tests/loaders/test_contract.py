@@ -55,11 +55,7 @@ UNCONDITIONAL = [replace(NEW, name="copy", action=action, condition=None) for ac
         *((PAGE, {"page_rule": rule}, "QC-02 must have a page: no list is unbounded") for rule in (None, 25)),
         (PAGE, {"orders": ()}, "QC-02 must state its order"),
         *(
-            (
-                WRITE,
-                {"steps": (NEW, rule)},
-                "QC-11 must state a condition for copy: it would create a missing item",
-            )
+            (WRITE, {"steps": (NEW, rule)}, "QC-11 must state a condition for copy: it would create a missing item")
             for rule in UNCONDITIONAL
         ),
         *(

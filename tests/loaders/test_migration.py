@@ -187,10 +187,7 @@ async def test_events_with_one_id_share_a_claim(backend: Backend, plain_client: 
     assert items["LOCKER#l", "EID#e470"]["timestamp"] == times[470].replace("Z", ".000Z")
     assert {
         items["LOCKER#l", "EVT#2026-02-01T00:00:00.000Z#e0"][name] for name in ("actorId", "ACCESS_EVENT.actorId")
-    } == {
-        "a",
-        "b",
-    }
+    } == {"a", "b"}
     assert (await run(backend)).written == 0
 
 

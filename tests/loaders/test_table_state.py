@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from domain.errors import UnavailableError
-from domain.times import Instant
 from loaders.codecs import TableState
 from loaders.contracts.table_state import FORMAT_VERSION
 from loaders.reads.table_state import READ_SECONDS, VALID_SECONDS, TableWatch
@@ -20,9 +19,9 @@ from loaders.tools.table_state import (
     require_current,
 )
 from tests.conftest import NOW
-from tests.table_state import MARKED, OLDER, UNUSABLE, set_state
+from tests.table_state import MARKED, OLDER, set_state
 from tests.tables import PlainClient, put
-from tests.wire import Answer, Wire
+from tests.wire import Wire
 
 
 class Time:
@@ -56,23 +55,6 @@ def servers(store: DynamoStore) -> Servers:
     return Servers(store)
 
 
-@pytest.mark.parametrize(("state", "reason"), UNUSABLE.values(), ids=UNUSABLE)
-async def test_a_table_in_another_state_is_used_neither_by_a_server_nor_by_a_command(
-    plain_client: PlainClient, store: DynamoStore, state: TableState | None, reason: str
-) -> None:
-    await set_state(plain_client, store.table, state)
-    watch = TableWatch()
-    await watch.read(store)
-    with pytest.raises(UnavailableError, match=reason):
-        watch.require_current()
-    with pytest.raises(TableProblemError, match=reason):
-        await require_current(store)
-    await set_state(plain_client, store.table, CURRENT_STATE)
-    await watch.read(store)
-    watch.require_current()
-    await require_current(store)
-
-
 async def test_a_server_relies_on_the_state_for_a_while_after_it_sent_the_read(store: DynamoStore, wire: Wire) -> None:
     time = Time()
     watch = TableWatch(time)
@@ -95,22 +77,6 @@ async def test_a_server_relies_on_the_state_for_a_while_after_it_sent_the_read(s
         watch.require_current()
 
 
-async def test_a_read_that_fails_does_not_prolong_what_is_known(store: DynamoStore, wire: Wire) -> None:
-    time = Time()
-    watch = TableWatch(time)
-    await watch.read(store)
-    time.now += VALID_SECONDS - 1
-    wire.fault = lambda _: Answer.error("InternalServerError")
-    with pytest.raises(UnavailableError):
-        await watch.read(store)
-    assert watch.refusal is None
-    time.now += 1
-    assert watch.refusal is not None
-    wire.fault = lambda _: None
-    await watch.read(store)
-    assert watch.refusal is None
-
-
 async def test_a_migration_marks_a_table_in_use_and_waits_for_servers(store: DynamoStore, servers: Servers) -> None:
     marked = replace(MARKED, migrating_since=NOW)
     async with being_migrated(store, NOW, servers.drained) as mark:
@@ -118,14 +84,6 @@ async def test_a_migration_marks_a_table_in_use_and_waits_for_servers(store: Dyn
         assert await read_state(store) == replace(marked, revision=3, is_drained=True)
     assert mark.began == NOW
     assert await read_state(store) == replace(CURRENT_STATE, revision=4)
-
-
-async def test_an_interrupted_migration_goes_on_with_its_first_time(store: DynamoStore, servers: Servers) -> None:
-    with pytest.raises(RuntimeError):
-        async with being_migrated(store, NOW, servers.drained):
-            raise RuntimeError
-    async with being_migrated(store, Instant("2026-04-01T12:00:00.000Z"), servers.drained) as mark:
-        assert mark.began == NOW
 
 
 @pytest.mark.parametrize("state", [None, OLDER, replace(OLDER, migrating_to=FORMAT_VERSION)])

@@ -188,8 +188,7 @@ async def test_an_event_deleted_by_ten_at_once_and_its_day_taken_meanwhile_stays
         await places.book(room, f"b{number}", date=day)
         gone = {"locationId": places.ulid(0), "eventId": f"e{number}"}
         *deletions, approval = await asyncio.gather(
-            *(room.mutate(places.DELETE_EVENT, **gone) for _ in range(5)),
-            places.approve(room, f"b{number}"),
+            *(room.mutate(places.DELETE_EVENT, **gone) for _ in range(5)), places.approve(room, f"b{number}")
         )
         deletions += await asyncio.gather(room.mutate(places.DELETE_EVENT, **gone))
         assert deletions == [{"deletedEventId": f"e{number}", "userErrors": []}] * 6

@@ -101,11 +101,7 @@ class Mixture:
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_racing_changes_on_two_servers_keep_every_invariant(
-    api: Api,
-    open_api: OpenApi,
-    dump: Dump,
-    clock: Clock,
-    seed: int,
+    api: Api, open_api: OpenApi, dump: Dump, clock: Clock, seed: int
 ) -> None:
     for owner in (*OWNERS, *RESERVERS):
         await api.owner(owner)

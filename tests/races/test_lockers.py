@@ -76,8 +76,7 @@ async def test_of_many_who_claim_one_address_or_code_at_once_one_gets_it(
         payloads = await asyncio.gather(
             *(
                 (api, second_server)[number % 2].mutate(
-                    document,
-                    **values | {"name": f"Name {number}"} | ({} if is_location else {"ownerId": f"o{number}"}),
+                    document, **values | {"name": f"Name {number}"} | ({} if is_location else {"ownerId": f"o{number}"})
                 )
                 for number in range(count)
             )

@@ -8,10 +8,9 @@ from loaders.codecs import ACTIVE_POINTER
 from loaders.table.values import item_to_wire
 from tests.api import Api, unchanged
 from tests.conftest import Clock, Dump, OpenApi
-from tests.reservations import CANCEL
+from tests.reservations import CANCEL, active
 from tests.wire import Wire
 
-ACTIVE = '{ locker(lockerId: "l1") { activeReservation { reservationId status endAt } } }'
 LISTS = """{
   locker(lockerId: "l1") { reservations { nodes { reservationId status } } }
   owner(ownerId: "ada") { reservations { nodes { reservationId status } } }
@@ -31,11 +30,6 @@ async def booked(one: Api, wire: Wire) -> Api:
     await one.reservation("r2", "l1", "ada", at("15:00"), at("16:00"))
     wire.reset()
     return one
-
-
-async def active(api: Api) -> Any:
-    found = (await api.run(ACTIVE))["locker"]["activeReservation"]
-    return found and found["reservationId"]
 
 
 async def test_a_locker_that_was_never_reserved_has_no_active_reservation(one: Api, wire: Wire) -> None:

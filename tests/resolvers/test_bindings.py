@@ -62,12 +62,7 @@ def test_a_schema_whose_fields_are_all_bound_is_built() -> None:
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [
-        (Unbound, "Unbound.other"),
-        (Unbounded, "Unbounded.parts"),
-        (Refused, "Refused.name"),
-        (Unread, "Unread.part"),
-    ],
+    [(Unbound, "Unbound.other"), (Unbounded, "Unbounded.parts"), (Refused, "Refused.name"), (Unread, "Unread.part")],
 )
 def test_a_field_without_a_binding_a_bound_or_the_null_that_it_can_be_fails_the_build(query: type, field: str) -> None:
     with pytest.raises(FieldDeclarationError, match=rf"^{field} "):

@@ -28,14 +28,7 @@ async def mine(api: Api, **window: str) -> list[str]:
 async def test_a_booking_is_pending_and_takes_nothing_yet(room: Api, dump: Dump) -> None:
     booking = (await room.mutate(places.REQUEST, **CONTENT))["booking"]
     undecided = dict.fromkeys(("decidedById", "decidedBySubject", "reason"))
-    assert booking == {
-        **CONTENT,
-        **undecided,
-        "status": "PENDING",
-        "requestedAt": NOW,
-        "updatedAt": NOW,
-        "version": 1,
-    }
+    assert booking == {**CONTENT, **undecided, "status": "PENDING", "requestedAt": NOW, "updatedAt": NOW, "version": 1}
     around = {"location": {"code": "place-0"}, "owner": {"name": "ada"}, "payments": {"nodes": []}}
     assert (await room.run(BOOKING, id=CONTENT["bookingId"]))["booking"] == {**booking, **around}
     items = await dump()

@@ -19,7 +19,6 @@ OCCUPANCY = """{ locations(first: 25) { nodes { name lockers(first: 10) { nodes 
 } } } } }"""
 START, END = "2026-03-01T11:00:00Z", "2026-03-01T13:00:00Z"
 NOON = "2026-03-01T12:00:00.000Z"
-WRITES = 25
 
 
 async def write_copies(client: Any, table: str, items: list[dict[str, Any]], names: list[dict[str, str]]) -> None:
@@ -30,9 +29,7 @@ async def write_copies(client: Any, table: str, items: list[dict[str, Any]], nam
         for name, other in replaced.items():
             text = text.replace(name, other)
         copies += json.loads(text)
-    for first in range(0, len(copies), WRITES):
-        puts = [{"PutRequest": {"Item": item}} for item in copies[first : first + WRITES]]
-        await client.batch_write_item(RequestItems={table: puts})
+    await client.fill(table, copies)
 
 
 async def items_with(client: Any, table: str, is_wanted: Callable[[str, str], bool]) -> list[dict[str, Any]]:

@@ -29,11 +29,7 @@ WRITES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "a transfer": (TRANSFER, VERSION | {"newOwnerId": "eve"}, (OWNER_COPY, LOCATION_COPY, OFFERS)),
     "a start": (START, RUNNING, (OWNER_COPY, LOCATION_COPY, "OWNER_RESERVATION", "LIVE_RESERVATION")),
     "a release": (RELEASE, RUNNING, ("OWNER_RESERVATION",)),
-    "an extension": (
-        EXTEND,
-        NEXT | {"newEndAt": "2026-03-02T13:00:00Z"},
-        ("OWNER_RESERVATION", "LIVE_RESERVATION"),
-    ),
+    "an extension": (EXTEND, NEXT | {"newEndAt": "2026-03-02T13:00:00Z"}, ("OWNER_RESERVATION", "LIVE_RESERVATION")),
     "a cancellation": (CANCEL_RESERVATION, NEXT, ("OWNER_RESERVATION",)),
     "a decision": (APPROVE, {"bookingId": "b1", "expectedVersion": 1}, ("OWNER_BOOKING",)),
     "a canceled booking": (CANCEL, {"bookingId": "b1"}, ("OWNER_BOOKING",)),

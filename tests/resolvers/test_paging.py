@@ -191,16 +191,6 @@ async def pages_of(api: Api, where: str, own: str, paging: str) -> list[list[str
     return pages
 
 
-@pytest.mark.parametrize(("query", "expected"), LISTS)
-async def test_any_items_cursor_begins_or_ends_a_page(five: Api, query: str, expected: list[str]) -> None:
-    cursors = [edge["cursor"] for edge in (await read(five, query))["edges"]]
-    assert keys(await read(five, query, after=cursors[1])) == expected[2:]
-    assert keys(await read(five, query, before=cursors[3], last=2)) == expected[1:3]
-    assert keys(await read(five, query, before=cursors[3])) == expected[:3]
-    assert keys(await read(five, query, after=cursors[4])) == []
-    assert keys(await read(five, query, before=cursors[0])) == []
-
-
 @pytest.mark.parametrize(
     ("window", "expected"),
     [
@@ -281,12 +271,6 @@ async def test_a_cursor_is_good_for_its_own_list_alone(five: Api, wire: Wire, qu
                 cursor = (await read(five, other))["edges"][0]["cursor"]
                 found = await refused(five, wire, query, **{name: cursor})
                 assert found == ("INVALID_CURSOR", "This cursor belongs to another list.", [name])
-
-
-async def test_a_cursor_from_outside_the_window_is_refused(five: Api, wire: Wire) -> None:
-    cursor = (await read(five, RESERVATIONS))["edges"][0]["cursor"]
-    found = await refused(five, wire, RESERVATIONS, window={"from": "2026-03-02T11:00:00Z"}, after=cursor)
-    assert found == ("INVALID_CURSOR", "This cursor belongs to another list.", ["after"])
 
 
 @pytest.mark.parametrize("query", [RESERVATIONS, EVENTS, MINE])

@@ -3,15 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest_asyncio
-from graphql import (
-    TypeInfo,
-    TypeInfoVisitor,
-    Visitor,
-    get_named_type,
-    is_composite_type,
-    parse,
-    visit,
-)
+from graphql import TypeInfo, TypeInfoVisitor, Visitor, get_named_type, is_composite_type, parse, visit
 
 from domain.authorization import DEVELOPMENT_ADMIN, Principal, Role, Scope
 from resolvers.bindings.nodes import to_global_id

@@ -193,11 +193,7 @@ async def test_a_member_sees_lockers_of_its_organization_and_nothing_below_them(
         ("ownerId", None, [["owner"]]),
         ("email", {"email": None}, [["owner", "email"]]),
         ("name kind", {"name": None, "kind": None}, [["owner", "name"], ["owner", "kind"]]),
-        (
-            "version lockers { nextCursor }",
-            {"version": None, "lockers": {"nextCursor": None}},
-            [["owner", "version"]],
-        ),
+        ("version lockers { nextCursor }", {"version": None, "lockers": {"nextCursor": None}}, [["owner", "version"]]),
     ],
 )
 async def test_a_hidden_profile_is_not_read_hides_no_list_and_looks_like_a_missing_one(

@@ -221,9 +221,7 @@ def test_aws_without_credentials_is_refused_before_anything_is_sent(refusal: Cal
     )
 
 
-async def test_the_longest_reservation_is_as_long_as_was_set(
-    open_api: OpenApi,
-) -> None:
+async def test_the_longest_reservation_is_as_long_as_was_set(open_api: OpenApi) -> None:
     assert Settings(longest_reservation_days=2).longest_reservation == timedelta(days=2)
     async with open_api(longest_reservation_days=2) as api:
         await api.owner("ada")

@@ -24,10 +24,7 @@ DOCUMENTS = {
             "registerLocker renameLocker updateLockerStatus transferLocker",
             "locker { lockerId alias status ownerId version updatedAt }",
         ),
-        (
-            "createReservation cancelReservation extendReservation",
-            "reservation { reservationId startAt endAt status }",
-        ),
+        ("createReservation cancelReservation extendReservation", "reservation { reservationId startAt endAt status }"),
         ("recordAccessEvent", "accessEvent { eventId timestamp }"),
         ("recordAccessEvents", "accessEvents { eventId timestamp }"),
         ("createLocation", "location { locationId version }"),

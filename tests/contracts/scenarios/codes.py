@@ -14,15 +14,7 @@ from loaders.reads.code_lists import read_code_lists
 from tests.contracts.samples import NOON, Names, at
 from tests.contracts.scenarios.actions import Call, admin, changed, does, its, wait
 from tests.contracts.scenarios.bookings import BOOKED, MANAGE, approve
-from tests.contracts.scenarios.lockers import (
-    CANCEL_LATER,
-    LOCATION,
-    NO_POINTER,
-    PLACED,
-    RESERVED,
-    START,
-    reserve,
-)
+from tests.contracts.scenarios.lockers import CANCEL_LATER, LOCATION, NO_POINTER, PLACED, RESERVED, START, reserve
 
 AT_LOCKER: dict[str, Any] = {"locker_id": its.locker}
 AT_LOCATION: dict[str, Any] = {"location_id": its.location}

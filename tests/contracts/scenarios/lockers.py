@@ -28,13 +28,7 @@ _LOCATION = partial(
 )
 LOCATION = _LOCATION(location_id=its.location, code=its.code)
 OTHER_LOCATION = _LOCATION(location_id=its.other_location, code=its.other_code)
-LOCKER = does(
-    "registerLocker",
-    locker_id=its.locker,
-    alias=its.name,
-    location_id=its.location,
-    features=its.features,
-)
+LOCKER = does("registerLocker", locker_id=its.locker, alias=its.name, location_id=its.location, features=its.features)
 RENAME = does("renameLocker", alias=lambda names: names.name.replace("A", "B").swapcase())
 
 

@@ -24,12 +24,7 @@ from loaders.writes.budgets import TableBudgets
 from tests.contracts.samples import DAY, NOON, Names, at, day, record
 from tests.contracts.scenarios.actions import Call, changed, its, step, without, writes, written
 from tests.contracts.scenarios.bookings import BOOK, REJECT
-from tests.contracts.scenarios.lockers import (
-    LOCATION,
-    OTHER_OWNER,
-    PLACED,
-    RESERVED,
-)
+from tests.contracts.scenarios.lockers import LOCATION, OTHER_OWNER, PLACED, RESERVED
 
 
 def spend(backend: Any, names: Names) -> Awaitable[Any]:
@@ -95,12 +90,7 @@ OTHER_PROGRAM = (
         "LOCKER#{locker}", "META", entityType="LOCKER", ownerId="{owner}", status="AVAILABLE", updatedAt=1772366400000
     ),
     written(
-        "USER#{owner}",
-        "METADATA",
-        entityType="User",
-        name="{name}",
-        email="{email}",
-        createdAt="2025-10-21T10:00:00Z",
+        "USER#{owner}", "METADATA", entityType="User", name="{name}", email="{email}", createdAt="2025-10-21T10:00:00Z"
     ),
     written(
         "BOOKING#{booking}",

@@ -75,14 +75,7 @@ def check_signed(request: Request, url: str, credentials: Credentials) -> None:
     now=st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
 )
 def test_a_signature_is_the_sdks_own(
-    target: str,
-    body: bytes,
-    key: str,
-    secret: str,
-    token: str | None,
-    path: list[str],
-    port: int | None,
-    now: datetime,
+    target: str, body: bytes, key: str, secret: str, token: str | None, path: list[str], port: int | None, now: datetime
 ) -> None:
     host = "example.com" if port in {None, 80} else f"example.com:{port}"
     credentials = Credentials(key, secret, token)

@@ -13,12 +13,7 @@ from botocore.retries.standard import ThrottledRetryableChecker, TransientRetrya
 from domain.errors import UnavailableError
 from loaders.codecs import LOCKER
 from loaders.table.client import DynamoStore
-from loaders.table.errors import (
-    BusyError,
-    ConditionFailedError,
-    StoreError,
-    TransactionRefusedError,
-)
+from loaders.table.errors import BusyError, ConditionFailedError, StoreError, TransactionRefusedError
 from loaders.table.operations import Action, BatchGet, Get, Put, Query, Step, Transact, Update
 from loaders.table.positions import Key, Prefix
 from loaders.table.raw_transport import RETRIED_CODES, RETRIED_STATUSES
@@ -382,11 +377,7 @@ SCENARIOS: dict[str, tuple[list[Reply], Any, tuple[Any, ...]]] = {
         BatchGet("QC-01", (KEY,)),
         (2, 1, 1, 4.5, "ok"),
     ),
-    "a conflict": (
-        [failed("ConditionalCheckFailedException")],
-        put(KEY),
-        (1, 0, 0, 0.0, "CONFLICT"),
-    ),
+    "a conflict": ([failed("ConditionalCheckFailedException")], put(KEY), (1, 0, 0, 0.0, "CONFLICT")),
     "a transaction": ([ok({"ConsumedCapacity": [CAPACITY]})], TRANSACTION, (1, 1, 0, 1.5, "ok")),
 }
 

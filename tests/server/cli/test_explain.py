@@ -42,9 +42,7 @@ def test_a_plan_is_a_table_with_expected_and_maximum_cost(explain: Explain, docu
     ]
 
 
-def test_a_fallback_has_a_condition_and_is_compared_with_the_limit_up_to_an_allowance(
-    explain: Explain,
-) -> None:
+def test_a_fallback_has_a_condition_and_is_compared_with_the_limit_up_to_an_allowance(explain: Explain) -> None:
     _, out, _ = explain("-", stdin='{ locker(lockerId: "a") { activeReservation { endAt } } }')
     assert "only where the reservation of the" in out
     (allowance,) = [line.split() for line in out.splitlines() if line.strip().startswith("with allowance")]

@@ -261,9 +261,7 @@ async def test_codes_keys_shows_what_needs_a_key_and_fails_without_it(on_table: 
 
 def test_demo_load_at_an_endpoint_makes_no_table(run: Run, store_url: str) -> None:
     assert run("demo", "load", endpoint_url=store_url, table_name="nowhere") == Result(
-        1,
-        "",
-        f"smartlocker: DynamoDB at {store_url} has no table nowhere: create it with `smartlocker table create`\n",
+        1, "", f"smartlocker: DynamoDB at {store_url} has no table nowhere: create it with `smartlocker table create`\n"
     )
 
 

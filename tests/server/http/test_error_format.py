@@ -9,7 +9,6 @@ from graphql import GraphQLError
 from starlette.requests import Request
 
 from domain.authorization import Principal
-from domain.errors import BadInputError
 from loaders.conversion import DamagedItemError
 from server.http.error_format import format_errors
 from tests.api import Api, unchanged
@@ -54,12 +53,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     ],
 )
 async def test_an_unexpected_failure_is_masked_and_logged_under_the_requests_id(
-    damaged: Api,
-    dump: Dump,
-    caplog: pytest.LogCaptureFixture,
-    query: str,
-    field: str,
-    data: dict[str, None] | None,
+    damaged: Api, dump: Dump, caplog: pytest.LogCaptureFixture, query: str, field: str, data: dict[str, None] | None
 ) -> None:
     async with unchanged(dump):
         response = await post(damaged, query)
@@ -182,16 +176,6 @@ async def test_a_store_that_does_not_answer_is_unavailable_and_the_same_query_su
     assert (await post(one, LOCKER)).json() == {"data": {"locker": {"lockerId": "l1", "status": "AVAILABLE"}}}
 
 
-async def test_a_mutation_that_the_store_never_took_writes_nothing(one: Api, wire: Wire, dump: Dump) -> None:
-    wire.fault = lambda call: Answer(500, {}) if call.operation == "TransactWriteItems" else None
-    async with unchanged(dump):
-        response = await post(one, RENAME)
-    assert response.json()["data"] is None
-    assert only_error(response, "UNAVAILABLE", 503)["path"] == ["renameLocker"]
-    wire.fault = lambda _: None
-    assert (await post(one, RENAME)).json()["data"]["renameLocker"] == {"locker": {"alias": "B"}, "userErrors": []}
-
-
 async def test_a_missing_table_is_a_failure_of_ours_and_masked(
     one: Api, plain_client: Any, table: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -200,21 +184,6 @@ async def test_a_missing_table_is_a_failure_of_ours_and_masked(
     only_error(response, "INTERNAL_SERVER_ERROR", 500)
     assert table not in response.text
     assert response.headers["x-request-id"] in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("error", "path"),
-    [
-        (GraphQLError("Variable '$input' has invalid value at .events[3].action: Oops"), "input events 3 action"),
-        (GraphQLError("Variable '$input' has invalid value: Oops: .really"), "input"),
-        (GraphQLError("Argument 'input' has invalid value at .size: Oops"), "input size"),
-        (GraphQLError("Oops", original_error=BadInputError("Oops", ("window", "from"))), "window from"),
-    ],
-)
-def test_an_error_names_the_place_of_the_input_that_it_is_about(error: GraphQLError, path: str) -> None:
-    (described,) = format_errors([error], "id1", executed=True)
-    expected = {"code": "BAD_USER_INPUT", "status": 400, "requestId": "id1", "inputPath": path.split()}
-    assert (described["message"], described["extensions"]) == (error.message, expected)
 
 
 def test_the_extensions_of_an_unexpected_exception_are_masked(caplog: pytest.LogCaptureFixture) -> None:

@@ -112,8 +112,7 @@ def test_the_content_coding_is_the_preferred_one_of_the_client(accept_encoding: 
 
 
 @pytest.mark.parametrize(
-    "hostile",
-    ['"' * 60_000, '"\\' * 30_000, ',"\\' * 20_000, 'x="' + "\\" * 60_000, "a;" * 30_000, "*/*;q=0," * 8_000],
+    "hostile", ['"' * 60_000, '"\\' * 30_000, ',"\\' * 20_000, 'x="' + "\\" * 60_000, "a;" * 30_000, "*/*;q=0," * 8_000]
 )
 def test_a_hostile_header_takes_no_longer_than_its_length_warrants(hostile: str) -> None:
     began = time.process_time()

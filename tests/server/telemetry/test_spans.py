@@ -74,10 +74,7 @@ async def test_a_request_is_over_its_steps_and_these_are_over_their_operations(t
         "step owner.lockers.nodes.latestEvent": [f"Query {table}", f"Query {table}"],
     }
     (events,) = [span for span in spans if span.name == "step owner.lockers.nodes.latestEvent"]
-    assert events.attributes == {
-        "graphql.field.path": "owner.lockers.nodes.latestEvent",
-        "smartlocker.merged": 2,
-    }
+    assert events.attributes == {"graphql.field.path": "owner.lockers.nodes.latestEvent", "smartlocker.merged": 2}
     assert events.kind is SpanKind.INTERNAL
 
 
