@@ -129,6 +129,8 @@ class AccessCode:
     """Device generation of the door in which the digits were made."""
     issued_by: str
     """Subject of the caller who created or last rotated the code."""
+    credential_id: str | None = None
+    """Credential of that caller."""
     created_at: Instant
     created_by: str
     updated_at: Instant
@@ -139,6 +141,8 @@ class AccessCode:
     revoked_by: str | None = None
     reveals: tuple[str, ...] = ()
     """The latest reveals: time, reveal id with the rotation, and subject, separated by spaces."""
+    transfers: int | None = None
+    """How often the locker had got another owner before, for a code that is not tied to a reservation or booking."""
 
     @property
     def door(self) -> Door:
@@ -362,7 +366,8 @@ def validity_of(code: AccessCode, now: Instant, basis: Basis | None, grace_until
         case Booking():
             is_over = basis.status is not BookingStatus.APPROVED
         case Locker():
-            is_over = basis.owner_id != code.owner_id or basis.status is LockerStatus.RETIRED
+            is_given_away = basis.owner_id != code.owner_id or basis.transfers != code.transfers
+            is_over = is_given_away or basis.status is LockerStatus.RETIRED
         case None:
             is_over = True
     return Validity(state=_state(code, now, start, end, is_over=is_over), valid_from=start, valid_until=end)

@@ -75,4 +75,5 @@ def principal_for_key(api_key: ApiKey) -> Principal:
         location_id=api_key.location_id,
         scopes=frozenset(api_key.scopes),
         by_key=True,
+        credential=api_key.key_id,
     )

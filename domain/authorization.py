@@ -1,7 +1,7 @@
 """Principals, roles and scopes, and the authorization rules. The rules only use the values passed to them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from domain.enums import DescribedEnum
@@ -53,6 +53,8 @@ class Principal:
     scopes: frozenset[Scope] = frozenset()
     by_key: bool = False
     """Whether the caller used an API key; the subject alone does not tell, since a token may have any subject."""
+    credential: str | None = field(default=None, compare=False)
+    """Which of its credentials the caller used: the id of an API key, or part of the hash of a token."""
 
 
 DEVELOPMENT_ADMIN = Principal(subject="development", role=Role.ADMIN)

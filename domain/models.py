@@ -123,6 +123,8 @@ class Locker:
     features: tuple[str, ...]
     occupied_by: ReservationId | None = None
     """Reservation whose start made the locker OCCUPIED."""
+    transfers: int | None = None
+    """How often it got another owner; codes that are not tied to a reservation or booking end with each transfer."""
     last_change: str | None = None
     """Token of the latest change, if it has one (see `domain.changes`)."""
 

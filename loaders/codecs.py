@@ -205,10 +205,10 @@ ACCESS_CODE = Codec(
     "ACCESS_CODE",
     keys.access_code,
     index=lambda one: {} if one.purpose is None else keys.purpose_index(one.purpose, one.code_id),
-    largest=6400,
+    largest=6600,
     usual=600,
 )
-STORED_ACCESS_CODE = Codec(StoredAccessCode, "ACCESS_CODE", keys.access_code, largest=6400, usual=600)
+STORED_ACCESS_CODE = Codec(StoredAccessCode, "ACCESS_CODE", keys.access_code, largest=6600, usual=600)
 CODE_CLAIM = Codec(CodeClaim, "CODE_CLAIM", keys.code_claim, largest=800, usual=200)
 CODE_DOOR = Codec(CodeDoor, "CODE_DOOR", keys.code_door, largest=8000, usual=700)
 LOCKOUT = Codec(Lockout, "LOCKOUT", keys.lockout, largest=800, usual=200)

@@ -60,4 +60,5 @@ async def principal_of_header(request: Request) -> Principal:
         location_id=values["location_id"],
         scopes=frozenset(map(Scope, values["scopes"])),
         by_key=values["by_key"],
+        credential=values["credential"],
     )

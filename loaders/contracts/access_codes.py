@@ -131,7 +131,12 @@ _CLAIM_RULES = (
 )
 _RESERVATION_RULES = (
     check("same reservation", GUARD, _AS_READ, when="the code is for a reservation"),
-    check("owned locker", LOCKER, "#ownerId = :readOwner", when="the code is not tied to a reservation or booking"),
+    check(
+        "owned locker",
+        LOCKER,
+        "#ownerId = :readOwner AND (attribute_not_exists(#transfers) OR #transfers = :readTransfers)",
+        when="the code is not tied to a reservation or booking",
+    ),
     check("booking", BOOKING, "#status = :approved", when="the code is for a booking", item_bytes=_APPROVED_BYTES),
 )
 CREATE_ACCESS_CODE = WriteContract(
@@ -183,7 +188,7 @@ CREATE_ACCESS_CODE = WriteContract(
     ),
     note="Digits are derived from a secret, the code id, the rotation and a counter; where a live code of the door has "
     "the same digits under any key of the ring, the next counter is taken. The same id with the same content writes "
-    "nothing and derives the same digits.",
+    "nothing and derives the same digits; for another credential of the caller it is a reveal (QC-106).",
     cardinality="The code, its claim and the door's record; claims under other keys and what the code is for are "
     "checked.",
     hot_partition=_HOT_PARTITION,

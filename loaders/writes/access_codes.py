@@ -100,9 +100,8 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
             if first is not None:
                 if first.fingerprint != content:
                     raise IdTakenError(code_id, "another code of this door", ("input", "codeId"))
-                return Decision(
-                    IssuedCode(first.code, _digits_for(principal, backend, first.code, door, purpose.basis))
-                )
+                again = _shown_again(backend, principal, first.code, door, purpose.basis)
+                return Decision(IssuedCode(first.code)) if again.steps else again
         _check_new(code, purpose.basis)
         if validity_of(code, now, purpose.basis).state not in LIVE_STATES:
             raise _refusal(purpose.basis)
@@ -115,7 +114,16 @@ async def create_access_code(backend: Backend, command: CreateAccessCode, princi
         ]
         return _issued(backend, code, steps)
 
-    return await optimistic_write(store, CREATE_ACCESS_CODE, decide, changed=DOOR)
+    issued = await optimistic_write(store, CREATE_ACCESS_CODE, decide, changed=DOOR)
+    if issued.digits is not None or issued.record.issued_by != principal.subject:
+        return issued
+    code = issued.record
+    named = RevealAccessCode(code_id=code.code_id, locker_id=code.locker_id, location_id=code.location_id)
+
+    async def decide_again(_: Counter[str]) -> Decision[IssuedCode]:
+        return _shown_again(backend, principal, *await _open(backend, named, principal))
+
+    return await optimistic_write(store, CHANGE_ACCESS_CODE, decide_again, changed=DOOR)
 
 
 async def rotate_access_code(backend: Backend, command: RotateAccessCode, principal: Principal) -> IssuedCode:
@@ -127,9 +135,9 @@ async def rotate_access_code(backend: Backend, command: RotateAccessCode, princi
             message = f"expectedRotation must not exceed the current rotation, {code.rotation}"
             raise BadInputError(message, ("input", "expectedRotation"))
         if command.expected_rotation < code.rotation:
-            return Decision(IssuedCode(code, _digits_for(principal, backend, code, door, basis)))
+            return _shown_again(backend, principal, code, door, basis)
         _check_live(code, basis, backend.clock())
-        rotated = _rotated(backend, code, door, _taken_digits(refused), principal.subject)
+        rotated = _rotated(backend, code, door, _taken_digits(refused), principal)
         return _issued(backend, rotated, _rotation_steps(backend.code_ring(), code, rotated, door))
 
     return await optimistic_write(backend.store, CHANGE_ACCESS_CODE, decide, changed=DOOR)
@@ -147,13 +155,12 @@ async def reveal_access_code(backend: Backend, command: RevealAccessCode, princi
         now = backend.clock()
         _check_live(code, basis, now)
         if is_void(code, door):
-            changed = _rotated(backend, code, door, _taken_digits(refused), principal.subject)
+            shown = _rotated(backend, code, door, _taken_digits(refused), principal)
         else:
-            changed = replace(code, revision=code.revision + 1)
-        reveal = f"{reveal_id}#{changed.rotation} {principal.subject}"
-        if any(entry.partition(" ")[2] == reveal for entry in code.reveals):
+            shown = replace(code, revision=code.revision + 1)
+        changed = _revealed(shown, now, reveal_id, principal)
+        if changed is shown:
             return _issued(backend, code)
-        changed = replace(changed, reveals=(*code.reveals, f"{now} {reveal}")[-MAX_REVEALS:])
         if changed.rotation == code.rotation:
             return _issued(backend, changed, [_code_step(code, changed)])
         return _issued(backend, changed, _rotation_steps(backend.code_ring(), code, changed, door))
@@ -276,10 +283,12 @@ def _new_code(
         counter=0,
         generation=0,
         issued_by=principal.subject,
+        credential_id=principal.credential,
         created_at=now,
         created_by=principal.subject,
         updated_at=now,
         revision=1,
+        transfers=basis.transfers if isinstance(basis, Locker) else None,
     )
 
 
@@ -397,7 +406,7 @@ def _code_step(code: AccessCode, changed: AccessCode) -> Step:
     return CHANGE_ACCESS_CODE.change_step("code", code, changed, readRevision=code.revision)
 
 
-def _rotated(backend: Backend, code: AccessCode, door: CodeDoor, counter: int, subject: str) -> AccessCode:
+def _rotated(backend: Backend, code: AccessCode, door: CodeDoor, counter: int, principal: Principal) -> AccessCode:
     """The code with other digits than it has now."""
     ring = backend.code_ring()
     rotated = replace(
@@ -406,7 +415,8 @@ def _rotated(backend: Backend, code: AccessCode, door: CodeDoor, counter: int, s
         rotation=code.rotation + 1,
         counter=counter,
         generation=door.generation,
-        issued_by=subject,
+        issued_by=principal.subject,
+        credential_id=principal.credential,
         updated_at=backend.clock(),
         revision=code.revision + 1,
     )
@@ -424,11 +434,25 @@ def _check_live(code: AccessCode, basis: Basis | None, now: Instant) -> None:
         raise CodeOverError
 
 
-def _digits_for(
-    principal: Principal, backend: Backend, code: AccessCode, door: CodeDoor | None, basis: Basis | None
-) -> str | None:
-    """The digits, for the caller who was shown them before; anyone else has to reveal them."""
-    is_live = may_open(code, backend.clock(), basis)
-    if code.issued_by != principal.subject or not is_live or is_void(code, door):
-        return None
-    return backend.code_ring().digits(code.door, code)
+def _shown_again(
+    backend: Backend, principal: Principal, code: AccessCode, door: CodeDoor | None, basis: Basis | None
+) -> Decision[IssuedCode]:
+    """The digits for the caller who was shown them before; anyone else has to reveal them.
+
+    With the same credential it is the same request, sent again; with another one, a reveal is recorded.
+    """
+    now = backend.clock()
+    if code.issued_by != principal.subject or not may_open(code, now, basis) or is_void(code, door):
+        return Decision(IssuedCode(code))
+    changed = _revealed(replace(code, revision=code.revision + 1), now, str(principal.credential), principal)
+    if code.credential_id == principal.credential or changed.reveals == code.reveals:
+        return _issued(backend, code)
+    return _issued(backend, changed, [_code_step(code, changed)])
+
+
+def _revealed(code: AccessCode, now: Instant, reveal_id: str, principal: Principal) -> AccessCode:
+    """The code with one more reveal; the same code where this reveal is recorded already."""
+    reveal = f"{reveal_id}#{code.rotation} {principal.subject}"
+    if any(entry.partition(" ")[2] == reveal for entry in code.reveals):
+        return code
+    return replace(code, reveals=(*code.reveals, f"{now} {reveal}")[-MAX_REVEALS:])

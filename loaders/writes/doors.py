@@ -77,4 +77,5 @@ def basis_step(contract: WriteContract, code: AccessCode, basis: Basis, guard: G
         case Booking():
             return contract.step("booking", (basis.booking_id,), approved=BookingStatus.APPROVED)
         case Locker():
-            return contract.step("owned locker", (basis.locker_id,), readOwner=code.owner_id)
+            place, transfers = (basis.locker_id,), code.transfers or 0
+            return contract.step("owned locker", place, readOwner=code.owner_id, readTransfers=transfers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.access_codes import GRACE
@@ -210,6 +211,8 @@ async def _change(
         changed = request.apply(current, backend.clock(), **values)
         if changed is current:
             return Decision(current)
+        if changed.owner_id != current.owner_id:
+            changed = replace(changed, transfers=(current.transfers or 0) + 1)
         check_not_retired(current)
         check(current)
         steps = change_steps(contract, current, changed)

@@ -1,5 +1,7 @@
 """Access codes: the type, its lists and its mutations. Only the payloads of three mutations have digits."""
 
+from typing import Any
+
 import strawberry
 
 from domain.access_codes import AccessCode as Record
@@ -18,7 +20,7 @@ from loaders.contracts.lockers import LOCKER_BY_ID
 from loaders.writes import access_codes as writes
 from resolvers.api.mutations import mutations, write
 from resolvers.api.relay import Node
-from resolvers.bindings.base import bound_field, column, described, embedded
+from resolvers.bindings.base import Charge, bound_field, column, described, embedded
 from resolvers.bindings.references import Visibility
 from resolvers.bindings.rules import AS_OBJECT, CODE_CHANGES, CODES
 from resolvers.entities.base import entity
@@ -36,7 +38,9 @@ class AccessCodeReveal:
     """A reveal of the digits of an access code."""
 
     revealed_at: Instant = column("Time of the reveal.")
-    revealed_by: str = column("Subject of the caller who asked for the digits.")
+    revealed_by: str | None = column(
+        "Subject of the caller who asked for the digits. Null for callers who do not act for the owner of the code."
+    )
 
 
 @entity(CodeValidity)
@@ -57,9 +61,24 @@ class AccessCodeValidity:
     )
 
 
-def _reveals(record: Record, _request: RequestState) -> list[AccessCodeReveal]:
-    parts = [reveal.split(" ", 2) for reveal in record.reveals]
-    return [AccessCodeReveal(revealed_at=Instant(time), revealed_by=subject) for time, _, subject in parts]
+def _manages(record: Record, request: RequestState) -> bool:
+    """Whether the caller acts for the owner of the code, and is not merely the owner of the locker or its device."""
+    scopes = (Scope.CODES_READ, Scope.CODES_WRITE)
+    return any(acts_for(request.principal, record.owner_id, scope) for scope in scopes)
+
+
+def _private(name: str, description: str) -> Any:
+    """A column that only who acts for the owner of the code sees."""
+    text = f"{description} Null for callers who do not act for the owner of the code, such as the owner of the locker."
+    return column(text, lambda record, request: getattr(record, name) if _manages(record, request) else None)
+
+
+def _reveals(record: Record, request: RequestState) -> list[AccessCodeReveal]:
+    parts, is_shown = [reveal.split(" ", 2) for reveal in record.reveals], _manages(record, request)
+    return [
+        AccessCodeReveal(revealed_at=Instant(time), revealed_by=subject if is_shown else None)
+        for time, _, subject in parts
+    ]
 
 
 @entity(
@@ -83,20 +102,29 @@ class AccessCode(Node):
     owner_id: strawberry.ID = column("Id of the owner of the reservation, the booking or the locker.")
     reservation_id: strawberry.ID | None = column("Id of the reservation that the code is for.")
     booking_id: strawberry.ID | None = column("Id of the booking that the code is for.")
-    label: str | None = column("Note for people, such as the name of the holder.")
+    label: str | None = _private("label", "Note for people, such as the name of the holder.")
     length: int = column("Number of digits.")
     max_uses: int | None = column("How often the code can be used; null if there is no limit.")
     uses: int = column("How often the code was used.")
     last_used_at: Instant | None = column("Time of the last use.")
     rotation: int = column("Incremented when the digits are replaced.")
     created_at: Instant = column("Time at which the code was created.")
-    created_by: str = column("Subject of the caller who created the code.")
+    created_by: str | None = _private("created_by", "Subject of the caller who created the code.")
     updated_at: Instant = column("Time at which the code was last rotated or revoked.")
     revoked_at: Instant | None = column("Time at which the code was revoked; null if it was not.")
     reveals: list[AccessCodeReveal] = embedded("The latest ten reveals of the digits.", _reveals, most=10)
     validity: AccessCodeValidity | None = bound_field(
         ValidityOf(rule=AS_OBJECT), "Whether and when the code opens its door, as of now."
     )
+
+
+def _repeat_charges(_: str | None) -> list[Charge]:
+    """The price of recording that another credential of the caller was shown the digits of a code."""
+    condition = "only where another credential of the caller repeats the request"
+    return [
+        Charge(CHANGE_ACCESS_CODE, request.operation, maximum=request.maximum, condition=condition)
+        for request in CHANGE_ACCESS_CODE.costs(None, 1)
+    ]
 
 
 _DIGITS = "The digits; null if the mutation failed, or if a repeated request is not the first caller's own."
@@ -107,6 +135,7 @@ class AccessCodeMutations:
     create_access_code: AccessCode = write(
         CREATE_ACCESS_CODE,
         CODE_CHANGES,
+        more=("code_id", _repeat_charges),
         returns="The code; null if it was not created.",
         secret=("digits", _DIGITS),
         description="Create an access code for a reservation, an approved booking or a locker.",

@@ -40,7 +40,8 @@ class ListedAccessCode:
 
     code_id: strawberry.ID = column("Id of the code.")
     digits_mac: str = column(
-        "HMAC-SHA-256 with the key of the device, in hexadecimal, of the code id, a line feed and the digits."
+        "HMAC-SHA-256 with the key of the device, in hexadecimal, of the code id, a line feed and the digits. "
+        "Anyone who has that key can find the digits by trying all of them."
     )
     valid_from: Instant = column("Time from which the code opens the door.")
     valid_until: Instant = column(

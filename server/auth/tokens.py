@@ -1,9 +1,10 @@
 """Verification of bearer tokens (JWT)."""
 
+import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import jwt
@@ -90,7 +91,7 @@ class TokenVerifier:
             key_id = header.get("kid")
             key = self.issuer.keys.cached(key_id) or await _fetched_key(self.issuer, key_id, token)
             claims = _decode(token, self.issuer.name, self.issuer.audience, key=key, algorithms=ALGORITHMS)
-            principal = principal_from(claims, self.issuer.claims)
+            principal = _principal(token, claims, self.issuer.claims)
             self._remember(token, _Verified(principal, key_id, key, float(claims["exp"]) + _LEEWAY_SECONDS))
             return principal
         if header.get("alg") == DEVELOPMENT_ALGORITHM and self.development_secret is not None:
@@ -99,13 +100,17 @@ class TokenVerifier:
                 raise InvalidCredentialsError(_UNTRUSTED)
             algorithms = (DEVELOPMENT_ALGORITHM,)
             claims = _decode(token, DEVELOPMENT_ISSUER, DEVELOPMENT_AUDIENCE, key=secret, algorithms=algorithms)
-            return principal_from(claims, {})
+            return _principal(token, claims, {})
         raise InvalidCredentialsError(_MESSAGES[exceptions.InvalidAlgorithmError])
 
     def _remember(self, token: str, verified: _Verified) -> None:
         self._verified[token] = verified
         if len(self._verified) > _MAX_VERIFIED:
             self._verified.popitem(last=False)
+
+
+def _principal(token: str, claims: Mapping[str, Any], names: Mapping[ClaimName, str]) -> Principal:
+    return replace(principal_from(claims, names), credential=hashlib.sha256(token.encode()).hexdigest()[:16])
 
 
 async def _fetched_key(issuer: Issuer, key_id: str | None, token: str) -> jwt.PyJWK:

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 from tests import places
-from tests.api import Api, mutation
+from tests.api import TRANSFER, Api, mutation
 from tests.codes import CREATE, PROVISION, REPORT, VERIFY, Device, create, furnish, verify
 from tests.conftest import NOW, Dump, OpenApi
 from tests.invariants import check_invariants
@@ -175,3 +175,17 @@ async def test_a_new_device_has_loaded_nothing_though_the_one_before_acknowledge
     door = (await dump())["LOCKER#l1", "DOOR"]
     assert (door["loaded"], "acknowledgedRevision" in door) == ([], False)
     assert await api.done(PROVISION, lockerId="l1", generation=2) == provisioned, "its key can be shown again"
+
+
+async def test_a_code_that_is_created_while_its_locker_is_given_away_and_comes_back_is_active(
+    api: Api, wire: Wire
+) -> None:
+    await furnish(api)
+    await api.owner("bob")
+    wire.fault = held = Held(lambda call: call.operation == "TransactWriteItems")
+    creating = asyncio.ensure_future(api.done(CREATE, kind="STANDING", lockerId="l1"))
+    await held.reached()
+    for version, new_owner in ((1, "bob"), (2, "ada")):
+        await api.done(TRANSFER, lockerId="l1", newOwnerId=new_owner, expectedVersion=version)
+    held.release()
+    assert (await creating)["accessCode"]["validity"]["state"] == "ACTIVE"

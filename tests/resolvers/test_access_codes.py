@@ -52,6 +52,27 @@ async def test_a_repeated_create_shows_the_digits_to_its_caller_alone_and_other_
     assert (payload["userErrors"][0]["code"], payload["digits"]) == ("ID_TAKEN", None)
 
 
+@pytest.mark.parametrize("rotates", [False, True])
+async def test_another_credential_of_the_same_caller_is_shown_the_digits_and_recorded_once(
+    api: Api, dump: Dump, *, rotates: bool
+) -> None:
+    await furnish(api)
+    ada = {name: api.by(replace(owner("ada"), credential=name)) for name in ("laptop", "phone")}
+    first = await ada["laptop"].done(CREATE, codeId="c1", **OF_R1)
+    document: str = CREATE
+    values: dict[str, Any] = {"codeId": "c1", **OF_R1}
+    if rotates:
+        document, values = ROTATE, {**CODE, "expectedRotation": 1}
+        first = await ada["laptop"].done(document, **values)
+    again = await refused(ada["laptop"], dump, document, **values)
+    assert (again["digits"], again["accessCode"]["reveals"]) == (first["digits"], [])
+    other = await ada["phone"].done(document, **values)
+    assert (other["digits"], other["accessCode"]["reveals"]) == (first["digits"], [{"revealedBy": "ada"}])
+    for name in ("phone", "laptop"):
+        repeated = await refused(ada[name], dump, document, **values)
+        assert (repeated["digits"], repeated["accessCode"]["reveals"]) == (first["digits"], [{"revealedBy": "ada"}])
+
+
 async def test_a_create_that_is_repeated_after_the_code_has_ended_returns_it(
     api: Api, dump: Dump, clock: Clock
 ) -> None:
@@ -144,14 +165,53 @@ async def test_a_one_time_code_opens_once_and_a_courier_code_as_often_as_it_says
     assert await states(api) == {"ONE_TIME": "USED_UP", "COURIER": "USED_UP", "STANDING": "ACTIVE"}
 
 
-async def test_codes_of_an_owner_who_gave_the_locker_away_open_it_no_more(api: Api) -> None:
+async def test_codes_of_an_owner_who_gave_the_locker_away_open_it_no_more_even_if_it_comes_back(
+    api: Api, dump: Dump
+) -> None:
     await furnish(api)
     await api.owner("bob")
+    await api.done(PROVISION, lockerId="l1", generation=1)
     digits = await create(api, "c1", "STANDING")
-    await api.mutate(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
+    await api.done(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
     assert await verify(api, digits, "a1") == "DENIED"
     payload = await api.by(owner("ada")).mutate(REVEAL, **CODE)
     assert payload["userErrors"][0]["code"] == "FORBIDDEN"
+    await api.done(TRANSFER, lockerId="l1", newOwnerId="ada", expectedVersion=2)
+    new = await create(api, "c2", "STANDING")
+    assert [await verify(api, one, one) for one in (digits, new)] == ["DENIED", "GRANTED"]
+    assert await states(api) == {"c1": "EXPIRED", "c2": "ACTIVE"}
+    listed = '{ locker(lockerId: "l1") { accessCodeList { codes { codeId } } } }'
+    assert (await api.run(listed))["locker"]["accessCodeList"]["codes"] == [{"codeId": "c2"}]
+    payload = await refused(api, dump, REVEAL, **CODE)
+    assert (payload["userErrors"][0]["code"], payload["digits"]) == ("ACCESS_CODE_OVER", None)
+
+
+async def test_the_owner_of_a_locker_learns_no_names_from_the_codes_of_others(api: Api) -> None:
+    await furnish(api)
+    await api.owner("bob")
+    await create(api, "c1", label="Rita Rossi")
+    await api.done(REVEAL, **CODE)
+    await api.done(TRANSFER, lockerId="l1", newOwnerId="bob", expectedVersion=1)
+    await api.by(owner("bob")).done(CREATE, codeId="c2", kind="STANDING", lockerId="l1", label="bob")
+    document = """{ locker(lockerId: "l1") { accessCodes { nodes {
+      codeId label createdBy reveals { revealedAt revealedBy } } } } }"""
+    revealed = {"revealedAt": "2026-03-01T12:00:00.000Z"}
+    own = {"codeId": "c2", "label": "bob", "createdBy": "bob", "reveals": []}
+    for caller, shown in (
+        (owner("bob"), [None, None, None]),
+        (DEVELOPMENT_ADMIN, ["Rita Rossi", "development", "development"]),
+    ):
+        label, creator, revealer = shown
+        other = {
+            "codeId": "c1",
+            "label": label,
+            "createdBy": creator,
+            "reveals": [{**revealed, "revealedBy": revealer}],
+        }
+        assert (await api.by(caller).run(document))["locker"]["accessCodes"]["nodes"] == [other, own]
+    use = {**CODE, "eventId": "e1", "usedAt": "2026-03-01T12:00:00Z"}
+    reported = await api.by(device("l1")).done(mutation("reportAccessCodeUse", "accessCode { label createdBy }"), **use)
+    assert reported["accessCode"] == {"label": None, "createdBy": None}
 
 
 @pytest.mark.parametrize(

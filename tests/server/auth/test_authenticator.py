@@ -15,6 +15,8 @@ from domain.models import OwnerId
 from loaders.backend import Backend
 from loaders.writes.api_keys import create_api_key
 from server.auth.development import development_token, read_secret
+from tests.api import Api
+from tests.codes import CREATE, furnish
 from tests.conftest import Clock, OpenApi
 from tests.issuer import bearer, production, sign
 from tests.over_http import GRAPHQL, JSON, assert_rejected
@@ -124,6 +126,22 @@ async def test_in_development_a_request_is_made_by_an_admin_or_the_principal_of_
         assert (await ask(playground, *credentials, query=ADMIN_ONLY)).json() == {"data": {"apiKeys": {"nodes": []}}}
     refused = await ask(playground, f"Bearer {tokens[owner]}", query=ADMIN_ONLY)
     assert refused.json()["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+
+
+async def test_every_token_of_a_caller_is_a_credential_of_its_own(
+    playground: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    await furnish(Api(playground))
+    ada = Principal(subject="ada", role=Role.OWNER, owner_id=OwnerId("ada"))
+    values = {"codeId": "c1", "kind": "RESERVATION", "lockerId": "l1", "reservationId": "r1"}
+    body = {"query": CREATE, "variables": {"input": values}}
+    first, second = (development_token(tmp_path, ada, hours * HOUR) for hours in (1, 2))
+    shown = [
+        (await playground.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})).json()["data"]
+        for token in (first, first, second, second)
+    ]
+    assert len({one["createAccessCode"]["digits"] for one in shown}) == 1
+    assert [len(one["createAccessCode"]["accessCode"]["reveals"]) for one in shown] == [0, 0, 1, 1]
 
 
 async def test_the_development_secret_is_made_once_whole_and_for_its_owners_eyes_alone(tmp_path: Path) -> None:
