@@ -1,5 +1,6 @@
 """The schema as the plan sees it: every field with its binding. A field that is not declared well fails the build."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,6 @@ from resolvers.bindings.base import BINDING, EVERYTHING, Binding, Column, Embedd
 from resolvers.bindings.nodes import NODE_KINDS
 from resolvers.bindings.rules import AS_OBJECT
 from resolvers.bindings.writes import Writing
-from resolvers.plan.introspection import IntrospectionAnswers
 from resolvers.request_state import RequestState
 
 _DECLARED = "strawberry-definition"
@@ -53,7 +53,7 @@ class BoundSchema:
     def __init__(self, schema: GraphQLSchema) -> None:
         self.graphql_schema = schema
         _use_python_names(schema)
-        self.introspection_answers = IntrospectionAnswers()
+        self.introspection_answers: OrderedDict[Any, Any] = OrderedDict()
         objects = {
             name: type_
             for name, type_ in schema.type_map.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -23,10 +23,7 @@ from graphql import (
 
 from resolvers.bindings.base import Call, Charge, Execution, FieldStep, Reading
 from resolvers.bindings.rules import AS_OBJECT
-from resolvers.request_state import RequestState
-
-if TYPE_CHECKING:
-    from resolvers.plan.bound_schema import BoundSchema
+from resolvers.plan.bound_schema import BoundSchema
 
 _MAX_ANSWERS = 32
 # Half a millisecond of the processor each.
@@ -44,7 +41,8 @@ class Introspection(Reading):
     units: int
     """The charge if its answer is not kept."""
     variable_names: frozenset[str]
-    answers: IntrospectionAnswers
+    answers: OrderedDict[Any, Any]
+    """The latest answers, by document and variables: the schema never changes, and to execute it takes long."""
 
     @classmethod
     def of(
@@ -82,10 +80,21 @@ class Introspection(Reading):
         return []
 
     async def fetch(self, calls: Sequence[Call], execution: Execution) -> list[Any]:
-        request = execution.request
+        """See Reading: others get their turn where it is executed."""
+        request, answers = execution.request, self.answers
         if request.note_introspection is not None:
             request.note_introspection()
-        return [await self.answers.get(self, request)]
+        used = {name: value for name, value in request.variables.items() if name in self.variable_names}
+        place = self.text, self.key, repr(sorted(used.items()))
+        if place not in answers:
+            async with request.fair_lock:
+                await request.budget.spend(self.units)
+                if place not in answers:
+                    answers[place] = self.execute(request.variables)
+            if len(answers) > _MAX_ANSWERS:
+                answers.popitem(last=False)
+        answers.move_to_end(place)
+        return [answers[place]]
 
     def execute(self, variables: Mapping[str, Any]) -> Any:
         """Raises a GraphQLError where the field has no value."""
@@ -93,27 +102,6 @@ class Introspection(Reading):
         if result.errors:
             raise result.errors[0]
         return (result.data or {}).get(self.key)
-
-
-class IntrospectionAnswers:
-    """The latest answers of introspection: the schema never changes, and executing it takes a tenth of a second."""
-
-    def __init__(self) -> None:
-        self._answers: OrderedDict[tuple[str, str, str], Any] = OrderedDict()
-
-    async def get(self, field: Introspection, request: RequestState) -> Any:
-        """The value of a field, kept by its document and variables; others get their turn where it is executed."""
-        used = {name: value for name, value in request.variables.items() if name in field.variable_names}
-        place = field.text, field.key, repr(sorted(used.items()))
-        if place not in self._answers:
-            async with request.fair_lock:
-                await request.budget.spend(field.units)
-                if place not in self._answers:
-                    self._answers[place] = field.execute(request.variables)
-            if len(self._answers) > _MAX_ANSWERS:
-                self._answers.popitem(last=False)
-        self._answers.move_to_end(place)
-        return self._answers[place]
 
 
 class _Variables(Visitor):

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from functools import cache, partial
 
 from domain.authorization import Principal
@@ -21,29 +22,23 @@ from server.settings import Settings
 from server.telemetry.telemetry import Telemetry
 
 
+@dataclass(eq=False)
 class RequestStates:
     """Makes the states of requests, on a table that is open while the application runs."""
 
-    _backend: Backend
-    store: DynamoStore | RecordedStore
+    _settings: Settings
+    _connection: StoreConnection
+    _clock: Callable[[], Instant]
+    _new_id: Callable[[], str]
+    _telemetry: Telemetry
+    _backend: Backend = field(init=False)
+    store: DynamoStore | RecordedStore = field(init=False)
     """The table for authentication and rate limits, whose operations metrics count too."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        connection: StoreConnection,
-        clock: Callable[[], Instant],
-        new_id: Callable[[], str],
-        telemetry: Telemetry,
-    ) -> None:
-        self._settings = settings
-        self._connection = connection
-        self._clock = clock
-        self._new_id = new_id
-        self._telemetry = telemetry
-        self._page_sizes = PageSizes(settings.page_size, settings.page_size_max)
-        self._limit = settings.limit
-        self._hides_suggestions = settings.is_production
+    def __post_init__(self) -> None:
+        self._page_sizes = PageSizes(self._settings.page_size, self._settings.page_size_max)
+        self._limit = self._settings.limit
+        self._hides_suggestions = self._settings.is_production
         self._fair_lock = FairLock()
 
     @asynccontextmanager
