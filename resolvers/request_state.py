@@ -52,8 +52,6 @@ class FairLock:
 
 
 class Budget(Protocol):
-    """Charges a request to its caller."""
-
     @property
     def is_limited(self) -> bool:
         """Whether there is a rate limit: then what the request takes is measured in any case."""

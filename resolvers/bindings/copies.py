@@ -37,7 +37,6 @@ class CopyPages(Pages):
         return (*super(CopyPages, self).contracts, self.full)  # slots leave no other way
 
     def price(self, step: FieldStep, parents: int, bound: BoundPage) -> list[Charge]:
-        """See Reading: the records too, where the copies do not suffice."""
         charges = Pages.price(self, step, parents, bound)
         if self.reads_records(step, bound):
             records = bound.request.size * parents

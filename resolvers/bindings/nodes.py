@@ -97,7 +97,6 @@ class Nodes(Reading):
         return tuple(sorted(self.by_type(bound).items()))
 
     def by_type(self, bound: list[_Named | None]) -> Counter[str]:
-        """How many objects of each type it finds at most."""
         return Counter(named.kind.type_name for named in bound if named is not None)
 
     def below(self, parents: int, bound: list[_Named | None], type_name: str) -> int:
@@ -133,7 +132,6 @@ class Nodes(Reading):
         return [records[named] if named in records else ForbiddenError() for named in wanted]
 
     async def _shown(self, kind: NodeKind, found: list[Any], path: str, request: RequestState) -> list[Any]:
-        """The objects that the caller may see, with errors in the places of the others."""
         places = [place for place, record in enumerate(found) if not isinstance(record, Exception | None)]
         records = [found[place] for place in places]
         shown: dict[int, bool | Exception] = {}

@@ -139,7 +139,6 @@ class Lookup(Reading):
         return tuple(contract for contract in used if contract is not None)
 
     def bind(self, values: Mapping[str, Any], request: ArgumentContext) -> Any:
-        """See Reading: the object as far as its arguments name it."""
         key = {name: parse(values[name]) for name, parse in self.parse.items()}
         return SimpleNamespace(**key, strongly=bool(values.get("consistent")))
 

@@ -1,8 +1,6 @@
 """The rules by which documents are validated."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphql import (
     SKIP,
@@ -12,15 +10,13 @@ from graphql import (
     ValueNode,
     ValuesOfCorrectTypeRule,
     VariableDefinitionNode,
+    VisitorAction,
     specified_rules,
 )
 from graphql.pyutils import print_path_list
 from graphql.utilities import validate_input_literal
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
-
-if TYPE_CHECKING:
-    from graphql import VisitorAction
 
 
 class _ValuesRule(ValuesOfCorrectTypeRule):

@@ -134,7 +134,6 @@ def written_selections(document: DocumentNode) -> Iterator[SelectionNode]:
 
 
 def directive_variables(document: DocumentNode) -> set[str]:
-    """The variables that decide whether selections are included."""
     return {
         argument.value.name.value
         for selection in written_selections(document)

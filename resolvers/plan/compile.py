@@ -186,8 +186,6 @@ class _Compiler:
 
 
 class _Arguments:
-    """The arguments of one field: constants, and variables of the request."""
-
     __slots__ = ("_constants", "_field", "_node", "_variables")
 
     def __init__(self, field: BoundField, node: FieldNode) -> None:

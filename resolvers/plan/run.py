@@ -189,7 +189,6 @@ class _Run:
         return completed
 
     def _by_type(self, step: PlanStep, results: Sequence[Any]) -> dict[Place, list[int]]:
-        """The objects of a field that can have several types, each with its own place."""
         groups: dict[Place, list[int]] = {}
         for i, result in enumerate(results):
             if not isinstance(result, _NO_OBJECT):

@@ -20,8 +20,6 @@ _CHALLENGE: Final = "Bearer"
 
 
 class Authenticator(Protocol):
-    """Identifies the caller of a request."""
-
     async def __call__(self, request: Request, /) -> Principal:
         """Raises a 401 for missing or wrong credentials, and an UnavailableError if these cannot be checked now."""
 

@@ -65,7 +65,6 @@ def _price(settings: Settings, file: str, variables: str, operation: str | None)
 
 
 def _plan_table(price: Price, limit: Limit) -> Table:
-    """The plan as a table: a row for each read of each field, indented as in the document."""
     explained = explanation(price, limit, None)
     totals = explained["totals"]
     quantities = [name for name in _QUANTITIES if name != "writeUnits" or totals["maximum"][name]]

@@ -54,7 +54,6 @@ class HttpServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def open_connection(self, connection: socket.socket) -> None:
-        """Serves a connection that was accepted."""
         loop = asyncio.get_running_loop()
         connection.settimeout(0)
         with suppress(OSError):  # the client is gone

@@ -54,8 +54,6 @@ _MAX_UNANSWERED_PINGS: Final = 5
 
 @dataclass(frozen=True)
 class WorkerConfig:
-    """The configuration that the supervisor passes to a worker."""
-
     number: int
     channel: int
     """Descriptor of the channel to the supervisor."""
@@ -172,8 +170,6 @@ class Heartbeat:
 
 
 class _Worker:
-    """A worker, as the supervisor sees it."""
-
     def __init__(self, number: int, process: asyncio.subprocess.Process, channel: socket.socket) -> None:
         self.number = number
         self.process = process

@@ -24,7 +24,6 @@ _QUOTED = re.compile(r"[(<].*[)>]")
 
 @contextmanager
 def configured_logging(settings: Settings) -> Iterator[None]:
-    """Logs to standard error, as configured, while the block runs."""
     is_json = settings.log_format == "json" or (settings.log_format == "auto" and settings.profile == "production")
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     # No line shows its thread, process or source: not to look these up saves half of a line's time.

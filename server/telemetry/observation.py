@@ -43,7 +43,6 @@ class Observation:
     trace: Trace | None = None
 
     def open_trace(self, *, wants_units: bool) -> Trace:
-        """Opens the trace of the request, with what its client and telemetry need."""
         self.trace = Trace(self.recorder, wants_units=wants_units or self.wants_units)
         return self.trace
 

@@ -148,7 +148,6 @@ class ValidityOf(Reading):
         return list(map(validity, rows, bases, doors))
 
     async def _bases(self, rows: Sequence[Record], path: str, request: RequestState) -> list[Any]:
-        """Reads the reservation, booking or locker that each code belongs to."""
         named = [basis_key(code) for code in rows]
         keys: dict[ReadOne[Any], list[tuple[Any, ...]]] = {}
         for contract, key in named:

@@ -48,7 +48,6 @@ class FromPointer(Reference):
         return self.contract, self.searched
 
     def price(self, step: FieldStep, parents: int, bound: Any) -> list[Charge]:
-        """See Reading: the pointers, and a Query for each that does not tell."""
         search = Charge(self.searched, "Query", maximum=self.searched.maximum(1) * parents, condition=self.condition)
         return [*Reference.price(self, step, parents, bound), search]
 
