@@ -92,7 +92,6 @@ class Place:
         "outputs",
         "prices",
         "reading",
-        "reads",
         "restrictions",
         "steps",
         "type_name",
@@ -117,7 +116,6 @@ class Place:
         """All steps here and below that ask the store themselves."""
         for step in steps:
             self.reading += [step, *step.below] if isinstance(step.binding, Reading) else step.below
-        self.reads = bool(self.reading)
         self.prices: dict[Hashable, Price] = {}
         """Of an operation's root: its price by what it depends on."""
         self.restrictions = {column.binding.rule for column in columns if column.binding.rule != AS_OBJECT}
