@@ -74,6 +74,11 @@ async def test_measured_figures_stand_at_the_steps_of_the_same_tree(stocked: Api
     }
 
 
+async def test_introspection_has_the_names_of_its_fields(api: Api) -> None:
+    explanation = await explained(api, '{ __schema { description } __type(name: "Locker") { name } }')
+    assert [step["field"] for step in explanation["tree"]] == ["Query.__schema", "Query.__type"]
+
+
 async def test_what_fields_of_several_types_read_at_one_path_is_shown_once(stocked: Api) -> None:
     locker = (await stocked.run('{ locker(lockerId: "l1") { id reservations { nodes { id } } } }'))["locker"]
     ids = [locker["id"], locker["reservations"]["nodes"][0]["id"]]
