@@ -126,7 +126,7 @@ class GraphiQL:
 
     async def ask_for_plan(self) -> Any:
         """Plans the request in the editor without running it, and returns the response."""
-        async with self.page.expect_response(lambda response: response.request.method == "POST") as response:
+        async with self.page.expect_response(lambda response: explain_of(response.request) == "plan") as response:
             await self.plan.get_by_role("button", name="Plan this request without running it").click()
         return await (await response.value).json()
 
